@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import alphago
 from alphago import GameEnv, evaluate, load_model, play, selfplay, train
 from alphago.cli import main
 from alphago.env.games import GAMES, make_game
@@ -100,27 +99,6 @@ def test_command_line(env: GameEnv, capsys: pytest.CaptureFixture[str], monkeypa
 
 
 class TestCommandLineErrors:
-    @pytest.mark.parametrize(
-        ("command", "sentence"),
-        [
-            ("train --game connect-four --board-size 8", "connect-four has no board_size, got 8"),
-            ("train --game gomoku --board-size 4", "--connect-row must be an integer from 1 to 4, got 5"),
-            ("play 7x7 --game gomoku", "{packaged} must hold a network for gomoku, got one for GoEnv(7"),
-            ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
-            ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
-        ],
-    )
-    def test_one_line(
-        self, command: str, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
-        assert main(command.split()) == 2
-        verb = command.split()[0]
-        packaged = Path(alphago.__file__).parent / "nets" / "7x7.safetensors"
-        error = capsys.readouterr().err
-        assert error.startswith(f"alphago {verb}: {sentence.format(packaged=packaged)}")
-        assert error.count("\n") == 1
-
     def test_no_network_in_the_package(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:

@@ -21,11 +21,17 @@ from alphago import (
     OwareEnv,
     ReplayMemory,
     ReversiEnv,
+    VectorEnv,
     evaluate,
     play,
     selfplay,
+    sweep,
     train,
+    train_on,
 )
+from alphago.arena.sprt import Sprt
+from alphago.arena.tournament import TournamentSettings
+from alphago.exams.making import MakeSettings
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.questions import Limit
 from alphago.nn.base import DenseBase, ResidualTower
@@ -33,6 +39,7 @@ from alphago.nn.policy import FlatPolicy
 from alphago.system.validation import check_range
 from alphago.training.settings.judge_settings import Gate
 from tests.test_package import PACKAGE, ROOT
+from tests.training.small_runs import run_settings
 
 
 def declared() -> Iterator[Any]:
@@ -89,6 +96,7 @@ def test_neither_true_nor_false(kind: Any, one: Field[Any], types: set[Any]) -> 
 
 
 GO, NET = GoEnv(3), HashEvaluator()
+SMALL = NeuralNet(GO, tower_height=0, channels=4)
 # What other calls refuse: by keyword the values, each alone, beside what a call must have.
 WRONG: list[tuple[Any, dict[str, list[Any]]]] = [
     (
@@ -109,13 +117,34 @@ WRONG: list[tuple[Any, dict[str, list[Any]]]] = [
     (GomokuEnv, {"board_size": [1, 26], "connect_row": [0, 16], "planes": [1, 4]}),
     (OwareEnv, {"max_moves": [0], "rules": ["kalah"], "repetition": ["no"], "remainder": [1], "planes": [17]}),
     (ReversiEnv, {"board_size": [2, 7, 18, 0]}),
+    (GO.position, {"to_play": ["red", 0], "captures": [3, (1, -1)], "history": [5], "move_number": [90]}),
+    (
+        OwareEnv().position,
+        {"houses": [[4] * 11, [5] * 12, [-1, *[4] * 11]], "margin": [2], "to_play": [0], "move_number": [201]},
+    ),
+    (partial(VectorEnv, GO), {"num_envs": [0]}),
+    (partial(VectorEnv, GO, 2), {"device": ["tpu"]}),
     (partial(NeuralNet, GO), {"tower_height": [-1], "channels": [0], "preset": ["huge"]}),
     (partial(ResidualTower, 3, 8), {"height": [-1]}),
     (partial(ResidualTower, 3, 8, 1), {"block": ["bottleneck"], "activation": ["gelu"]}),
     (partial(DenseBase, 3, (5, 5)), {"activation": ["tanh"]}),
     (partial(FlatPolicy, 5, 6), {"hidden": [-1]}),
     (partial(ReplayMemory, GO), {"capacity": ["9"], "search_share": [math.nan]}),
-    (Gate, {"sprt": [5]}),
+    (Gate, {"games": [5], "sprt": [5]}),
+    (TournamentSettings, {"games": [5]}),
+    (partial(Sprt, 0, 10), {"alpha": [0.0], "beta": [0.5]}),
+    (MakeSettings, {"komi": [0.3]}),
+    (
+        run_settings,
+        {
+            "optimizer": ["lion", 3],
+            "selfplay_dtype": ["int4"],
+            "losses": ["huber"],
+            "curriculum": [((2, 1.0),), ((2, 0),), (3, 4), ((2,),)],
+        },
+    ),
+    (partial(train_on, SMALL, [GO.position()], np.eye(10)[:1], [1]), {"epochs": [0], "batch_size": [0]}),
+    (partial(sweep, dict, {"a": {}}, folder="swept", processes=1), {"seeds": [0, [1, 1], []]}),
     (Limit, {"readouts": [2.5, -1], "seconds": [0, math.inf]}),
     (
         partial(MCTSPlayer, GO, NET),
@@ -129,6 +158,7 @@ WRONG: list[tuple[Any, dict[str, list[Any]]]] = [
         {"num_games": ["2"], "readouts": ["64"], "opening_plies": ["a"], "adjudicator": [5]},
     ),
     (partial(train, GO), {"stop_after": ["5", 0, math.nan], "num_games": [0], "preset": ["8x8"]}),
+    (partial(train, GO, 1), {"workers": ["many", 0], "max_lag": [3], "gate": [True, "0.55"], "watch": [7]}),
 ]
 
 

@@ -56,11 +56,6 @@ class TestAdjudicator:
         before = game(GO, "B2 pass pass")
         assert Adjudicator(GO, judge_of(tmp_path, "B+8.5")).judge(before, 1) == replace(before, counted=True)
 
-    def test_an_earlier_disagreement_stays(self, tmp_path: Path) -> None:
-        before = replace(game(GO, "B2 pass pass"), disagreement="an engine's")
-        after = Adjudicator(GO, judge_of(tmp_path, "B+1")).judge(before, 1)
-        assert after.disagreement == "an engine's; B+8.5 on the board, B+1 counts judge"
-
     def test_a_game_that_was_given_up(self, tmp_path: Path) -> None:
         before = MatchGame(0, -1.0, (4,), None, fault="crashed")
         assert Adjudicator(GO, judge_of(tmp_path, "B+1")).judge(before, 1) is before

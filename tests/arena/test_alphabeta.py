@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from go_variants import TwoStonesGoEnv
 
-from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, NeuralNet, OwareEnv, Position, ReversiEnv, evaluate
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, Position, ReversiEnv, evaluate
 from alphago.arena.alphabeta import (
     AlphaBetaPlayer,
     AlphaBetaSearch,
@@ -13,16 +13,11 @@ from alphago.arena.alphabeta import (
     best_move,
     look_ahead,
 )
-from alphago.arena.entrant import read_entrants
 from alphago.arena.players import resolve_player
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.naive.minimax import minimax
 from tests.random_games import going_on
-
-
-def played(env: GameEnv, moves: str) -> Position:
-    return env.position().after(moves.split())
 
 
 class TestAgainstMinimax:
@@ -50,14 +45,6 @@ class TestAgainstMinimax:
                 found = best_move(position, plain_depth)
                 assert found.value == value, f"{found} in {position.describe()}"
                 assert found.action in actions
-
-
-class TestForcedWins:
-    def test_connect_four(self) -> None:
-        """Two stones with free points on both sides: a third one, and nothing stops the fourth."""
-        found = best_move(played(ConnectFourEnv(), "D G E G"), 4)
-        assert (found.outcome, found.action in (2, 5)) == (1, True)
-        assert best_move(played(ConnectFourEnv(), "D G E G"), 2).outcome is None
 
 
 class TestSolvedBoards:
@@ -121,15 +108,6 @@ class TestNames:
     def test_a_game_that_is_over(self) -> None:
         with pytest.raises(ValueError, match="position must not be over, got"):
             best_move(OwareEnv().position(houses=[1] + [0] * 11, margin=47 - 2 * 3))
-
-    def test_among_entrants(self, tmp_path, monkeypatch) -> None:
-        monkeypatch.chdir(tmp_path)
-        NeuralNet(OwareEnv(), tower_height=1, channels=4).save("net.safetensors")
-        env, entrants = read_entrants(["net.safetensors@8", "alphabeta:8"])
-        assert env == OwareEnv()
-        assert [entrant.name for entrant in entrants] == ["net.safetensors@8", "alphabeta:8"]
-        with pytest.raises(ValueError, match="only networks take readouts"):
-            read_entrants(["net.safetensors@8", "alphabeta:8@3"])
 
 
 def outcome(position: Position, depth: int) -> float:

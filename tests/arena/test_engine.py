@@ -115,11 +115,6 @@ class TestEngine:
                 one.ask("genmove b")
         assert not is_running(child)
 
-    def test_a_slow_reply(self, tmp_path: Path) -> None:
-        """An engine may think for longer than the time between two polls of its process."""
-        with scripted(tmp_path, genmove='time.sleep(0.6); reply("A1")').start(1, Rules()) as one:
-            assert one.ask("genmove b") == "A1"
-
     @pytest.mark.parametrize("command", ["gnugo --mode gtp", (), ("gnugo", "--level", 1), None])
     def test_a_command_that_is_none(self, command: Any) -> None:
         with pytest.raises(ValueError, match=f"command must be strings .*, got {re.escape(repr(command))}"):

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, evaluate
-from alphago.arena.engine import Engine, EngineError, EngineProcess
-from alphago.arena.engine_player import RESIGN, EnginePlayer, read_margin
+from alphago.arena.engine import Engine, EngineProcess
+from alphago.arena.engine_player import EnginePlayer, read_margin
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import make_player
 from alphago.env.go_rules import Rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import UniformEvaluator
 from tests.arena.playing import match_on, passes, scripted
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")
@@ -63,22 +63,6 @@ class TestPlayer:
             player.close()
             assert player.processes[0].process.args[-2:] == [env.ko, str(env.suicide)]
 
-    def test_setup_that_fails(self, tmp_path: Path) -> None:
-        path = tmp_path / "small.py"
-        path.write_text("for _ in range(9): input(); print('? unacceptable size\\n', flush=True)")
-        with pytest.raises(EngineError, match="small refused 'boardsize 3': unacceptable size"):
-            EnginePlayer(GO, Engine("small", (sys.executable, str(path))), [1, 2])
-
-    def test_one_of_several_fails(self, tmp_path: Path) -> None:
-        engine = scripted(tmp_path, "A1", genmove='sys.exit(1) if sys.argv[2] == "2" else reply("A1")')
-        player = EnginePlayer(GO, engine, [1, 2, 3])
-        try:
-            actions = player.choose(np.arange(3), np.zeros(3, np.bool_), np.zeros(3))
-            assert actions.tolist() == [6, RESIGN, 6]
-            assert list(player.faults) == [1]
-        finally:
-            player.close()
-
     @pytest.mark.parametrize(
         ("score", "black"),
         [("B+3.5", 3.5), ("w+10", -10), ("0", 0), ("Draw", 0), ("B+R", None), ("?", None), ("", None)],
@@ -98,12 +82,6 @@ class TestMatch:
         assert match.counted == 4
         assert match.disagreements == dict.fromkeys((1, 3), "W+9.5 on the board, B+8.5 says engine")
         assert str(match).endswith("; an engine scored 4 final boards, 2 of them differently")
-
-    def test_an_engine_that_counts_nothing(self, tmp_path: Path) -> None:
-        for answer in ('print("? cannot score\\n", flush=True)', 'reply("who knows")', "sys.exit(1)"):
-            match = evaluate(GO, scripted(tmp_path, "B2", final_score=answer), "random", 1)
-            assert match.counted == 0
-            assert match.forfeits == {}
 
     @pytest.mark.parametrize(
         ("bodies", "why"),
@@ -216,10 +194,3 @@ class TestFixedTurns:
             assert theirs == (9,) * 4
             assert 9 not in ours  # nor does ours pass while it has a move
         assert match.wins == 2
-
-    def test_between_our_own_players(self) -> None:
-        match = evaluate(self.TURNS, "random", HashEvaluator(), 6, 0, seed=2)
-        assert {len(game) for game in match.games} == {8}
-        for game in match.games:
-            for before, action in self.TURNS.position().after(game).turns():
-                assert action != 9 or not before.legal_mask[:-1].any()

@@ -46,15 +46,6 @@ def test_a_name_may_have_its_own_readouts_and_search(tmp_path: Path) -> None:
 
 
 class TestColours:
-    def test_they_alternate(self) -> None:
-        """In AlphaGo.jl's `evaluate` the candidate always had Black.
-
-        With a komi that nobody can win against the result follows the colour, half of the games each.
-        """
-        env = GoEnv(3, komi=9.5)
-        match = evaluate(env, "random", "random", num_games=20)
-        assert match.outcomes.tolist() == [-1, 1] * 10
-
     def test_the_right_player_is_asked(self) -> None:
         """In odd games `white` has Black: the position it is asked about says so."""
         asked: dict[str, set[int]] = {"first": set(), "second": set()}
@@ -96,12 +87,6 @@ class TestReproducibility:
         with pytest.raises(MatchStopped, match=r"the match was stopped after [1-9]\d* of 400 games"):
             evaluate(GO, "random", "random", 400, progress=progress, stop=stop)
         assert 1 <= len(heard) < 400
-
-    def test_games_differ(self) -> None:
-        """Not one game repeated: an older program's gate played one position object many times."""
-        assert evaluate(GO, "random", "random", 50).distinct == 50
-        match = evaluate(GO, HashEvaluator(), HashEvaluator(), 20, 16, opening_plies=4)
-        assert match.distinct > 10
 
 
 def test_repeated_games_narrow_no_interval() -> None:
@@ -173,23 +158,12 @@ class TestPlayers:
         player.follow(games, actions)
         assert player.search.tree.visits[:, 0].tolist() == kept
 
-    def test_games_it_is_not_asked_about_are_not_searched(self) -> None:
-        player = SearchPlayer(GO, HashEvaluator(), 3, 20, Puct())
-        player.choose(np.array([2]), np.ones(1, np.bool_), np.zeros(1))
-        assert player.search.tree.visits[:, 0].tolist() == [0, 0, 21]
-
     @pytest.mark.parametrize("name", ["Random", "gnuchess", "gnugo:", "gnugo:x", ""])
     def test_an_unknown_name(self, name: str) -> None:
         with pytest.raises(ValueError, match=f"no player is called {name!r}: .*players are 'random', a network's file"):
             evaluate(GO, name, "random", 2)
         with pytest.raises(ValueError, match="no player is called"):
             evaluate(GO, "random", name, 2)
-
-    def test_names_of_networks(self, tmp_path: Path) -> None:
-        """A packaged one's, a file's and a folder's, on another board too."""
-        assert len(evaluate(GO, "7x7", "random", 2, 0).games) == 2
-        NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "weights.safetensors")
-        assert len(evaluate(GO, tmp_path, str(tmp_path / "weights.safetensors"), 2, 0).games) == 2
 
     def test_any_engine_by_its_command(self, tmp_path: Path) -> None:
         """One that does not take the board is an error before the match."""
@@ -209,11 +183,6 @@ class TestArguments:
             ValueError, match=r"readouts must be (one value for both players or a pair|an integer >= 0), got"
         ):
             evaluate(GO, "random", "random", 2, readouts)
-
-    def test_progress_hears_of_each_game(self) -> None:
-        heard: list[int] = []
-        evaluate(GO, "random", "random", 9, progress=heard.append)
-        assert sorted(heard) == list(range(9))
 
     def test_opening_plies(self) -> None:
         """Plies by chance: all of them, or none."""
@@ -240,15 +209,6 @@ class TestGumbel:
             assert player.search.tree.visits[0, 0] == 13  # the root's own evaluation is one more
             player.follow(game, action)
             position = position.play(int(action[0]))
-
-    @pytest.mark.parametrize(
-        ("search", "error"), [("Gumbel", ValueError), (3, TypeError), (("puct", "mcts"), ValueError)]
-    )
-    def test_what_there_is_not(self, search, error: type[Exception]) -> None:
-        with pytest.raises(error, match=r"^search must be .*'puct'.*'gumbel'"):
-            evaluate(GO, UniformEvaluator(), "random", 2, search=search)
-        with pytest.raises(ValueError, match="search must be one value for both players or a pair, got"):
-            evaluate(GO, UniformEvaluator(), "random", 2, search=("puct",) * 3)  # type: ignore[arg-type]
 
 
 class TestInputPlanes:

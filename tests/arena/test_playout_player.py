@@ -171,10 +171,6 @@ class TestNames:
         with pytest.raises(ValueError, match="env must be Go for rave:5"):
             resolve_player("rave:5", TicTacToeEnv())
 
-    def test_without_playouts_there_is_no_move(self) -> None:
-        with pytest.raises(ValueError, match="the playouts of rave must be an integer >= 1, got 0"):
-            resolve_player("rave:0")
-
     def test_no_ply_limit_cuts_their_games_short(self) -> None:
         """As in matches with GNU Go, by which they are rated."""
         match = evaluate(GoEnv(4, komi=0.5, max_moves=6), "rave:20", "rave:20", 4)

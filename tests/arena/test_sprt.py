@@ -71,19 +71,10 @@ class TestVerdict:
             accepted += Sprt(0, 150).judge(scores.tolist()).state == "accept"
         assert least <= accepted / 40 <= most
 
-    @pytest.mark.parametrize(
-        ("arguments", "sentence"),
-        [
-            ((10, 10), "elo0 must be below elo1, .*, got 10 and 10"),
-            ((5, math.nan), "elo0 must be below elo1"),
-            ((0, 5000), "elo0 must be below elo1"),
-            ((0, 10, 0.0), "alpha must be between 0 and 0.5, got 0.0"),
-            ((0, 10, 0.05, 0.5), "beta must be between 0 and 0.5, got 0.5"),
-        ],
-    )
-    def test_arguments(self, arguments: tuple, sentence: str) -> None:
-        with pytest.raises(ValueError, match=sentence):
-            Sprt(*arguments)
+    @pytest.mark.parametrize("elos", [(10, 10), (5, math.nan), (0, 5000)])
+    def test_hypotheses_that_are_none(self, elos: tuple[float, float]) -> None:
+        with pytest.raises(ValueError, match="elo0 must be below elo1"):
+            Sprt(*elos)
 
 
 def test_pair_scores() -> None:

@@ -49,32 +49,6 @@ def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: 
         assert re.findall(rf"{of_python}|\{{none\}}|\[none\]", words) == []
 
 
-@pytest.mark.parametrize(
-    ("command", "sentence"),
-    [
-        ("play --readouts x", "argument --readouts: must be an integer, got 'x'"),
-        ("train --bfloat16 maybe", "unrecognized arguments: maybe"),
-    ],
-)
-def test_a_mistyped_value(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(command.split())
-    assert capsys.readouterr().err == f"alphago {command.split()[0]}: {sentence}\n"
-
-
-@pytest.mark.parametrize(
-    ("command", "sentence"),
-    [
-        ("play --rules Japanese", "--rules must score by area, as Chinese ones do, got those of 'Japanese', which"),
-        ("selfplay --rules x", "--rules must be one of Chinese, Tromp-Taylor, AGA, NZ, GOE, got 'x'"),
-        ("play --game oware --rules AGA", "--rules must be 'tournament' or 'cgzero', got 'AGA'"),
-    ],
-)
-def test_rules_that_are_not_played(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(command.split()) == 2
-    assert capsys.readouterr().err.startswith(f"alphago {command.split()[0]}: {sentence}")
-
-
 def test_overridden_settings_of_the_analysis_protocol() -> None:
     """An option wins over `-override-config`, also one with an invalid value, which the engine then refuses."""
 

@@ -104,18 +104,6 @@ def test_values_of_games(run: Path, step: int) -> None:
     assert not lost, "\n".join(lost)
 
 
-@pytest.mark.parametrize("part", ["network.parts", "settings.selfplay", "settings.until", "settings.watch"])
-def test_a_part_of_a_config_that_is_a_number_is_refused_by_train(
-    run: Path, part: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    config = json.loads((run / "config.json").read_text())
-    above, name = part.split(".")
-    config[above][name] = -1
-    (run / "config.json").write_text(json.dumps(config))
-    assert main(["train", "--folder", str(run), "--games", "8"]) == 2
-    assert "of another version" in capsys.readouterr().err
-
-
 def test_the_value_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = json.loads((run / "config.json").read_text())
     config["settings"]["max_minutes"] = []

@@ -39,20 +39,6 @@ class TestSgf:
             "stone there\n"
         )
 
-    @pytest.mark.parametrize(
-        ("words", "sentence"),
-        [
-            ("none.sgf", "games must be in a file"),
-            ("{data} --validation 2", "--validation and --test must be shares"),
-            ("{data} --workers 0", "--workers must be an integer from 1"),
-            ("{data} --size 99", "--size must be"),
-        ],
-    )
-    def test_errors(self, words: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        given = words.format(data=DATA / "9x9").split()
-        assert main(["sgf", *given, "--to", str(tmp_path / "d")]) == 2
-        assert sentence in capsys.readouterr().err
-
 
 def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(tmp_path / "d")

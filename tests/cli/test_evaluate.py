@@ -102,47 +102,6 @@ class TestEvaluate:
         assert evaluate(command) == 0
         assert re.search(r"^\S+ - random +8 ", capsys.readouterr().out, re.MULTILINE)
 
-    @pytest.mark.parametrize(
-        ("words", "sentence"),
-        [
-            ("random", "a match must have two players or more, got 1"),
-            ("random random", "random is named twice"),
-            ("none.safetensors random", "there is no file none.safetensors"),
-            ("{nets} random", "{nets} cannot be read: there is a folder of that name"),
-            ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ must come readouts"),
-            ("{nets}/new.safetensors@5000000000 random", "--readouts must be an integer from 0 to 10000000, got 5"),
-            ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),
-            (
-                "{nets}/new.safetensors {nets}/komi.safetensors",
-                "the networks differ in komi: 0.5 of {nets}/new.safetensors, 2.5 of {nets}/komi.safetensors; "
-                "choose one with --komi",
-            ),
-            (
-                "{nets}/new.safetensors {nets}/four.safetensors",
-                "the networks differ in board_size: 3 of {nets}/new.safetensors, 4 of {nets}/four.safetensors; choose",
-            ),
-            (
-                "{nets}/new.safetensors {nets}/turns.safetensors --komi 0",
-                "the networks differ in turns: None of {nets}/new.safetensors, 5 of {nets}/turns.safetensors; "
-                "choose one with --turns",
-            ),
-            ("random {nets}/new.safetensors --turns -2", "--turns must be an integer >= 1, got -2"),
-            ("random {nets}/new.safetensors --games 3", "--games must be even"),
-            ("random {nets}/new.safetensors --sprt 5:5", "elo0 must be below elo1"),
-            ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
-            ("random {nets}/new.safetensors --adjudicator uct", "--adjudicator must be 'gnugo', "),
-            ("random {nets}/new.safetensors --folder {nets}", "{nets} must be a new or empty folder or an evaluation"),
-        ],
-    )
-    def test_errors(self, nets: Path, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-        """One line, exit code 2, and nothing is left behind."""
-        assert evaluate(words.format(nets=nets)) == 2
-        text, error = capsys.readouterr()
-        assert error.startswith("alphago evaluate: " + sentence.format(nets=nets))
-        assert error.count("\n") == 1
-        assert text == ""
-        assert list(Path().iterdir()) == []
-
     @pytest.mark.slow
     def test_fixed_turns_and_rules(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The networks' own turns, or the given ones; header and folder name them."""

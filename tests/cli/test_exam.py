@@ -42,34 +42,6 @@ class TestGrading:
         assert parser_of("exam").parse_args(["9x9"]).readouts == (0, 64)
         assert parser_of("exam").parse_args(["9x9", "--readouts", "0,8,64"]).readouts == (0, 8, 64)
 
-    @pytest.mark.parametrize(
-        ("words", "message"),
-        [
-            ("", "there must be a network to grade, got none"),
-            ("net.safetensors", "there must be an exam for the board, got 3x3"),
-            ("net.safetensors --file nothing", "the exam nothing cannot be read: No such file"),
-            ("net.safetensors --file exam --json no/where", "no/where cannot be written"),
-            ("random --file exam", "an exam must be taken by networks, got random"),
-            ("net.safetensors --games x", "--make must name a file for --games, got none"),
-            (
-                "--make x",
-                "--make must come with --engine and --games and without networks, got no --engine and no --games",
-            ),
-            ("--make x --engine y --games z -- net", "and without networks, got the networks net"),
-            ("--make x --engine /nosuch --games exam", "exam"),
-        ],
-    )
-    def test_errors(self, words: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["exam", *words.split()]) == 2
-        error = capsys.readouterr().err
-        assert "alphago exam: " in error
-        assert message in error
-
-    def test_wrong_readouts(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            main(["exam", "9x9", "--readouts", "few"])
-        assert "must be integers such as 0,64, got 'few'" in capsys.readouterr().err
-
 
 class TestMaking:
     def test_made_and_gone_on_with(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,12 +60,6 @@ class TestMaking:
         assert "the games have no more undecided positions" in told
         assert main(["exam", "net.safetensors", "--file", "made", "--readouts", "0"]) == 0
         assert f"{made} positions, judged by oracle.py 0.7 with oracle.bin.gz" in capsys.readouterr().out
-
-    def test_an_engine_that_fails(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        save_games(folder, 4, 6)
-        command = engine(folder, 5, "sys.exit(1)")
-        assert main(["exam", "--make", "made", "--engine", command, "--games", "games.npz", "--board-size", "3"]) == 2
-        assert "the process has ended" in capsys.readouterr().err
 
     def test_stopped(self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
         def stop(*given: object, **named: object) -> int:

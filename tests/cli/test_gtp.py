@@ -31,22 +31,6 @@ def test_where_there_is_no_gpu(verb: str, model: str, capfd: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--board-size", "26"], "--board-size must be an integer from 2 to 25, got 26"),
-        (["--readouts", "5000000000"], "--readouts must be an integer from 0 to 10000000, got 5000000000"),
-        (["--seed", "-1"], "--seed must be an integer >= 0, got -1"),
-        (["--policy", "net", "--readouts", "4"], "--readouts must be left out with --policy net, got 4"),
-        (["7x7", "--policy", "random"], "MODEL must be left out with --policy random, got 7x7"),
-        (["--resign", "2"], "--resign must be a number from -1 to 1, got 2.0"),
-    ],
-)
-def test_errors_of_gtp(arguments: list[str], sentence: str, capsys: pytest.CaptureFixture) -> None:
-    assert main(["gtp", *arguments]) == 2
-    assert capsys.readouterr() == ("", f"alphago gtp: {sentence}\n")
-
-
-@pytest.mark.parametrize(
     ("words", "network", "readouts"),
     [
         ([], "NeuralNet", 800),

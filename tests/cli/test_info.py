@@ -102,16 +102,6 @@ def test_how_far_a_run_is_from_its_recipe(tmp_path: Path) -> None:
     assert next_steps(tmp_path, config)["how good it is"] == f"alphago exam {tmp_path}@0 {tmp_path}"
 
 
-def test_of_a_starved_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The sentence, not the figure alone as the last line of its time."""
-    with opened(tmp_path / "new", source=RandomGames):
-        rows = [{"iteration": i, "seconds": 20 * i, "games": 6 * i, "processor_seconds": 3.2 * i} for i in (1, 2)]
-        text = "".join(json.dumps(row | {"processor_share": 0.08}) + "\n" for row in rows)
-        (tmp_path / "new" / "metrics.jsonl").write_text(text)
-        facts = facts_about(tmp_path / "new", capsys)["run"]
-    assert "12 games in 6 of some 80 processor seconds" in facts["diagnosis, starved processor"]
-
-
 def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(tmp_path / "new", source=RandomGames):
         facts = facts_about(tmp_path / "new", capsys)
@@ -146,22 +136,6 @@ def test_what_a_network_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     facts = facts_about("7x7", capsys)["network"]
     assert "GoEnv(7" in facts["network"]
     assert facts["input"].endswith(" planes of 7x7")
-    assert main(["info", "5x5"]) == 2
-    assert "no network 5x5 comes with the package" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [(None, "a run must be a folder with metrics.jsonl"), ('{"seconds": 1}\n', "rows must be two or more iterations")],
-)
-def test_of_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, sentence: str) -> None:
-    if text:
-        (tmp_path / "metrics.jsonl").write_text(text)
-    assert main(["info", str(tmp_path)]) == 2
-    error = capsys.readouterr().err
-    assert error.startswith("alphago info: ")
-    assert sentence in error
-    assert error.count("\n") == 1
 
 
 def test_how_a_run_goes_on_where_no_command_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,21 +36,6 @@ def test_files(words: str, files: list[str], capsys: pytest.CaptureFixture[str])
     assert all(Path(name).is_file() for name in files)
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("mine.safetensors --out mine.pt", "--format must be onnx, w32 or w16, or the end of the file's name"),
-        ("mine.safetensors --positions 0", "--positions must be an integer >= 1, got 0"),
-        ("mine.safetensors --game reversi", "mine.safetensors must hold a network for reversi, got one for OwareEnv"),
-        ("none.safetensors", "there is no file none.safetensors"),
-        ("mine.safetensors --out none/x.w32", "none/x.w32 cannot be used: No such file"),
-    ],
-)
-def test_errors(words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["export", *words.split()]) == 2
-    assert f"alphago export: {sentence}" in capsys.readouterr().err
-
-
 def test_a_page_says_what_an_exam_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     NeuralNet(GoEnv(7), tower_height=1, channels=4).save("go.safetensors")
     monkeypatch.setattr(network_export, "READOUTS", 0)

@@ -1,7 +1,7 @@
 """Flags made from settings: every setting has one, with its help; errors of mistyped values."""
 
 from collections.abc import Callable
-from typing import Literal, get_type_hints
+from typing import Literal
 
 import pytest
 
@@ -9,7 +9,7 @@ from alphago import GoEnv, OwareEnv
 from alphago.arena.tournament import TournamentSettings
 from alphago.cli import main, parser_of
 from alphago.cli.models import add_game_settings, given_game_settings
-from alphago.cli.options import Parser, format_value, read_value, settings_of
+from alphago.cli.options import Parser, settings_of
 from alphago.cli.settings_flags import SHORT, add_flags, given_settings, setting_of
 from alphago.env.games import GAMES
 from alphago.mcts.search_forms import SEARCHES
@@ -62,19 +62,10 @@ class TestSettings:
             " (2)",
         ]
 
-    def test_what_is_typed(self) -> None:
-        words = "--watts 40 --lit --colour blue --shade none --name x --steps 7:0.25,9:0.5"
-        expected = {"watts": 40, "lit": True, "colour": "blue", "shade": None, "name": "x"}
-        assert parse(LampSettings, *words.split()) == {**expected, "steps": ((7, 0.25), (9, 0.5))}
-
     def test_a_flag_with_another_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match="2"):
             main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--verbose"])
         assert "no option --max-minutes: --minutes is the length" in capsys.readouterr().err
-
-    def test_only_what_was_given(self) -> None:
-        assert parse(LampSettings) == {}
-        assert parse(LampSettings, "--no-lit", "--shade", "0") == {"lit": False, "shade": 0.0}
 
     @pytest.mark.parametrize(
         ("words", "value"),
@@ -93,11 +84,6 @@ class TestSettings:
     )
     def test_how_values_are_typed(self, words: str, value: object) -> None:
         assert list(parse(LampSettings, *words.split()).values()) == [value]
-
-    @pytest.mark.parametrize("value", [((7, 0.15),), ((7, 0.15), (9, 0.25))])
-    def test_tuples_are_typed_as_help_shows_them(self, value: tuple) -> None:
-        kind = get_type_hints(RunSettings)["curriculum"]
-        assert read_value(kind, format_value(value)) == value
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
@@ -243,22 +229,3 @@ class TestTrain:
         assert given("--preset oware") == (OwareEnv(), {"preset": "oware"})
         assert given("--preset oware --max-moves 150")[0] == OwareEnv(150)
         assert given("--preset oware --game go --board-size 5")[0] == GoEnv(5)
-
-    @pytest.mark.parametrize(
-        ("words", "sentence"),
-        [
-            ("--connect-row 3", "go has no connect_row, got 3"),
-            ("--model 7x7 --connect-row 3", "go has no connect_row, got 3"),
-            ("--gate none --gate-games 4", "--gate-games must be left out where gate is None, got 4"),
-            ("--gate-games 3", "a gate's games must be"),
-            ("--c-puct 4", "--c-puct is a setting of Puct, but this search is Gumbel: add --search puct"),
-            ("--watch-share 0.1", '--watch must be names such as "random@0" and "gnugo:10@64", got none'),
-            ("--loss-value -1", "the loss's weight value "),
-            ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),
-            ("--minutes none --games none", "--games or --minutes must"),
-            ("--stop-after 0", "--stop-after, in minutes, must be"),
-        ],
-    )
-    def test_what_does_not_go_together(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(["train", *words.split()]) == 2
-        assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")

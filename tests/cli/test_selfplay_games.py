@@ -76,25 +76,6 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("1 games in out: ")
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ("--games 0", "--games must be an integer >= 1, got 0"),
-        ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
-        ("--folder .", ". must be a new or empty folder: choose another one"),
-        ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
-    ],
-)
-def test_what_cannot_be_played(options: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    before = sorted(Path().iterdir())
-    words = "" if "--folder" in options else "--folder out"
-    assert selfplay(f"go.safetensors {options} {words}") == 2
-    text, error = capsys.readouterr()
-    assert error.splitlines()[-1].startswith(f"alphago selfplay: {sentence}")
-    assert text == ""
-    assert sorted(Path().iterdir()) == before
-
-
 @pytest.mark.parametrize("given", [None, "out"])
 def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both choose the same name, which only one gets; the other takes another one, or raises."""

@@ -40,29 +40,6 @@ def test_a_model_plays_the_presets_game(tmp_path: Path, monkeypatch: pytest.Monk
     assert games == [GoEnv(7, komi=9), GoEnv(7, komi=8), GoEnv(6), GoEnv(9, komi=7)]
 
 
-def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """With nothing said, as it is; with more games, longer; never with another board."""
-    folder = str(tmp_path / "run")
-    command = ["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", folder, "--seed", "3", *SMALL]
-    assert main(command) == 0
-    before = (tmp_path / "run" / "weights.safetensors").read_bytes()
-    for again in (command, ["train", "--folder", folder]):
-        assert main(again) == 0
-        assert "this run ended after 4 games" in capsys.readouterr().err
-    assert (tmp_path / "run" / "weights.safetensors").read_bytes() == before
-    assert main(["train", "--folder", folder, "--games", "6"]) == 0
-    told = capsys.readouterr().err
-    assert "num_games is 6 from now on, not 4" in told
-    assert "this run goes on after 4 games" in told
-    assert "finished after 6 games" in told
-    assert load_model(folder).env == GoEnv(3, komi=2.5)
-    for option, sentence in (("--board-size", "has board_size 3, got 7"), ("--komi", "has komi 2.5, got 7.0")):
-        assert main(["train", "--folder", folder, option, "7"]) == 2
-        told = capsys.readouterr().err
-        assert sentence in told
-        assert told.count("\n") == 1
-
-
 def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0
@@ -78,27 +55,6 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     command = ["train", "--preset", "cody2007", "--board-size", "3", "--games", "1", "--folder", str(small), *SMALL]
     assert main(command) == 0
     assert GoEnv(**json.loads((small / "config.json").read_text())["env"]).turns == 20
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--model", "9x9", "--preset", "oware"], "9x9.safetensors plays go, got --preset oware, which is for oware"),
-        (["--model", "7x7", "--preset", "cody2007"], "planes must be 18, got 16"),
-        (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
-        (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
-        (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
-    ],
-)
-def test_what_cannot_be_trained(
-    arguments: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["train", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("alphago train: ")
-    assert sentence in told
-    assert told.count("\n") == 1
 
 
 QUICK = ("7x7", "connect-four")

@@ -77,10 +77,6 @@ def taken_squares_too(self: TicTacToe) -> np.ndarray:
     return np.full(9, not self.is_over())
 
 
-def sleepy_play(self: TicTacToe, action: int) -> None:
-    self.board[action] = self.to_play
-
-
 def dict_key(self: TicTacToe, action: int) -> None:
     raise KeyError("corner")
 
@@ -181,17 +177,6 @@ def test_the_moves_to_a_position_can_be_played_again_from_the_text() -> None:
         state.play(move)
     assert state.winner() == 1
     assert f"(actions {moves})" in text
-
-
-@pytest.mark.parametrize(
-    ("changes", "text"),
-    [
-        ({"play": sleepy_play}, "to_play: expected -1 (as in the plain game), got 1"),
-        ({"is_over": lambda self: bool(self.board.all())}, "is_over: expected True (as in the plain game)"),
-    ],
-)
-def test_other_rules_than_the_plain_games_are_caught(changes: dict, text: str) -> None:
-    assert caught(broken(**changes), TicTacToeEnv()).startswith(text)
 
 
 def test_a_twin_of_another_size_is_refused() -> None:

@@ -32,8 +32,6 @@ def test_an_illegal_ko_names_the_set_up() -> None:
         ({"white": 5}, "stones must be"),
         ({"black": "A5", "white": "A4 B5"}, "the chain at A5 has no liberty"),
         ({"black": range(25)}, "the chain at A5 has no liberty"),
-        ({"to_play": "red"}, "to_play must be 'black' or 'white' (or +1, -1), got 'red'"),
-        ({"to_play": 0}, "to_play must be 'black' or 'white' (or +1, -1), got 0"),
     ],
 )
 def test_set_ups_that_cannot_be_are_refused(setup: dict, text: str) -> None:

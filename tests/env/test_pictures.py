@@ -4,9 +4,6 @@ import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, OwareEnv, ReversiEnv
-from alphago.drawing.overlay import make_overlay
-from alphago.drawing.svg import to_svg
-from alphago.env.position import Look
 from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play, position
@@ -173,10 +170,3 @@ def test_the_last_stone_of_a_column_is_ringed() -> None:
     now = Columns().position().play(3).play(3)
     (ring,), (white,) = shapes(now.svg(), "circle", fill="none"), shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
     assert (ring.get("cx"), ring.get("cy")) == (white.get("cx"), white.get("cy"))
-
-
-def test_an_overlay_without_legend() -> None:
-    for env in (GoEnv(5), OwareEnv(), ConnectFourEnv()):
-        overlay = make_overlay(env.action_space, env.plane_shape, priors=np.ones(env.action_space) / env.action_space)
-        picture = env.position().drawing(Look(caption="", overlay=overlay, legend=False))
-        assert "On a disc" not in " ".join(texts(to_svg(picture)))

@@ -98,16 +98,3 @@ def test_wrong_actions_are_refused(actions: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         envs.step(actions)
     assert np.array_equal(envs.observe().planes, before.planes)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"env": GoEnv}, r"env must be a game, such as GoEnv\(\), got the class GoEnv"),
-        ({"num_envs": 0}, "num_envs must be an integer >= 1, got 0"),
-        ({"device": "tpu"}, "device must be one of"),
-    ],
-)
-def test_wrong_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises((TypeError, ValueError), match=message):
-        VectorEnv(**{"env": GoEnv(3), "num_envs": 2, **arguments})

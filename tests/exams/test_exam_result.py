@@ -103,11 +103,6 @@ class TestTable:
         assert any(line.startswith("strong - weak  −4.75 ± 8.06") for line in lines)
         assert lines[-1].split()[0] in ("open", "fight", "death")
 
-    def test_one_player_has_no_pairs(self, exam: Exam) -> None:
-        text = str(ExamResult(exam, ("one",), (answers("A1", "A1", "A1", "A1"),)))
-        assert "Paired" not in text
-        assert "lead off by" not in text
-
 
 class TestWorstMoves:
     def test_order(self, result: ExamResult) -> None:

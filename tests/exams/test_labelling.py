@@ -152,8 +152,3 @@ class TestCommand:
         assert "4 labelled positions are in" in capsys.readouterr().out
         assert main(["sgf", str(tmp_path / "d")]) == 0
         assert f"labelled by {TEACHER} on " in capsys.readouterr().out
-
-    @pytest.mark.parametrize(("words", "got"), [("", "none"), ("--engine x --network y", "both")])
-    def test_one_teacher(self, words: str, got: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert main(f"label nothing --to {tmp_path / 'd'} {words}".split()) == 2
-        assert f"there must be one teacher, --engine or --network, got {got}" in capsys.readouterr().err

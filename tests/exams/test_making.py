@@ -124,10 +124,6 @@ class TestDrawing:
         assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
         assert {one.position.komi for one in drawn} == {2.5}
 
-    def test_a_komi_that_cannot_be(self) -> None:
-        with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5"):
-            MakeSettings(komi=0.3)
-
 
 @pytest.mark.usefixtures("no_engine_is_left")
 class TestResuming:
@@ -149,12 +145,6 @@ class TestResuming:
         assert make(tmp_path / "exam", engine(tmp_path), games) == 10
         make(tmp_path / "whole", engine(tmp_path), games)
         assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
-
-    def test_games_that_have_no_more(self, games: Path, tmp_path: Path) -> None:
-        making = MakeSettings(positions=1000, first_ply=1, komi=0.5)
-        found = make(tmp_path / "exam", engine(tmp_path), games, making)
-        assert 0 < found <= 12
-        assert found == len(read_exam(tmp_path / "exam"))
 
     @pytest.mark.parametrize(
         ("change", "message"),

@@ -65,26 +65,13 @@ def test_an_unknown_keyword_is_refused(call: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "typo", "meant"),
-    [
-        (GoEnv, "kommi", "komi"),
-        (GO.position, "blak", "black"),
-        (NeuralNet, "tower_hight", "tower_height"),
-        (Puct, "c_pukt", "c_puct"),
-        (run_settings, "batchsize", "batch_size"),
-        (selfplay, "resign_treshold", "resign_threshold"),
-        (train, "stop_affter", "stop_after"),
-        (train, "learning_rat", "learning_rate"),
-    ],
-)
-def test_near_misses_of_a_typo(call: Callable[..., Any], typo: str, meant: str) -> None:
-    with pytest.raises(TypeError, match=rf" has no keyword '{typo}': did you mean .*\b{meant}\b"):
-        call(**{typo: 1})
-
-
-@pytest.mark.parametrize(
     ("call", "sentence"),
     [
+        (lambda: GoEnv(kommi=1), r"GoEnv has no keyword 'kommi': did you mean .*\bkomi\b"),
+        (lambda: GO.position(blak=1), r"GoEnv.position has no keyword 'blak': did you mean .*\bblack\b"),
+        (lambda: Puct(c_pukt=1), r"Puct has no keyword 'c_pukt': did you mean .*\bc_puct\b"),
+        (lambda: train(stop_affter=1), r"train has no keyword 'stop_affter': did you mean .*\bstop_after\b"),
+        (lambda: train(learning_rat=1), r"train has no keyword 'learning_rat': did you mean .*\blearning_rate\b"),
         (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
         (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
         (lambda: train(num_games=3), r"train must be called as train\(env, num_games, …\): missing .* argument: 'env'"),
@@ -93,7 +80,6 @@ def test_near_misses_of_a_typo(call: Callable[..., Any], typo: str, meant: str) 
             lambda: evaluate(GO, "random", "random", black="random"),
             r"evaluate must be called as evaluate\(env, black, white, .*…\): multiple values for argument 'black'",
         ),
-        (lambda: GoEnv(9, 17, 7.5), r"GoEnv must be called as GoEnv\(board_size, planes, …\): too many positional"),
         (lambda: ConnectFourEnv(7), r"ConnectFourEnv must be called as ConnectFourEnv\(…\): too many positional"),
     ],
 )
@@ -125,26 +111,6 @@ def test_a_game_may_take_any_set_up() -> None:
     env = AnySetUp()
     env.position(xyz=1)
     assert env.setup == {"xyz": 1}
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: train(GO, 2, model=7), "model"),
-        (lambda: train(GO, 2, until=3), "until"),
-        (lambda: train(GO, 2, reports=5), "reports"),
-        (lambda: train(GO, 2, search=2), "search"),
-        (lambda: selfplay(GO, HashEvaluator(), search=Puct), "search"),
-        (lambda: load_model("7x7", "7"), "env"),
-    ],
-)
-def test_another_type_is_refused_by_name(
-    call: Callable[[], Any], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(TypeError, match=rf"\b{name}\b"):
-        call()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_numpy_numbers_are_numbers() -> None:
@@ -195,14 +161,24 @@ def test_what_is_no_game(call: Callable[..., Any]) -> None:
         (lambda: alphago.evaluate(GO, np.zeros(3), "random"), "network must be a NeuralNet, an evaluator"),
         (lambda: alphago.train_on("7x7", 3, 0, 0), "positions must be Sequence, got 3"),
         (lambda: alphago.import_games(None, "x"), "paths must be str or Path or Sequence, got None"),
-        (lambda: alphago.Dataset(GO), "path must be str or Path, got GoEnv(3"),
+        (lambda: alphago.Dataset(GO), r"path must be str or Path, got GoEnv\(3"),
         (lambda: alphago.export_page(3, None), "net must be NeuralNet or str or PathLike, got 3"),
-        (lambda: check_game("x"), "env must be a game, such as GoEnv(9), got 'x'"),
+        (lambda: check_game("x"), r"env must be a game, such as GoEnv\(9\), got 'x'"),
+        (lambda: train(GO, 2, model=7), r".*\bmodel\b"),
+        (lambda: train(GO, 2, until=3), r".*\buntil\b"),
+        (lambda: train(GO, 2, reports=5), r".*\breports\b"),
+        (lambda: train(GO, 2, search=2), r".*\bsearch\b"),
+        (lambda: selfplay(GO, HashEvaluator(), search=Puct), r".*\bsearch\b"),
+        (lambda: load_model("7x7", "7"), r".*\benv\b"),
     ],
 )
-def test_another_kind_of_thing_is_named(call: Callable[[], Any], fault: str) -> None:
-    with pytest.raises(TypeError, match="^" + re_escape(fault)):
+def test_another_type_is_refused_by_name(
+    call: Callable[[], Any], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match="^" + fault):
         call()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_terminal_must_not_get() -> None:

@@ -228,21 +228,6 @@ class TestResignation:
             assert record.result_string == "W+R"
             assert len(record) == 0  # at its first move
 
-    def test_later_in_the_game(self) -> None:
-        class GloomyLater(Gloomy):
-            def evaluate(self, batch, slots, priors, values) -> None:
-                super().evaluate(batch, slots, priors, values)
-                planes = batch.planes(slots, np.empty((len(slots), 2, 3, 3), np.float32))
-                values[planes.sum(axis=(1, 2, 3)) < 3] = 0
-
-        for record in play(TIC_TAC_TOE, 6, GloomyLater(), resign_threshold=-0.9, no_resign_share=0.0):
-            assert record.resigned
-            assert record.outcome == -1
-            assert len(record) in (2, 4)
-            end = record.position(TIC_TAC_TOE)
-            assert end.to_play == 1
-            assert not end.is_over
-
     def test_played_out(self) -> None:
         """What would have been resigned goes on without search to a result by the rules."""
         for record in play(TIC_TAC_TOE, 6, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0, play_out=True):

@@ -15,7 +15,6 @@ from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import Losses, LossWeights, alphazero_loss
 from alphago.nn.threads import Workers
-from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
 from alphago.system.settings import make
 from alphago.training import captured
 from alphago.training.learner import WARM_UP_STEPS, Learner
@@ -266,16 +265,6 @@ class TestParts:
         fall = self.fall(go_network(), go_sample, rate, optimizer="sgd", losses=losses)
         assert fall["value_loss"] < 0.7
         assert fall["policy_loss"] < 0.98
-
-    @pytest.mark.parametrize("head", ["beside", "added"])
-    def test_forecasts_with_alphago_zeros_heads(self, go_sample: Sample, head: str) -> None:
-        torch.manual_seed(0)
-        value = ForecastValue(8) if head == "beside" else AddedForecast(DenseValue(8, (3, 3)), 8)
-        net = NeuralNet(GO, value=value, tower_height=1, channels=8, size_free=False)
-        fall = self.fall(net, go_sample, 0.02)
-        assert fall["value_loss"] < 0.7
-        assert fall["ownership_loss"] < 0.8
-        assert fall["score_loss"] < 0.8
 
     @pytest.mark.parametrize("bfloat16", [True, False])
     def test_bfloat16_is_a_setting(self, go_sample: Sample, bfloat16: bool) -> None:

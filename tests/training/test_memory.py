@@ -88,11 +88,6 @@ class TestSurprise:
         assert self.drawn(memory) == pytest.approx([0.25, 0.375, 0.375], abs=0.02)
         assert self.drawn(memory, newest=3) == pytest.approx([0, 0.5, 0.5], abs=0.02)
 
-    def test_where_nothing_is_known_all_are_alike(self) -> None:
-        memory = ReplayMemory(COUNTERS, surprise_share=0.5)
-        memory.add([self.surprising([0.0] * 3)])
-        assert self.drawn(memory) == pytest.approx([1 / 3] * 3, abs=0.02)
-
 
 class TestDraws:
     def test_uniform_over_positions(self) -> None:
@@ -177,31 +172,6 @@ class TestLabels:
                 for wanted, result, points, owners in rows[planes.tobytes()]
             )
         assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
-
-    def test_double_moves(self) -> None:
-        """The mover is recorded, not counted from the ply."""
-        env = CountingEnv(9)
-        records = games(env, 6)
-        memory = ReplayMemory(env)
-        memory.add(records)
-        assert any((record.movers[1:] == record.movers[:-1]).any() for record in records)
-        wanted = np.concatenate([record.outcome * record.movers for record in records])
-        sample = memory.sample(2000, np.random.default_rng(0))
-        assert sample.value.mean() == pytest.approx(wanted.mean(), abs=0.1)
-
-    def test_pass_labels(self) -> None:
-        """A pass stays a pass under every symmetry; an older program could not learn it at all."""
-        builder = RecordBuilder()
-        policy = np.zeros(10, np.float32)
-        policy[[0, 9]] = 0.25, 0.75
-        builder.add(9, policy, 0.0, 10, 1)
-        memory = ReplayMemory(GO)
-        memory.add([builder.finish(1, 1, False, 10)])
-        sample = memory.sample(100, np.random.default_rng(0))
-        assert sample.policy[:, 9] == pytest.approx(np.full(100, 0.75), abs=1e-4)
-        corners = sample.policy[:, [0, 2, 6, 8]]
-        assert corners.sum(axis=1) == pytest.approx(np.full(100, 0.25), abs=1e-4)
-        assert (corners > 0).any(axis=0).all()
 
     def test_weights(self) -> None:
         """A position that was not searched has nothing to teach, and is not drawn."""

@@ -185,20 +185,6 @@ class TestStages:
         assert [lesson.env for lesson in boards] == [GoEnv(5), GoEnv(9, komi=5.5), GoEnv(7), GoEnv(9, komi=5.5)]
         assert [lesson.end for lesson in boards] == pytest.approx([0.1, 0.2, 0.3, 1.0])
 
-    @pytest.mark.slow
-    def test_compiling_takes_no_board_its_time(self, tmp_path: Path) -> None:
-        """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
-        settings = {"max_minutes": 1000.0, "curriculum": ((2, 0.6),), "source": RandomGames}
-        with opened(tmp_path, 10**6, **settings) as run:
-            stages = []
-            for minutes in (800, 900, 950):  # 0, 0.5 and 0.75 of what is left after the first iteration
-                run.begin_iteration()
-                stages.append(run.entered["lesson"])
-                run.clock.set(60.0 * minutes)
-                run.end_iteration()
-            run.begin_iteration()
-            assert [*stages, run.entered["lesson"]] == [0, 0, 0, 1]
-
     def test_readouts_rise(self, tmp_path: Path) -> None:
         settings = {"first_readouts": 2, "readouts": 16, "samples_per_position": 0}
         _, listener = run(tmp_path, 24, source=RandomGames, **settings)

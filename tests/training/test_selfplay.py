@@ -2,12 +2,10 @@
 
 import threading
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-from alphago import GameBatch, GameRecord, selfplay
+from alphago import GameRecord, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.loop import train_loop
@@ -89,24 +87,3 @@ def test_each_game_is_told_as_it_ends() -> None:
     heard: dict[int, GameRecord] = {}
     records = selfplay(TicTacToeEnv(), HashEvaluator(), 4, 9, groups=2, device="cpu", on_game=heard.__setitem__)
     assert [heard[number] for number in range(9)] == records
-
-
-class Unasked(HashEvaluator):
-    """No game gets as far as this."""
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        raise AssertionError("a game was searched")
-
-
-@pytest.mark.parametrize(
-    ("error", "given", "sentence"),
-    [
-        (ValueError, {"device": "gpu"}, r"device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"),
-        (TypeError, {"games_in_fight": 3}, "selfplay has no keyword 'games_in_fight': did you mean games_in_flight"),
-        (TypeError, {"xyz": 3}, "selfplay has no keyword 'xyz': there are env, nn, readouts"),
-    ],
-    ids=str,
-)
-def test_refusals(error: type[Exception], given: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(error, match=sentence):
-        selfplay(GO, lambda position: Unasked(), **given)

@@ -32,20 +32,6 @@ def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
 
 
-@pytest.mark.parametrize(
-    ("workers", "max_lag", "sentence"),
-    [
-        ("many", None, "workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got 'many'"),
-        (0, None, "workers must be an integer from 1 to 10000, got 0"),
-        ("folder:x", -1, "max_lag must be an integer from 0"),
-        (None, 3, "max_lag must be left out without workers, got 3"),
-    ],
-)
-def test_others_are_refused(workers: Any, max_lag: int | None, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        train(GO, 1, workers=workers, max_lag=max_lag)
-
-
 @pytest.mark.parametrize(("groups", "max_lag", "played"), [(63, None, None), (64, None, 1), (64, 0, None), (2, 3, 3)])
 def test_runs_of_many_groups_are_asynchronous(
     groups: int, max_lag: int | None, played: int | None, tmp_path: Path

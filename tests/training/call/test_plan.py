@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,26 +15,19 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.rule import SearchRule
 from alphago.nn.base import ResidualTower
 from alphago.training.history import read_history
-from alphago.training.loop import train_loop
-from alphago.training.settings.judge_settings import Opponent
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
     SETTINGS,
-    EagerSaving,
-    Listener,
-    RandomGames,
     Small,
     files,
     games_in,
     go_on,
     interrupt_at,
     nadam,
-    opened,
     run,
     run_killed,
     same,
-    without_times,
 )
 
 
@@ -69,14 +61,6 @@ class TestExact:
         games, replayed = games_in(folder), games_in(tmp_path)
         assert [record.seed for record in replayed] == [record.seed for record in games]
         assert all(np.array_equal(a.policies, b.policies) for a, b in zip(games, replayed, strict=True))
-
-    @pytest.mark.slow
-    def test_checkpoints_change_nothing(self, tmp_path: Path, undisturbed: Small) -> None:
-        report = Listener()
-        with opened(tmp_path, saving=EagerSaving(), report=report, **STAGES) as made:
-            train_loop(made, threading.Event())
-            assert same(made.learner.net, undisturbed.net)
-        assert without_times(report.rows) == without_times(undisturbed.listener.rows)
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -179,24 +163,6 @@ class TestOver:
         seeds = [record.seed for record in games_in(folder)]
         assert len(set(seeds)) == len(seeds) == 24
 
-    @pytest.mark.slow
-    def test_more_minutes(self, tmp_path: Path) -> None:
-        """The clock goes on, and the learning rate is that of the longer run."""
-        settings = {"learning_rate": 1e-3, "schedule": "cosine", "source": RandomGames}
-        with opened(tmp_path, 10**6, max_minutes=1000, **settings) as made:
-            made.clock.set(60_000)
-            made.clock.mark_ready()
-            assert made.is_over
-            rate = made.learner.rate(made.progress)
-            made.checkpoint()
-        _, listener = run(tmp_path, 10**6, max_minutes=1000, **settings)
-        assert (listener.rows, listener.stopped) == ([], False)
-        assert "this run ended" in listener.notes[-1]
-        listener = interrupt_at(1)
-        run(tmp_path, 10**6, max_minutes=10_000, report=listener, **settings)
-        assert listener.rows[0]["seconds"] > 60_000
-        assert listener.rows[0]["learning_rate"] > rate
-
 
 class TestChanges:
     @pytest.mark.parametrize(
@@ -209,13 +175,9 @@ class TestChanges:
             (GO, {"preset": "7x7"}, "has tower_height 0, got 4"),
             (GO, {"model": NeuralNet(GO, tower_height=0, channels=4)}, "has channels 8, got 4"),
             (GO, {"seed": 4}, "has seed 0, got 4"),
-            (GO, {"groups": 1}, "has groups 2, got 1"),
-            (GO, {"games_in_flight": 8}, "has games_in_flight 4, got 8"),
             (GO, {"curriculum": ()}, r"has curriculum \(\(2, 0.3\),\), got \(\)"),
             (GO, {"optimizer": "sgd"}, "has optimizer 'muon', got 'sgd'"),
             (GO, {"optimizer": nadam}, r"has optimizer 'muon', got '.*\.nadam'"),
-            (GO, {"exact_rules": True}, "has exact_rules False, got True"),
-            (GO, {"until": "nobody"}, "no player is called 'nobody'"),
             (GO, {"num_games": None}, "num_games or max_minutes must end the run, got None"),
         ],
         ids=lambda value: str(value).replace(hex(id(nadam)), "here"),
@@ -226,25 +188,6 @@ class TestChanges:
         with pytest.raises(ValueError, match=sentence):
             go_on(killed, env=env, **changed)
         assert files(killed) == before
-
-    @pytest.mark.slow
-    def test_a_search_of_ones_own(self, tmp_path: Path) -> None:
-        """The config names its class; one that cannot be imported is passed again."""
-
-        class Here(Patient):
-            pass
-
-        run(tmp_path, 2, search=Here(factor=1.5))
-        _, listener = go_on(tmp_path, 4, search=Here(c_puct=0.5))
-        search = listener.settings["search"]
-        assert search["kind"].endswith("Here")
-        assert (search["c_puct"], search["factor"]) == (0.5, 2.0)
-        with pytest.raises(
-            ValueError, match=r"a search of its own class, tests\S+Here, which cannot be imported .*search="
-        ):
-            go_on(tmp_path)
-        _, listener = go_on(tmp_path, search=Here(c_puct=0.5))
-        assert not listener.noted("search is")
 
     def test_what_can(self, killed: Path) -> None:
         """It is told, kept in the config, and lasts."""
@@ -261,54 +204,3 @@ class TestChanges:
         assert changes == {"num_games": (16, 24), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
         assert all(0 < change["games"] <= 16 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
-
-    @pytest.mark.slow
-    def test_what_is_taken_off(self, tmp_path: Path) -> None:
-        """None is said; it lasts, and what a run chose by itself stays chosen."""
-        settings = {
-            "max_minutes": 60.0,
-            "gate": 0.55,
-            "until": Opponent("random", 0, 1e9, most_games=20),
-            "resign_threshold": -0.5,
-            "first_readouts": 2,
-            "search": {"c_scale": 0.5},
-            "gradient_norm": 1.0,
-        }
-        run(tmp_path, 8, **settings)
-        off = dict.fromkeys(settings)
-        for _ in range(2):
-            _, listener = go_on(tmp_path, 12, groups=None, games_in_flight=None, **off)
-            left = {name: listener.settings.get(name) for name in settings if name not in ("until", "search")}
-            assert set(left.values()) == {None}
-            assert listener.settings["search"]["c_scale"] == 1.0  # the usual one
-            assert (listener.settings["groups"], listener.settings["games_in_flight"]) == (1, 4)
-        config = json.loads((tmp_path / "config.json").read_text())
-        assert config["settings"]["until"] is None
-        changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
-        assert set(changes) == {*settings, "num_games"}
-        assert changes["resign_threshold"] == (-0.5, None)
-        assert (changes["gate"][0]["win_rate"], changes["gate"][1]) == (0.55, None)
-        _, listener = go_on(tmp_path, 16)
-        assert listener.settings["gate"] is None
-        assert listener.last["games"] == 16
-
-    @pytest.mark.slow
-    def test_from_games_to_the_clock_and_back(self, tmp_path: Path) -> None:
-        run(tmp_path, 8)
-        _, listener = go_on(tmp_path, None, max_minutes=1e-6)
-        assert "num_games is None from now on, not 8" in listener.notes
-        games = listener.last["games"]
-        with pytest.raises(ValueError, match="num_games or max_minutes must end the run, got None"):
-            go_on(tmp_path, max_minutes=None)
-        _, listener = go_on(tmp_path, games + 4, max_minutes=None)
-        assert listener.last["games"] == games + 4
-
-    @pytest.mark.slow
-    def test_a_part_of_what_is_made_of_settings(self, tmp_path: Path) -> None:
-        """A dictionary leaves what it does not name as it was."""
-        run(tmp_path, 2, losses={"value": 0.5}, search={"c_scale": 0.5}, gate={"win_rate": 0.6, "games": 2})
-        _, listener = go_on(tmp_path, losses={"l2": 0.25}, search={"c_visit": 9.0}, gate={"games": 4})
-        settings = listener.settings
-        assert (settings["losses"]["value"], settings["losses"]["l2"]) == (0.5, 0.25)
-        assert (settings["search"]["c_scale"], settings["search"]["c_visit"]) == (0.5, 9.0)
-        assert (settings["gate"]["win_rate"], settings["gate"]["games"]) == (0.6, 4)

@@ -1,18 +1,15 @@
 """How much time a run still takes, by a clock that the tests set."""
 
 import math
-import threading
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from alphago import GoEnv, train
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress
 from alphago.training.settings.run_settings import RunSettings
-from tests.training.small_runs import TINY, Listener, run_settings
+from tests.training.small_runs import run_settings
 
 
 def run_of(settings: RunSettings, **values: Any) -> Any:
@@ -52,29 +49,6 @@ def test_over() -> None:
 def test_unknown_at_first() -> None:
     run = run_of(SETTINGS, progress=0.01)
     assert RunProgress(run)() == (0.01, None, "", 0.0)
-
-
-def test_any_time_from_any_thread(tmp_path: Path) -> None:
-    """A real run is asked all the while; what is left falls to nothing."""
-    heard, over = [], threading.Event()
-
-    class Asking(Listener):
-        def start(self, folder: Path, settings: dict[str, Any], progress: Any) -> None:
-            def ask() -> None:
-                while not over.wait(0.001):
-                    heard.append(progress())
-
-            self.thread = threading.Thread(target=ask)
-            self.thread.start()
-
-        def finish(self, *last: Any) -> None:
-            over.set()
-            self.thread.join()
-
-    train(GoEnv(3), 4, folder=tmp_path / "run", reports=[Asking()], **TINY)
-    assert all(0 <= progress.share <= 1 for progress in heard)
-    activities = {"", "playing", "learning", "saving", "preparing the new network"}
-    assert {progress.activity for progress in heard} <= activities
 
 
 def test_by_the_speed_of_games() -> None:

@@ -1,6 +1,5 @@
 """The call of `train`: how it stops, with which network it goes on, in which folder, on which device."""
 
-import gc
 import os
 import signal
 import subprocess
@@ -15,14 +14,13 @@ from typing import Any
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, load_model, selfplay, train
+from alphago import GoEnv, NeuralNet, load_model, train
 from alphago.cuda.contract import BackendMissing
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.inference.hardware import why_not_gpu
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.judge_settings import Gate
 from tests.devices import needs_compiler
 from tests.training.small_runs import (
     GO,
@@ -134,16 +132,6 @@ class TestStopping:
         assert listener.last["games"] == 4
 
     @pytest.mark.slow
-    def test_an_error_leaves_no_thread(self, tmp_path: Path) -> None:
-        def broken(*_: torch.Tensor) -> None:
-            raise RuntimeError("no loss today")
-
-        threads = threading.active_count()
-        with pytest.raises(RuntimeError, match="no loss today"):
-            run(tmp_path, losses=broken)
-        assert threading.active_count() == threads
-
-    @pytest.mark.slow
     def test_threads_and_random_state_are_put_back(self, tmp_path: Path) -> None:
         before, state = threading.active_count(), torch.get_rng_state()
         torch.set_num_threads(2)
@@ -192,16 +180,6 @@ def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
     assert warned[0].filename == __file__  # the line to change is the caller's
 
 
-@pytest.mark.slow
-def test_a_run_that_learned_next_to_nothing_is_told(tmp_path: Path) -> None:
-    """A minute on a busy machine ended after 57 steps, weaker than random moves."""
-    _, listener = run(tmp_path, 8, source=RandomGames)
-    steps = listener.last["steps"]
-    assert 0 < steps < 100
-    assert listener.noted(f"after {steps} gradient steps: its network may still lose to random moves; a longer run")
-    assert listener.noted(f"--folder {tmp_path} --games 16")
-
-
 def breaking(factor: float) -> Any:
     def make(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
         made = Breaking(list(parameters), lr=learning_rate)
@@ -244,8 +222,6 @@ class TestModel:
             (TicTacToeEnv(), {"model": model()}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
-            (GO, {"gate": True}, "a gate's win_rate must be .*, got True"),
-            (GO, {"gate": "0.55"}, "a gate's win_rate must be .*, got '0.55'"),
         ],
     )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
@@ -256,14 +232,6 @@ class TestModel:
 
 
 class TestFolders:
-    @pytest.mark.parametrize(
-        ("inside", "sentence"), [("", "a file is there"), ("run", "cannot be made: Not a directory")]
-    )
-    def test_a_file_in_the_way(self, tmp_path: Path, inside: str, sentence: str) -> None:
-        (tmp_path / "file").write_text("mine")
-        with pytest.raises(OSError, match=sentence):
-            run(tmp_path / "file" / inside)
-
     @pytest.mark.filterwarnings("ignore:this run is over")
     def test_the_default_one(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """runs/<game>-<date>-<time>, for each run its own, however many begin in one second."""
@@ -347,25 +315,3 @@ def test_a_gpu_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.M
     _, listener = run(tmp_path, 2, device="auto")
     assert listener.noted("boards and network are on the CPU, since the GPU cannot be used: 2 MiB do not fit")
     assert listener.last["games"] == 2
-
-
-@pytest.mark.slow
-def test_self_play_makes_no_network_of_its_own(tmp_path: Path) -> None:
-    """Seed defect 9: self-play built a second network in memory.
-
-    A run has as many after each iteration as after the first: the learner's, a replica for each of its other threads,
-    and the gate's best.
-    """
-    counts: list[int] = []
-    net, _ = run(tmp_path, 8, report=Listener(lambda _: counts.append(count_networks())), gate=Gate(0.55, games=2))
-    assert len(counts) > 2
-    assert len(set(counts)) == 1
-    alone: list[int] = []
-    before = count_networks()
-    selfplay(GO, net, 2, 2, on_game=lambda *_: alone.append(count_networks()))
-    assert alone == [before, before]
-
-
-def count_networks() -> int:
-    gc.collect()
-    return sum(type(one) is NeuralNet for one in gc.get_objects())

@@ -54,18 +54,6 @@ def ended(*outcomes: float) -> MatchResult:
     return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"games": 5}, "a gate's games must be an even number, got 5"),
-    ],
-    ids=str,
-)
-def test_what_is_no_gate(given: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        Gate(**given)
-
-
 def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
     rows = read_rows(gated.folder / "evaluations.jsonl", "opponent")
     assert len(rows) > 1

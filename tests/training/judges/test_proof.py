@@ -14,7 +14,6 @@ from alphago import ConnectFourEnv, GameEnv, GoEnv, train
 from alphago.arena.engine import EngineError
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.proof import PROOF, Examiner
-from alphago.training.run import Stopped
 from alphago.training.settings.judge_settings import Opponent
 from alphago.training.watch.run_clock import RunClock
 from tests.arena.playing import install_fake_gnugo
@@ -100,13 +99,6 @@ class TestWithoutProof:
         _, listener = go_on(tmp_path, 12, source=RandomGames)
         assert [row["games"] for row in rows_of(tmp_path)] == [8, 12]
 
-    def test_a_network_that_was_examined(self, tmp_path: Path) -> None:
-        """Before the first iteration and after each, the last one among them: there is nothing to look at again."""
-        opponent = Opponent("random", readouts=0, first=0, every=0, most_games=20)
-        _, listener = run(tmp_path, 8, until=opponent, source=RandomGames)
-        assert len(rows_of(tmp_path)) == 1 + len(listener.rows)
-        assert listener.noted("ends without a proof") != listener.noted("with its proof")
-
     def test_a_run_by_the_clock(self, tmp_path: Path) -> None:
         """Time may end it within the curriculum: the network is examined on the run's own board all the same."""
         settings = {"max_minutes": 0.002, "curriculum": ((3, 0.9),), "source": RandomGames}
@@ -132,21 +124,6 @@ class TestExaminations:
         with opened(folder, 100, source=RandomGames, until=opponent) as run:
             (examiner,) = run.judges
             yield run, examiner
-
-    def test_a_stop_puts_one_off(self, tmp_path: Path) -> None:
-        """Nothing of it is written down, all before it is saved, and it is made again."""
-        stop = threading.Event()
-        stop.set()
-        with self.run(tmp_path, Opponent("random", readouts=0, first=0, most_games=20)) as (run, examiner):
-            assert examiner.due(run)
-            assert not examiner.judge(run, stop)
-            assert not (tmp_path / EVALUATIONS).exists()
-            with pytest.raises(Stopped):
-                run.judge(stop)
-            assert examiner.due(run)
-            run.judge(threading.Event())
-            assert not examiner.due(run)
-        assert len(rows_of(tmp_path)) == 1
 
     def test_they_are_not_training_time(self, tmp_path: Path) -> None:
         written = []

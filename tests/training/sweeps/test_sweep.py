@@ -212,25 +212,20 @@ def test_a_function_of_a_module_that_is_not_registered(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "settings", "seeds", "error"),
+    ("call", "settings", "error"),
     [
-        (lambda **_: 1, TWO, 1, "other processes can import, functions of a module .* processes=1"),
-        (score, {"a": {"gain": lambda: 1}}, 1, "other processes can import"),
-        (score, [{}], 1, "settings must be dictionaries by name, such as .*, got"),
-        (score, {"a": 3}, 1, "settings must be dictionaries by name"),
-        (score, {"a/b": {}}, 1, "settings must have names that may be folders, got"),
-        (score, {}, 1, "settings must have names"),
-        (score, TWO, 0, "seeds must be an integer >= 1, got 0"),
-        (score, TWO, [1, 1], "seeds must be a number, or different seeds, got"),
-        (score, TWO, [], "seeds must be a number, or different seeds, got"),
-        ("train", TWO, 1, "call must be a function of folder, seed and settings, got 'train'"),
+        (lambda **_: 1, TWO, "other processes can import, functions of a module .* processes=1"),
+        (score, {"a": {"gain": lambda: 1}}, "other processes can import"),
+        (score, [{}], "settings must be dictionaries by name, such as .*, got"),
+        (score, {"a": 3}, "settings must be dictionaries by name"),
+        (score, {"a/b": {}}, "settings must have names that may be folders, got"),
+        (score, {}, "settings must have names"),
+        ("train", TWO, "call must be a function of folder, seed and settings, got 'train'"),
     ],
 )
-def test_what_is_no_sweep(
-    call: Callable[..., Any], settings: Mapping[str, Any], seeds: Any, error: str, tmp_path: Path
-) -> None:
+def test_what_is_no_sweep(call: Callable[..., Any], settings: Mapping[str, Any], error: str, tmp_path: Path) -> None:
     with pytest.raises((TypeError, ValueError), match=error):
-        sweep(call, settings, seeds, folder=tmp_path, processes=2)
+        sweep(call, settings, 1, folder=tmp_path, processes=2)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from alphago import GameRecord, GoEnv, NeuralNet
 from alphago.cli import main
 from alphago.records.record import RecordBuilder
 from alphago.training.watch.game_log import GameReport, game_line, game_text, worker_facts
-from tests.training.small_runs import GO, run
+from tests.training.small_runs import GO
 
 ENV = GoEnv(2, komi=0.5)
 
@@ -46,12 +46,6 @@ def test_every_move(record: GameRecord) -> None:
         ["3", "B", "pass", "pass", "50.0%", "75.0%"],
     ]
     assert any("game over, W+0.5" in line for line in lines[-2:])
-
-
-def test_a_run_reports_each_game_once(tmp_path: Path) -> None:
-    _, listener = run(tmp_path, 8)
-    assert sorted(record.seed for record in listener.records) == [(0, number) for number in range(8)]
-    assert all(record.seconds is not None and record.seconds > 0 for record in listener.records)
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

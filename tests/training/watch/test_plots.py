@@ -1,7 +1,6 @@
 """`plot` and `alphago plot`: what is drawn of which file, what damaged files do, and that the picture is readable."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -193,69 +192,6 @@ def test_final_boards(tmp_path: Path) -> None:
         assert text.startswith(f"{i + 1}: {('Black', 'White')[i % 2]}, {result} by ")
 
 
-STRANGE = ("$$x$$", "_hidden", "100 %", "王小明", "a^b_c", "{", "\\n", "a & b", "<b>", "bell\a")
-
-
-@pytest.mark.filterwarnings("error")
-def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
-    """Names are no markup, and missing letters are no warnings; only what XML does not allow is replaced."""
-    folders = [make(tmp_path / name, [metrics(1)], [match(1, f"gtp:{name}")]) for name in STRANGE]
-    words = texts(plot(folders, tmp_path / "out.svg"))
-    assert words == texts((tmp_path / "out.svg").read_text())
-    for name in STRANGE:
-        shown = name.replace("\a", "\ufffd")
-        assert shown in words
-        assert any(word.startswith(f"Win rate, gtp:{shown}@64") for word in words)
-    plot(folders, tmp_path / "all.png")
-
-
-def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
-    """After 40 wins of 40 the rating has no upper end; JSON lines then hold null or Infinity."""
-    elos = [(100, 50, None), (300, 200, float("inf")), (200, 150, 260)]
-    matches = [match(i, elo=elo, elo_low=low, elo_high=high) for i, (elo, low, high) in enumerate(elos, 1)]
-    matches.append(match(4))
-    (curve,) = panels(make(tmp_path / "run", [metrics(1)], matches))["Elo, gnugo:10@64"].curves
-    assert (curve.low, curve.high) == ([50, 200, 150], [100, 300, 260])
-
-
-# --- damaged and missing files -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
-        (["."], "a run must be a folder with metrics.jsonl, got .: did you mean empty or run or still?"),
-        (["swept"], "a run must be a folder with metrics.jsonl, got swept: did you mean swept/usual/0?"),
-        (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
-        (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
-        (["run", "--out", "curves.txt"], "--out must end in one of .svg,"),
-        (["run", "--out", "no/curves.png"], "no/curves.png cannot be written: there is no folder no"),
-        (["--games", "a", "b"], "--games must have one run, got 2"),
-        (["--network", "7x7", "--out", "net.png"], "--out must end in .svg for --network, got net.png"),
-        (["--network", "5x5"], "no network 5x5 comes with the package"),
-        (["--network", "7x7", "--out", "no/net.svg"], "no/net.svg cannot be written: No such file or directory"),
-    ],
-)
-def test_errors_are_one_sentence(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    make(tmp_path / "run", [metrics(1)])
-    make(tmp_path / "still", [{"iteration": 1, "seconds": 1.0}])
-    make(tmp_path / "empty", [])
-    make(tmp_path / "swept" / "usual" / "0", [metrics(1)])
-    assert main(["plot", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.startswith(f"alphago plot: {message}")
-    assert printed.err.count("\n") == 1
-
-
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     make(tmp_path / "run", [metrics(1)])
@@ -267,13 +203,6 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "games of self-play" in (tmp_path / "both.svg").read_text()
 
 
-def test_wrong_arguments(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="x must be one of minutes, processor, games, positions, got 'hours'"):
-        plot(make(tmp_path / "run", [metrics(1)]), x="hours")
-    with pytest.raises(ValueError, match="runs must be the folder"):
-        plot([])
-
-
 def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "PIL", None)
@@ -281,18 +210,6 @@ def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert main(["plot", "run"]) == 2
     assert "painted with Pillow, which is missing: pip install 'alphago[plot]'" in capsys.readouterr().err
     assert main(["plot", "run", "--out", "curves.svg"]) == 0
-
-
-@pytest.mark.slow
-def test_drawing_needs_no_torch(tmp_path: Path) -> None:
-    folder = make(tmp_path / "run", [metrics(1)])
-    program = (
-        f"import sys; from alphago import plot; plot({str(folder)!r}, {str(tmp_path / 'c.png')!r}); "
-        "print('torch' in sys.modules)"
-    )
-    root = Path(__file__).parents[3]
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
-    assert result.stdout.split() == ["False"]
 
 
 def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:

@@ -1,9 +1,7 @@
 """Reports: what they are called with, curves as TensorBoard reads them, and the console's bar."""
 
 import contextlib
-import io
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -69,11 +67,6 @@ def nowhere() -> Progress:
     return Progress(0.0, None, "", 0.0)
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
 class TestConsole:
     METRICS = {"iteration": 1, "seconds": 60.0, "games": 6, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
 
@@ -88,24 +81,6 @@ class TestConsole:
         parts = [count, " 25%", "03:45 left", "playing a match for 12 s", "bound=tree 70%", "gpu=87%"]
         for part in [f"training in {tmp_path}", "finished after 6 games", *parts]:
             assert part in errors
-
-    @pytest.mark.slow
-    def test_moves_while_nothing_is_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """On a terminal, also while the run does one thing for long."""
-        monkeypatch.setattr(sys, "stderr", Terminal())
-        asked, moved = iter(range(10**6)), threading.Event()
-
-        def progress() -> Progress:
-            seconds = next(asked)
-            if seconds == 5:
-                moved.set()
-            return Progress(0.5, None, "playing the opponent", seconds)
-
-        report = ConsoleReport()
-        report.start(tmp_path, {"max_minutes": 1.0, "num_games": None}, progress)
-        assert moved.wait(60)
-        report.finish(self.METRICS, tmp_path, False)
-        assert "playing the opponent for 4 s" in sys.stderr.getvalue()
 
 
 def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """Training time, and when to save: by a clock that a test moves."""
 
 import errno
-import math
 import signal
 import threading
 
@@ -76,14 +75,6 @@ def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -
     assert (run.is_over, run.progress) == (True, 1.0)
 
 
-def test_no_limit(time: Time) -> None:
-    run = time.clock(None)
-    time.now += 1e6
-    assert (run.seconds, run.is_over, run.deadline) == (1e6, False, math.inf)
-    run.ready = 10.0
-    assert run.progress == 0.0
-
-
 def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     run = time.clock(minutes=2.0)
     time.now += 40
@@ -120,14 +111,6 @@ def test_compiling_is_no_training_time(time: Time) -> None:
     assert (again.seconds, again.ready, again.is_over) == (37.0, 4.0, False)
     again.mark_ready()
     assert again.seconds == 37.0
-
-
-@pytest.mark.parametrize("ready", [None, 70.0])
-def test_a_first_iteration_longer_than_the_run(time: Time, ready: float | None) -> None:
-    run = time.clock(minutes=1.0)
-    run.ready = ready
-    time.now += 70
-    assert run.progress == 1.0
 
 
 def test_it_stands_still(time: Time) -> None:
