@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import gzip
+import itertools
 import json
 import random
 import string
@@ -265,6 +266,17 @@ class TestEncodings:
             game = only(data)
             assert (game.players[0], game.comments[0], len(game.moves)) == (letters, letters, 2)
 
+    @pytest.mark.parametrize("name", ["iso2022_jp", "hz", "iso2022_kr"])
+    def test_letters_of_ascii_bytes(self, name: str) -> None:
+        """After a shift, in which brackets may stand for a part of a letter."""
+        player = {"iso2022_jp": "棋聖戦能表", "hz": "世界围棋十段", "iso2022_kr": "이창호 구단"}[name]
+        data = f"(;CA[{name.replace('_', '-')}]SZ[5]PB[{player}];B[aa]C[{player}];W[bb])".encode(name)
+        assert data.isascii()
+        game = only(data)
+        assert (game.players[0], game.comments, len(game.moves)) == (player, {0: player}, 2)
+        if name == "iso2022_jp":
+            assert only(data.replace(b"CA[iso2022-jp]", b"")).players[0] == player
+
     def test_an_encoding_that_is_none(self) -> None:
         """Of a text that needs one; it refuses no game."""
         (sentence,) = wrong(only("(;CA[X-Unknown]SZ[5]PB[陈耀烨九段];B[aa])".encode("gb18030")))
@@ -293,21 +305,62 @@ class TestEncodings:
 
     def test_utf_16_without_mark(self) -> None:
         for name in ("utf-16-le", "utf-16-be"):
-            assert decode("(;SZ[5]PB[x];B[aa])".encode(name)) == ("(;SZ[5]PB[x];B[aa])", name, "")
+            assert decode("(;SZ[5]PB[x];B[aa])".encode(name)) == [("(;SZ[5]PB[x];B[aa])", name, "")]
 
-    def test_what_does_not_fit_is_told_of_each_game(self) -> None:
-        """Without refusing it."""
-        data = ("(;CA[UTF-8]SZ[9]PB[王小明乗]EV[第一局];B[ee];W[cc])" * 2).encode("gb18030")
+
+def encoded(*games: tuple[str, str]) -> bytes:
+    """A file of games, each a text and its encoding; CA names it where the text says so."""
+    return b"\n".join(text.encode(name) for text, name in games)
+
+
+class TestEncodingsOfSeveralGames:
+    """Each game has its own: the declared one, or the likeliest."""
+
+    SJIS = "(;CA[Shift_JIS]SZ[9]PB[表ソ能十]EV[棋聖戦];B[ee];W[cc](;B[gg]C[能表])(;B[hh]))"
+    UTF8 = "(;CA[UTF-8]SZ[9]PB[佐藤花子]EV[名人戦];B[ee];W[cc](;B[gg])(;B[hh]C[(;CA[Big5\\]SZ[5\\])]))"
+    GBK = "(;CA[GB18030]SZ[9]PB[王小明乗]EV[第一局];B[ee];W[cc])"
+    KOREAN = "(;SZ[9]CA[EUC-KR]PB[이창호]EV[국수전 결승];B[ee];W[cc])"
+
+    @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
+    def test_declared(self, order: tuple[int, ...]) -> None:
+        texts = [(self.SJIS, "cp932"), (self.UTF8, "utf-8"), (self.GBK, "gb18030"), (self.KOREAN, "euc_kr")]
+        names = ["表ソ能十", "佐藤花子", "王小明乗", "이창호"]
+        data = encoded(*(texts[i] for i in order))
+        games = list(salvage_sgf(data * 2))
+        assert [game.players[0] for game in games] == [names[i] for i in order] * 2
+        assert [fault for game in games for fault in game.faults] == []
+        assert {moves(game)[:10] for game in games} == {"B E5, W C7"}
+        assert [game.players[0] for game in parse_games(data)] == [names[i] for i in order]
+
+    def test_one_that_declares_nothing(self) -> None:
+        plain = self.GBK.replace("CA[GB18030]", "")
+        for texts in ([(self.UTF8, "utf-8"), (plain, "gb18030")], [(plain, "gb18030"), (self.UTF8, "utf-8")]):
+            games = list(salvage_sgf(encoded(*texts)))
+            assert {game.players[0] for game in games} == {"佐藤花子", "王小明乗"}
+            assert [fault for game in games for fault in game.faults] == []
+
+    def test_long_games(self) -> None:
+        """Longer than the part of the file in which their ends are looked for first."""
+        comment = "C[能表ソ]" * 20_000
+        texts = [(self.SJIS.replace(";W[cc]", f";W[cc]{comment}"), "cp932"), (self.UTF8, "utf-8")]
+        assert [game.players[0] for game in salvage_sgf(encoded(*texts))] == ["表ソ能十", "佐藤花子"]
+
+    def test_what_does_not_fit_is_told(self) -> None:
+        data = encoded((self.UTF8, "utf-8"), (self.GBK.replace("GB18030", "UTF-8"), "gb18030"), (self.UTF8, "utf-8"))
         games = list(salvage_sgf(data, name="a.sgf"))
-        why = "the text must be utf-8, as CA says, but is not: it is read as gb18030"
-        assert [wrong(game) for game in games] == [[f"a.sgf, game {number}: {why}"] for number in (1, 2)]
-        assert [game.players[0] for game in parse_games(data)] == ["王小明乗"] * 2
+        assert [wrong(game) for game in games] == [
+            [],
+            ["a.sgf, game 2: the text must be utf-8, as CA says, but is not: it is read as gb18030"],
+            [],
+        ]
+        assert games[1].players[0] == "王小明乗"
+        assert len(parse_games(data)) == 3  # it refuses no game
 
     def test_a_damaged_letter_is_told(self) -> None:
-        text = "(;CA[UTF-8]SZ[9]PB[佐藤花子]EV[名人戦];B[ee];W[cc])"
-        data = text.encode().replace("戦".encode(), "戦".encode()[:2])
-        assert wrong(only(data)) == ["wild.sgf: 1 letters of the text are damaged (not utf-8)"]
-        assert wrong(only(text.replace("戦", "\ufffd").encode())) == []  # which the file has itself
+        data = self.UTF8.encode().replace("戦".encode(), "戦".encode()[:2])
+        assert wrong(next(salvage_sgf(data, name="a"))) == ["a: 1 letters of the text are damaged (not utf-8)"]
+        letter = self.UTF8.replace("戦", "\ufffd").encode()  # which the file has itself
+        assert wrong(next(salvage_sgf(letter, name="a"))) == []
 
 
 NAMES = [
@@ -344,6 +397,16 @@ class TestNamesAlone:
     def test_a_few_letters_are_what_the_file_declares(self) -> None:
         for name in ("Åäö", "Öä", "ÆØÅ"):  # Cyrillic or Chinese, too
             assert only(f"(;CA[ISO-8859-1]SZ[9]PB[{name}];B[ee])".encode("latin-1")).players[0] == name
+
+
+class TestCyrillic:
+    NAMES = (("Иванов Сергей", "Петров Анатолий"), ("Степан Попов", "Командный турнир"), ("Коваль Олексій", "Київ"))
+
+    @pytest.mark.parametrize("names", NAMES)
+    @pytest.mark.parametrize("name", ["cp1251", "koi8_u", "iso8859_5", "utf-8"])
+    def test_undeclared(self, name: str, names: tuple[str, str]) -> None:
+        game = only(f"(;GM[1]SZ[9]PB[{names[0]}]PW[{names[1]}];B[ee];W[cc])".encode(name))
+        assert (game.players, game.faults) == (names, ())
 
 
 class TestAsPeopleWrite:

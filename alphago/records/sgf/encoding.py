@@ -1,17 +1,22 @@
-"""Find the text encoding of an SGF file: the one that its first game declares if it fits, else the most plausible one.
+"""Find the text encoding of each game of an SGF file: the declared one if it fits, else the most plausible one.
 
-A file must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal `]`
-or a backslash.
+A game must be decoded before it is parsed: in Shift-JIS, GBK, EUC-KR and Big5 the second byte of a letter may equal `]`
+or a backslash.  So a file of several games, which may declare several encodings, is decoded and parsed game by game.
 """
 
 import codecs
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
+
+from alphago.records.sgf.grammar import read_tree
 
 UTF32 = ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"))
 UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 MARKS = ((codecs.BOM_UTF8, "utf-8"), *UTF32, *UTF16)  # a mark of UTF-32 begins with one of UTF-16
 DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s\\]{1,40})\s*\]")
+BEGIN = re.compile(rb"\(\s*;")
+NEXT = re.compile(rb"\)[^()]*\(\s*;")  # the beginning of another game, or of a variation
 # From a game's bracket to the end of its first node.
 ROOT = re.compile(rb"\(\s*;(?:[^\[\]();]*+(?:\[(?:[^\\\]]++|\\.)*+\]\s*+)++)*+", re.DOTALL)
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
@@ -26,17 +31,21 @@ COMMON_FIRST_BYTES = {
     "euc_jp": (0xA1, 0xCF),
     "big5": (0xA1, 0xC6),
 }
+CYRILLIC = ("cp1251", "koi8_u", "cp866", "iso8859_5")
+SHIFT = re.compile(rb"\x1b|~\{")  # in ISO-2022 and HZ, whose letters are ASCII bytes, other letters begin here
+JIS_SHIFT = re.compile(rb"\x1b\$[@B]")  # ISO-2022-JP
 HIGH_BYTES = re.compile(rb"[\x80-\xff]+")  # non-ASCII bytes in a row
 CONTROL_BYTE = re.compile(rb"[\x80-\x9f]")  # in Latin-1 a control character, which texts do not have
 # In Latin-1, a letter (or a sign before a letter, such as ¿) with no other non-ASCII byte beside it: the ü in "Müller".
 LONE_LATIN = re.compile(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])")
 # The bracket after a value that another property, node or end of a variation follows.
 CLOSING = re.compile(rb"\](?=\s*+(?:;?\s*+[A-Z]{1,2}\s*+\[|\)\s*+(?:[();]|$)))")
+WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
 # What each letter of a kind adds to a score, and in the second line what it subtracts.
-KANJI_GAIN, KANA_GAIN, HANGUL_GAIN, GO_WORD_GAIN, LONE_LATIN_GAIN = 1.0, 1.3, 1.2, 1.5, 1.2
+KANJI_GAIN, KANA_GAIN, HANGUL_GAIN, GO_WORD_GAIN, LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.0, 1.3, 1.2, 1.5, 1.2, 2.0
 ODD_LOSS, HALF_KANA_LOSS, LOST_LOSS, GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 2.0, 0.7, 8.0, 1.0, 0.5, 0.5, 0.5
 EATEN_LOSS = 10.0  # of a guess in which such a bracket is half of a letter: it would lose moves
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
@@ -58,12 +67,15 @@ USUAL_HANGUL = re.compile(
     "원월위유육윤율은을음응의이익인일임입자작장재쟁적전점정제조종좌주준중증지직진집차찬창채처천철첨청체초최추축춘충치침카커컵크타탁"
     "탄태택토통투특티파판팔패팽편평포표프피하학한함합항해행향허헌혁현협형혜호홍화환활황회효후훈휘휴흑흥희히]"
 )
+WORD = re.compile("[А-Яа-яЁёІіЇїЄєҐґ]+")
+RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄҐ]{3,})")  # a single letter is no evidence
+VOWEL = re.compile("[аеёиоуыэюяіїєАЕЁИОУЫЭЮЯІЇЄ]")
 UNDECODED = re.compile("\ufffd")
 ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
 
 
 class Decoded(NamedTuple):
-    """The text of a file.
+    """The text of one or more games of a file.
 
     text: U+FFFD stands for bytes that cannot be decoded.
     encoding: the name of the text's encoding.  fault: what is wrong with the encoding; "" for nothing.
@@ -74,28 +86,19 @@ class Decoded(NamedTuple):
     fault: str = ""
 
 
-def decode(data: bytes) -> Decoded:
-    """Return the text of a file."""
+def decode(data: bytes) -> list[Decoded]:
+    """Return the text of a file in parts, one for each game, or a single part if the file has one encoding."""
     for mark, name in MARKS:
         if data.startswith(mark):
-            return in_encoding(data[len(mark) :], name)
+            return [in_encoding(data[len(mark) :], name)]
     if (wide := unmarked_utf16(data)) is not None:
-        return in_encoding(data, wide)
-    if data.isascii():
-        return Decoded(data.decode("ascii"), "utf-8")
-    declared = declared_encoding(data)
-    if declared is not None and declared != "utf-8" and surely_utf8(data, declared):
-        name = "utf-8"
-    elif declared is not None and fits(data, declared):
-        name = declared
-    else:
-        name = guess(data)
-    text, _, fault = in_encoding(data, name)
-    if declared not in (None, name):
-        fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
-    elif declared is None and (word := declared_word(data)):
-        fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
-    return Decoded(text, name, fault)
+        return [in_encoding(data, wide)]
+    if data.isascii() and SHIFT.search(data) is None:
+        return [Decoded(data.decode("ascii"), "utf-8")]
+    likely = guess(data)
+    if NEXT.search(data) is None:  # there is one game
+        return [decode_game(data, likely)]
+    return [decode_game(part, likely) for part in games_in(data, likely)]
 
 
 def in_encoding(data: bytes, name: str) -> Decoded:
@@ -105,6 +108,34 @@ def in_encoding(data: bytes, name: str) -> Decoded:
     in_data = data.count(encoded) if encoded else 0
     lost = text.count("\ufffd") - in_data
     return Decoded(text, name, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
+
+
+def decode_game(data: bytes, likely: str) -> Decoded:
+    """Decode a game; likely: the most plausible encoding of the whole file, for a game that declares no encoding."""
+    name, declared = encoding_of(data, likely)
+    text, _, fault = in_encoding(data, name)
+    if declared is not None and declared != name:
+        fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
+    elif declared is None and not data.isascii() and (word := declared_word(data)):
+        fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
+    return Decoded(text, name, fault)
+
+
+def encoding_of(data: bytes, likely: str) -> tuple[str, str | None]:
+    """Return the encoding of a game, and the encoding that the game declares, None if it declares none.
+
+    The two differ if the declared encoding is wrong.  likely: as in `decode_game`.
+    """
+    declared = declared_encoding(data)
+    if declared is not None and declared != "utf-8" and surely_utf8(data, declared):
+        return "utf-8", declared
+    if declared is not None and fits(data, declared):
+        return declared, declared
+    name = guess(data)
+    # One game has few letters, so the encoding of the whole file is used unless the game's own is clearly better.
+    if name not in (likely, "utf-8") and score(data, likely) > score(data, name) - CLEARLY:
+        name = likely
+    return name, declared
 
 
 def fits(data: bytes, declared: str) -> bool:
@@ -136,6 +167,34 @@ def surely_utf8(data: bytes, declared: str) -> bool:
     letters = re.findall(r"[^\x00-\x9f]", text)
     has_three_bytes = max(letters, default="") > "\u07ff"  # the last letter of two bytes in UTF-8
     return has_three_bytes or len(letters) >= (1 if declared in LATIN else 4)
+
+
+def games_in(data: bytes, likely: str) -> Iterator[bytes]:
+    """Yield the bytes of each game of a file; together they are the whole file.
+
+    The bytes between two games belong to the later game.  likely: as in `decode_game`.
+    """
+    at = 0  # the end of the last game
+    while (match := BEGIN.search(data, at)) is not None and NEXT.search(data, match.end()) is not None:
+        end = end_of_game(data, match.start(), likely)
+        yield data[at:end]
+        at = end
+    yield data[at:]
+
+
+def end_of_game(data: bytes, begin: int, likely: str) -> int:
+    """Return the index after the game that begins at the index `begin`; likely: as in `decode_game`."""
+    size = WINDOW
+    while True:
+        part = data[begin : begin + size]
+        name, _ = encoding_of(part, likely)
+        text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
+        tree = read_tree(text, 1)  # after the game's first bracket
+        if tree.complete:
+            return begin + len(text[: tree.end].encode(name, "surrogateescape"))
+        if tree.too_long or begin + size >= len(data):
+            return len(data)
+        size *= 4
 
 
 def bad_share(text: str) -> float:
@@ -186,6 +245,8 @@ def guess(data: bytes) -> str:
     Data that is damaged in a few places counts as valid UTF-8 if most of its letters are letters of three bytes.
     """
     part = data[:LOOKED_AT]
+    if JIS_SHIFT.search(part):
+        return "iso2022_jp_ext"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= LOOKED_AT)
         return "utf-8"
@@ -194,7 +255,7 @@ def guess(data: bytes) -> str:
         three_byte_letters = len(re.findall("[\u0800-\ufffc]", text))
         if three_byte_letters > 2 * text.count("\ufffd"):
             return "utf-8"
-    return max(("latin-1", *CANDIDATES), key=lambda name: score(part, name))
+    return max(("latin-1", *CYRILLIC, *CANDIDATES), key=lambda name: score(part, name))
 
 
 def score(data: bytes, name: str) -> float:
@@ -203,8 +264,23 @@ def score(data: bytes, name: str) -> float:
     if name == "latin-1":
         return latin_score(part)
     text = part.decode(name, "replace")
+    if name in CYRILLIC:
+        return cyrillic_score(text)
     is_eaten = len(CLOSING.findall(part)) > len(CLOSING.findall(text.encode("utf-8")))
     return plausibility(text, name) - EATEN_LOSS * is_eaten
+
+
+def cyrillic_score(text: str) -> float:
+    """Return how plausible it is that a text is Russian or Ukrainian, from -2 to 2; comparable with `plausibility`.
+
+    Letters in plausible words raise the score, all other non-ASCII letters lower it: bytes of another encoding give
+    capitals within words, words without vowels, and signs.
+    """
+    letters = sum(not character.isascii() for character in text)
+    words = [word for word in WORD.findall(text) if len(word) > 2 and RUSSIAN.fullmatch(word) and VOWEL.search(word)]
+    good = sum(map(len, words))
+    others = letters - good
+    return RUSSIAN_GAIN * (good - others) / max(letters, 1)
 
 
 def latin_score(data: bytes) -> float:

@@ -108,16 +108,16 @@ def parse_games(
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
-    decoded = Decoded(data.removeprefix("\ufeff"), "") if isinstance(data, str) else decode(data)
+    parts = [Decoded(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
     if most is not None:  # count before any game is read: too many may take long
-        count = sum(1 for _ in trees(decoded.text))
+        count = sum(1 for part in parts for _ in trees(part.text))
         if count > most:
             wanted = "one game" if most == 1 else f"at most {most} games"
             raise ValueError(
                 f"{name}: it must hold {wanted}, got {count}: split it; read_sgf_games of Python reads all"
             )
     games = []
-    for game in games_of(decoded, name, env):
+    for game in games_of(parts, name, env):
         refused = [fault for fault in game.faults if fault.kind not in allowed]
         if refused:
             fault = refused[0]
@@ -127,16 +127,16 @@ def parse_games(
     return games
 
 
-def games_of(decoded: Decoded, name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
+def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded file, each with its faults."""
-    rest = trees(decoded.text)
+    rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first_two = list(islice(rest, 2))  # enough to know whether there are several games
     if not first_two:
-        yield empty_game(Fault(UNREADABLE, no_sgf_message(decoded.text)), name)
+        yield empty_game(Fault(UNREADABLE, no_sgf_message(parts[0].text)), name)
         return
-    for place, tree in enumerate(chain(first_two, rest), 1):
+    for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
         number = place if len(first_two) > 1 else None
-        before = (Fault(ENCODING, decoded.fault, number),) if decoded.fault else ()
+        before = (Fault(ENCODING, encoding_fault, number),) if encoding_fault else ()
         yield from games_of_tree(tree, number, name, env, all_lines, before)
 
 
