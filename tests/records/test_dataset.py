@@ -234,12 +234,6 @@ class TestSources:
             assert tuple(one.moves.tolist()) == game.moves
             assert (one.komi, int(one.row["outcome"])) == (6.5, game.outcome)
 
-    def test_an_illegal_move_in_a_line(self, tmp_path: Path) -> None:
-        (tmp_path / "lines").write_text("1\t" + text_of(random_game(1)) + ";B[aa];W[aa];B[aa]\n")
-        _, report = imported(tmp_path / "d", tmp_path / "lines")
-        assert report.rejected == {"occupied point": 1}
-        assert "lines, game 1, node 61: move 62, White A19, is illegal" in report.examples["occupied point"][0]
-
     def test_packed_lines(self, tmp_path: Path) -> None:
         text = "".join(f"{i}\t{text_of(random_game(i))}\n" for i in range(5)).encode()
         with zipfile.ZipFile(tmp_path / "2005-11.zip", "w") as packed:
@@ -433,19 +427,6 @@ class TestResuming:
         assert len(dataset.parts) == 2
         with pytest.raises(ValueError, match="split must be the dataset's own"):
             imported(tmp_path / "d", source, split=Split(0.5))
-
-    def test_games_of_several_parts(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Seed defect 3 of AlphaGOZero-TF: chunks were appended under the first one's head, and could not be read."""
-        source = self.files(tmp_path, 20)
-        one, _ = imported(tmp_path / "one", source)
-        monkeypatch.setattr(importing, "PIECES_PER_JOB", 3)
-        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
-        many, _ = imported(tmp_path / "many", source)
-        assert len(one.parts) == 1
-        assert len(many.parts) > 3
-        for first, second in zip(one.games(), many.games(), strict=True):
-            assert first.moves.tolist() == second.moves.tolist()
-            assert first.row["hash"] == second.row["hash"]
 
     def test_two_at_once(self, tmp_path: Path) -> None:
         with DatasetWriter(tmp_path / "d"), pytest.raises(BlockingIOError):

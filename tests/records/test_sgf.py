@@ -38,11 +38,6 @@ class TestReading:
         assert game.comments == {1: "too \\ close]", 2: "main"}
         assert game.env() == GoEnv(5, komi=6.5, ko="simple")  # Japanese rules
 
-    def test_corners(self) -> None:
-        """aa is the top left, whatever the library's own count of rows."""
-        assert moves(parse_sgf("(;SZ[9];B[aa];W[ia];B[ai];W[ii];B[cg])")) == "B A9, W J9, B A1, W J1, B C3"
-        assert moves(parse_sgf("(;B[as];W[sa];B[pd])")) == "B A1, W T19, B Q16"
-
     def test_a_board_of_25(self) -> None:
         """Its letters go to y; tt is a point there."""
         game = parse_sgf("(;SZ[25];B[tt];W[yy];B[];W[ay])")
@@ -68,11 +63,6 @@ class TestReading:
     def test_passes_after_the_end_are_left_out(self) -> None:
         assert moves(parse_sgf("(;SZ[5];B[aa];W[];B[];W[];B[])")) == "B A5, W pass, B pass"
 
-    def test_handicap(self) -> None:
-        game = parse_sgf("(;SZ[9]HA[2]KM[0]AB[gc][cg];W[ee])")
-        assert game.setup == {"black": "G7 C3", "to_play": "white"}
-        assert (game.handicap, game.komi, moves(game)) == (2, 0.0, "W E5")
-
     def test_setup(self) -> None:
         """Stones in rectangles, taken away again, in a node of their own; who moves follows from the moves or PL."""
         game = parse_sgf("(;SZ[5];AB[aa:bb][ee]AE[ab]PL[B];AW[ab]W[cc])")
@@ -94,13 +84,6 @@ class TestReading:
         assert game.movers == (1, 1, -1, -1)
         assert game.comments == {1: "again", 3: "too"}
         assert format_sgf(game).endswith(b";B[aa];B[bb]C[again];W[cc];C[too]W[dd])\n")
-
-    def test_utf_16(self) -> None:
-        """Told by its mark, whatever CA says."""
-        text = "\ufeff(;CA[UTF-8]SZ[5]PB[Müller 一];B[aa])"
-        for encoding in ("utf-16-le", "utf-16-be"):
-            game = parse_sgf(text.encode(encoding))
-            assert (game.players[0], game.moves) == ("Müller 一", (0,))
 
     def test_a_file_of_several_games(self, tmp_path: Path) -> None:
         path = tmp_path / "games.sgf"
@@ -250,10 +233,6 @@ class TestRecords:
         assert (game.komi, game.setup) == (-2.0, {"black": "A5", "to_play": "white"})
         assert game.result in ("B+R", "W+R")
 
-    def test_a_draw(self) -> None:
-        record = RecordBuilder().finish(0, 0, False, 26)
-        assert SgfGame.from_record(record, GoEnv(5)).result == "0"
-
     def test_back_to_a_record(self) -> None:
         """One-hot policies; a turn that was skipped is no move."""
         record = parse_sgf("(;SZ[5]KM[0.5]RE[W+2.5]AB[ee]PL[W];W[aa];W[bb])").to_record(GoEnv(5))
@@ -267,10 +246,6 @@ class TestRecords:
         again = record.position(GoEnv(5))
         assert again.komi == 0.5
         assert again.moves_text() == "W A5, W B4"
-
-    def test_a_resignation_has_no_margin(self) -> None:
-        record = parse_sgf("(;SZ[5]RE[W+R];B[aa])").to_record()
-        assert (record.outcome, record.score, record.resigned) == (-1.0, -1.0, True)
 
     def test_without_result(self) -> None:
         with pytest.raises(ValueError, match=r"^result must name the winner or a draw, got 'Void'$"):

@@ -83,11 +83,6 @@ class TestJoined:
         assert game.position().moves_text() == "B C3, W D2, B E1"
         assert game.setup == {"white": "B4"}
 
-    def test_the_longest_is_the_game(self) -> None:
-        """Even if only what is joined to it makes it longer than the first."""
-        (game,) = games("(;SZ[5];B[aa];W[bb];AE[aa];B[cc];AE[ee];W[dd];B[ee])")
-        assert game.position().moves_text() == "B C3, W D2, B E1"
-
     def test_a_set_up_after_an_illegal_move(self) -> None:
         """The game ends before it, so it is no fault."""
         (game,) = games("(;SZ[5];B[aa];W[aa];AE[aa];B[cc];W[dd])")
@@ -128,11 +123,6 @@ class TestAllLines:
         monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 50_000)
         found = games("(;SZ[19]AB" + "[aa:bb]" * 10_000 + "(;W[cc])" * 1000 + ")", all_lines=True)
         assert (len(found), kinds(found[-1])) == (5, ["too large"])
-
-    def test_text_of_all_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 500)
-        found = games("(;SZ[19]C[" + "so " * 4000 + "](;W[cc])(;W[dd])(;W[ee])(;W[ff])(;W[gg]))", all_lines=True)
-        assert [kinds(game) for game in found] == [[], [], [], [], ["too large"]]
 
     def test_the_main_line_is_always_read(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 3)
