@@ -1,7 +1,6 @@
 """Pictures in pixels: the same shapes, painted; and GIFs that move."""
 
 import io
-import sys
 
 import pytest
 
@@ -41,9 +40,3 @@ def test_a_gif_has_every_frame_and_stays_at_the_end() -> None:
         assert image.convert("L").getpixel((10 + 20 * i, 20)) < 60  # type: ignore[operator]
     assert durations == [500, 500, 2000]
     assert gif._repr_mimebundle_()["image/gif"].startswith("R0lGOD")
-
-
-def test_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"Pillow, which is missing: pip install 'alphago\[plot\]'"):
-        to_gif([drawing()], 1.0, 1.0)

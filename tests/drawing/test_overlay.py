@@ -96,12 +96,6 @@ def test_the_legend_explains_what_is_there() -> None:
         "Off the board: d 100%.",
         "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost.",
     ]
-    assert legend(Overlay(priors=PRIORS), [None] * 4, "abcd".__getitem__) == [
-        "Moves, with the share of the network's policy: a 50%, b 30%, c 19%."
-    ]
-    [visited] = legend(Overlay(visits=VISITS), [None] * 4, "abcd".__getitem__)
-    assert visited.startswith("Moves, with the visits of the search: ")
-    assert legend(Overlay(line={1: (0, 1)}), SPOTS, str) == ["Ringed stones: the expected moves."]
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,3 @@ def test_a_sheet_has_its_drawings_in_rows() -> None:
         assert 0 <= box.x < box.x + box.width <= page.width
         assert 0 <= box.y < box.y + box.height <= page.height
     assert boxes[2].y > boxes[1].y + boxes[1].height  # the taller of the first row does not reach into the second
-
-
-@pytest.mark.parametrize("captions", [[], ["a", "b"]])
-def test_a_sheet_needs_a_caption_for_each(captions: list[str]) -> None:
-    with pytest.raises(ValueError, match=rf"one caption for each drawing, got {len(captions)} for 1"):
-        sheet([drawing(1, 1)], captions, 2)

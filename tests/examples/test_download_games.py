@@ -78,10 +78,3 @@ def test_a_collection(
     assert "MIT" in Path("data/ours/SOURCE.txt").read_text()
     run(monkeypatch, "ours", "--mirror", address)  # what is there is not fetched again
     assert asked.count("/a.tar.gz") == 1
-
-
-def test_the_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    run(monkeypatch)
-    printed = capsys.readouterr().out
-    collections = download_games.COLLECTIONS.values()
-    assert all(one.source in printed and f"licence: {one.licence}" in printed for one in collections)

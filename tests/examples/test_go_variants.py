@@ -35,10 +35,6 @@ def test_without_other_rules_it_is_go() -> None:
         assert (one.is_over, one.captures, one.score()) == (True, other.captures, other.score())
 
 
-def test_a_board_is_named_by_its_width_and_height() -> None:
-    assert OutlineGoEnv(5, 9).board_view.title == "Go 9x5"
-
-
 def test_a_torus_has_no_corner() -> None:
     """A stone in the corner is taken by four; the board has all shifts and turns as symmetries."""
     position = TorusGoEnv(5).position()
@@ -66,13 +62,6 @@ def test_two_stones_a_turn() -> None:
     assert position.movers == (1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1)
     assert position.to_play == -1
     assert position.play("pass").is_over
-
-
-def test_people_pass_when_they_want() -> None:
-    env = TorusGoEnv(5)
-    assert env.match_variant().position().after(["pass", "pass"]).is_over
-    assert env.accepts(env.match_variant())
-    assert CaptureGoEnv(5).match_variant() == CaptureGoEnv(5)
 
 
 def test_a_board_of_any_outline() -> None:

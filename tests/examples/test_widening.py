@@ -46,16 +46,3 @@ def test_a_rule_is_named_on_the_shell(shell: str, capfd: pytest.CaptureFixture[s
     assert cli.main([*run, f"--search={FILE}:Widening"]) == 0
     assert cli.main([*run, "--search", "widening:Widening", "--explore=-1"]) == 2
     assert "--explore must be" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("search", "sentence"),
-    [
-        ("nothing.py:Rule", "there is no file nothing.py"),
-        (f"{FILE}:WideningRule", "must have WideningRule, a SearchSettings, got <class 'widening.WideningRule'>"),
-        ("no_such_module:Rule", "there is no module no_such_module, neither in this folder nor installed"),
-    ],
-)
-def test_a_wrong_name_is_told(shell: str, capfd: pytest.CaptureFixture[str], search: str, sentence: str) -> None:
-    assert cli.main(["evaluate", f"{shell}@2,{search}", "random"]) == 2
-    assert sentence in capfd.readouterr().err

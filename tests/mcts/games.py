@@ -4,9 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from alphago import GameBatch, GameEnv, Position
+from alphago import GameEnv, Position
 from alphago.examples.tic_tac_toe import LINES
-from alphago.mcts.evaluator import Evaluator
 
 
 class Counting:
@@ -73,20 +72,6 @@ def counting_value(pile: int) -> int:
         else:
             values.append(counting_value(pile - take) * (1 if take == 1 else -1))
     return max(values)
-
-
-class SamePriors(Evaluator):
-    """An evaluator with the same priors (those of legal actions, scaled) and the same value everywhere."""
-
-    def __init__(self, priors: np.ndarray, value: float = 0.0) -> None:
-        self.priors = np.asarray(priors, np.float32)
-        self.value = value
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        priors[:] = np.where(mask, self.priors, 0)
-        priors /= priors.sum(axis=1, keepdims=True)
-        values[:] = self.value
 
 
 class DummyNet:

@@ -325,11 +325,6 @@ def test_positions(positions: list, error: type[Exception], sentence: str) -> No
         analyze(positions, HashForecaster(), 1)
 
 
-def test_komi_may_differ() -> None:
-    positions = [GO5.position(komi=komi) for komi in (0.5, 7.5)]
-    assert len(analyze(positions, HashForecaster(), 10)) == 2
-
-
 @pytest.mark.parametrize("readouts", [0, 8])
 def test_a_network_reads_its_own_planes(readouts: int) -> None:
     """A position of a game with other planes is read as the same one of the network's game."""

@@ -256,18 +256,6 @@ class TestClients:
             with pytest.raises(ValueError, match="every must be a number > 0"):
                 analyst.ask(GO, (), every=-1.0)
 
-    @pytest.mark.parametrize(
-        ("limit", "sentence"),
-        [
-            ((-1, None), "readouts must be an integer from 0 to 10000000, got -1"),
-            ((1, 0), "seconds must be a number > 0, got 0"),
-            ((1, float("inf")), "seconds must be a number > 0, got inf"),
-        ],
-    )
-    def test_no_limit(self, limit: tuple, sentence: str) -> None:
-        with pytest.raises(ValueError, match=sentence):
-            Limit(*limit)
-
     def test_urgent_questions_begin_first(self) -> None:
         entered, go_on, order = threading.Event(), threading.Event(), []
 

@@ -131,40 +131,6 @@ def test_by_rounds_waves_are_fewer_and_trees_the_same(env: GameEnv, considered: 
         assert few < many
 
 
-def test_few_readouts_consider_few_actions() -> None:
-    """A budget of 3 visits three actions once, beside a game with 60 readouts that has sixteen to choose from."""
-    search = search_from([GoEnv(5).position()] * 2, HashEvaluator(), Gumbel(considered=16))
-    search.rule.noise[:] = np.random.default_rng(0).gumbel(size=search.rule.noise.shape)
-    search.run(np.array([60, 3], np.int32))
-    visits = search.visits(np.arange(2))
-    assert (visits[0] > 0).sum() == 16
-    assert np.sort(visits[1])[-3:].tolist() == [1, 1, 1]
-    best = np.argsort(-(search.rule.noise[1] + np.log(fresh_priors(search, 1))))[:3]
-    assert set(np.flatnonzero(visits[1])) == set(best.tolist())
-
-
-def fresh_priors(search: Search, game: int) -> np.ndarray:
-    """The priors of a game's root position, from a search that has only looked at it."""
-    other = Search(search.env, search.evaluator, 1, search.settings)
-    other.batch.copy(np.array([game]), ONE, of=search.batch)
-    other.expand_roots(ONE)
-    return other.priors(ONE)[0]
-
-
-def test_budgets_of_the_next_run_are_its_own() -> None:
-    """Schedules are chosen anew: a game that had 7 readouts may have 50 after its move, as the others may not."""
-    env, random = GoEnv(5), np.random.default_rng(3)
-    position = random_position(env, 3, random)
-    noise = random.gumbel(size=(3, 26)).astype(np.float32)
-    used, fresh = (search_from([position] * 3, HashEvaluator(), Gumbel()) for _ in range(2))
-    used.run(np.array([50, 7, 20], np.int32))
-    used.forget(np.arange(3))
-    for search in (used, fresh):
-        search.rule.noise[:] = noise
-        search.run(np.array([7, 50, 0], np.int32))
-    assert np.array_equal(used.visits(np.arange(3)), fresh.visits(np.arange(3)))
-
-
 def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
     """Two searches in a row, as of a player who keeps the tree: the second one adds candidates to the first one's."""
     search = search_from([GoEnv(5).position()], HashEvaluator(), Gumbel(considered=3))

@@ -1,12 +1,11 @@
 """`MCTSPlayer`: AlphaGo.jl's verbs, records, rules and test vectors."""
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from alphago import GoEnv, Gumbel, IllegalMove, MCTSPlayer, NeuralNet, OwareEnv, Position, Puct
+from alphago import GoEnv, Gumbel, IllegalMove, MCTSPlayer, NeuralNet, OwareEnv, Puct
 from alphago.arena.players import SearchPlayer
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
@@ -74,33 +73,6 @@ class TestVerbs:
             late.tree_search(50)
             assert {late.pick_move() for _ in range(20)} <= set(np.flatnonzero(late.visits() == late.visits().max()))
 
-    @pytest.mark.parametrize("settings", [{}, {"kind": "gumbel", "considered": 4}], ids=str)
-    def test_analysis(self, settings: dict) -> None:
-        """Priors of the evaluator, visits that add up, the mover's mean values, and the best moves as text."""
-        player = MCTSPlayer(GO5, HashEvaluator(), settings=settings)
-        player.play_move(12)
-        before = player.analysis()
-        assert (before.visits.sum(), before.moves(), np.isnan(before.q).all()) == (0, [], True)
-        assert before.prior.sum() == pytest.approx(1, abs=1e-5)
-        player.tree_search(60)
-        after = player.analysis()
-        assert after.prior == pytest.approx(before.prior)
-        assert after.visits[0].tolist() == player.visits().tolist()
-        assert after.visits[0, after.order()].tolist() == sorted(after.visits[after.visits > 0], reverse=True)
-        assert (np.isnan(after.q) == (after.visits == 0)).all()
-        whole = (before.value[0] + np.nansum(after.q * after.visits)) / (1 + after.visits.sum())
-        assert after.value[0] == pytest.approx(whole, abs=1e-5) == player.root_value
-        best = after.best()
-        assert f"{after.visits[0, best]} visits  value {after.q[0, best]:+.3f}  prior {after.prior[0, best]:.3f}" in (
-            after.describe(lines=1).replace("   ", " ")
-        )
-        assert f"{player.root_visits} visits" in repr(after)
-
-    def test_pick_move_searches_if_nobody_has(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator())
-        assert player.position.legal_mask[player.pick_move()]
-        assert player.root_visits == 1 + 8
-
     def test_suggest_move_adds_readouts_to_the_tree_it_kept(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=64, two_player_mode=True)
         move = player.suggest_move()
@@ -111,12 +83,6 @@ class TestVerbs:
         assert player.root_visits == kept > 1
         player.suggest_move()
         assert player.root_visits == kept + 64
-
-    def test_tree_search_says_how_many(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator(), leaves=4)
-        assert player.tree_search() == 4
-        assert player.tree_search(10) == 10
-        assert player.visits().sum() == 14
 
     def test_nothing_is_searched_after_the_end(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
@@ -183,12 +149,6 @@ class TestVerbs:
         assert player.root_value < player.network.resign_threshold
         assert not player.should_resign()
 
-    def test_minus_one_never_resigns(self) -> None:
-        player = MCTSPlayer(GO9, DummyNet(GO9, None, -1.0), resign_threshold=-1)
-        player.tree_search(16)
-        assert player.root_value == -1
-        assert not player.should_resign()
-
     @pytest.mark.parametrize(
         ("moves", "winner", "resigned", "text"),
         [
@@ -234,18 +194,6 @@ class TestVerbs:
         assert record.legal_counts.tolist() == [26, 26]
         assert record.setup == {"komi": 0.5}
         assert player.position.moves == (25, 12)
-
-    def test_leaves_of_settings(self) -> None:
-        """A number beside the settings comes before theirs, and changes nothing else."""
-        two = Puct(c_puct=3.0, parent_value_weight=0.0, leaves=2)
-        for options, leaves in (
-            ({}, 8),
-            ({"settings": two}, 2),
-            ({"settings": two, "leaves": 3}, 3),
-            ({"leaves": 3}, 3),
-        ):
-            settings = MCTSPlayer(GO5, HashEvaluator(), **options).search.settings
-            assert settings == replace(options.get("settings", Puct()), leaves=leaves)
 
 
 class TestGumbel:
@@ -308,18 +256,6 @@ class TestRecords:
         assert [share.argmax() for share in shares] == [policies[ply].argmax() for ply in (0, 1, 3)]
         assert (outcomes, shares[0].dtype) == ([-1.0] * 3, np.float32)
 
-    def test_a_game_replays_from_its_record(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator(), num_readouts=16, seed=5)
-        while not player.is_done():
-            player.play_move(player.suggest_move())
-        record = player.game_record()
-        end = record.position(GO5)
-        assert end.moves == player.position.moves
-        assert np.array_equal(end.board, player.position.board)
-        assert end.is_over
-        assert record.outcome == end.result == player.result
-        assert record.score == end.score()
-
     def test_from_a_set_up_and_advanced_position(self) -> None:
         """Stones, komi, side to move and the moves since are all in the record."""
         drawing = """
@@ -361,47 +297,6 @@ class TestRandomness:
     def test_the_same_seed_gives_the_same_game(self) -> None:
         assert self.game(1) == self.game(1)
         assert len({tuple(self.game(seed)) for seed in range(5)}) > 1
-
-
-class TestViews:
-    """A function network speaks of Black; the search must not care which colour is to move."""
-
-    weights = np.random.default_rng(8).normal(size=(5, 5))
-
-    def network(self, position: Position) -> tuple[np.ndarray, float]:
-        """Odd in the colours: a board with colours swapped has the opposite value for Black."""
-        value = float(np.tanh((self.weights * position.board).sum() / 3))
-        own = position.to_play * position.board.ravel()
-        policy = np.exp(np.append(self.weights.ravel() + 0.3 * np.roll(own, 1), -1.0))
-        return policy, value
-
-    @pytest.mark.parametrize("leaves", [1, 8])
-    def test_swapped_colours_give_the_same_choice(self, leaves: int) -> None:
-        drawing = """
-            . X . . .
-            X . O O .
-            . . X . .
-            . O . X .
-            . . . . O
-        """
-        stones = diagrams.stones(drawing)
-        starts = [
-            GO5.position(**stones, to_play="black", komi=1.5),
-            GO5.position(black=stones["white"], white=stones["black"], to_play="white", komi=-1.5),
-        ]
-        players = [MCTSPlayer(GO5, self.network, leaves=leaves, two_player_mode=True, seed=0) for _ in starts]
-        for player, start in zip(players, starts, strict=True):
-            player.initialize_game(start)
-        for _ in range(6):
-            for player in players:
-                player.tree_search(60)
-            black, white = players
-            assert np.array_equal(black.visits(), white.visits())
-            assert black.root_value == pytest.approx(white.root_value, abs=1e-6)
-            for player in players:
-                player.play_move(player.pick_move())
-            assert np.array_equal(black.position.board, -white.position.board)
-        assert black.result == -white.result
 
 
 @pytest.mark.parametrize(("setup", "plies"), [({}, 0), ({"move_number": 90}, 90)])

@@ -69,12 +69,6 @@ def test_never_an_action_without_visits() -> None:
     assert chosen([0, 9, 0, 9, 0], False, ends) == [0, 1, 0, 1, 0]
 
 
-def test_rows_are_independent() -> None:
-    visits = np.array([[1, 1, 0], [0, 2, 1], [4, 0, 4], [3, 1, 0]])
-    by_visits = np.array([True, False, False, True])
-    assert choose_actions(visits, by_visits, np.array([0.6, 0.99, 0.4, 0.8])).tolist() == [1, 1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("value", "outcome", "passes"),
     [

@@ -34,18 +34,6 @@ def assert_equal_fields(now: dict[str, np.ndarray], then: dict[str, np.ndarray])
 
 
 class TestManyGames:
-    @pytest.mark.parametrize("leaves", [1, 4])
-    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE], ids=str)
-    def test_a_game_is_searched_as_if_it_were_alone(self, env: GameEnv, leaves: int) -> None:
-        """Whatever is legal in the other games, and however long they are searched."""
-        settings = Puct(leaves=leaves)
-        many, readouts = positions(env, 0, 6, 3, 5, 1), [40, 7, 90, 1, 40]
-        together = run(search_from(many, HashEvaluator(), settings), readouts)
-        for position, count, visits in zip(many, readouts, together, strict=True):
-            alone = run(search_from([position], HashEvaluator(), settings), count)[0]
-            assert np.array_equal(visits, alone)
-            assert visits.sum() == count
-
     def test_a_game_without_readouts_is_left_alone(self) -> None:
         search = search_from(positions(GO, 0, 4, 8), HashEvaluator(), Puct(leaves=2))
         run(search, [30, 30, 0])
@@ -55,13 +43,6 @@ class TestManyGames:
         assert_equal_fields(snapshot(search, 2), fresh)
         assert search.tree.used.tolist() == [101, 31, 1]
         assert search.tree.state[2, ROOT] == NEW
-
-    def test_a_search_in_parts_equals_one_at_once(self) -> None:
-        parts, whole = (search_from(positions(GO, 2), HashEvaluator(), Puct()) for _ in range(2))
-        for readouts in (1, 2, 30, 17):
-            run(parts, readouts)
-        run(whole, 50)
-        assert_equal_fields(snapshot(parts, 0), snapshot(whole, 0))
 
     def test_the_evaluator_sees_leaves_only(self) -> None:
         """One call per wave, never an empty one, never a game that is over."""
@@ -115,48 +96,8 @@ class TestGrowth:
         assert plies == 120
         assert max(sizes) < 10 * 30
 
-    def test_advance_frees_what_is_not_below(self) -> None:
-        search = search_from(positions(GO, 0), HashEvaluator(), Puct())
-        visits = run(search, 200)[0]
-        action = int(visits.argmax())
-        search.advance(ONE, np.array([action], np.int32))
-        assert search.tree.used[0] == search.tree.visits[0, ROOT] == visits[action]
-
 
 class TestAdvance:
-    def test_to_an_action_that_nobody_tried(self) -> None:
-        search = search_from(positions(GO, 0), HashEvaluator(), Puct())
-        visits = run(search, 5)[0]
-        action = int(np.flatnonzero(visits == 0)[0])
-        search.advance(ONE, np.array([action], np.int32))
-        assert search.tree.used[0] == 1
-        assert search.tree.state[0, ROOT] == NEW
-        assert search.root_values(ONE)[0] == 0
-        fresh = search_from([GO.position().play(action)], HashEvaluator(), Puct())
-        assert np.array_equal(run(search, 50), run(fresh, 50))
-
-    def test_the_roots_value_is_always_the_movers(self) -> None:
-        """Black is far ahead: good for Black, bad for White, whichever of them is the root's mover."""
-        env = GoEnv(5, komi=-30)
-        search = search_from([env.position()], as_evaluator(lambda position: (np.ones(26), 0.75)), Puct())
-        for sign in (1, -1, 1, -1):
-            action = int(run(search, 40)[0, :-1].argmax())
-            assert search.root_values(ONE)[0] * sign > 0.7
-            search.advance(ONE, np.array([action], np.int32))
-            assert search.root_values(ONE)[0] * -sign > 0.7
-
-    def test_the_same_player_moves_twice(self) -> None:
-        """In `Counting`, who takes 1 moves again: the value keeps its sign there."""
-        env = CountingEnv(6)
-        search = search_from([env.position()], UniformEvaluator(), Puct())
-        run(search, 400)
-        below = children(search.tree, 0, ROOT)
-        value = search.tree.value_sum[0, below[0]] / search.tree.visits[0, below[0]]
-        assert search.tree.mover[0, below[0]] == 1
-        assert search.tree.mover[0, below[1]] == -1
-        search.advance(ONE, np.array([0], np.int32))
-        assert search.root_values(ONE)[0] == pytest.approx(value)
-
     @pytest.mark.parametrize("pile", range(2, 11))
     def test_games_of_double_moves_are_solved(self, pile: int) -> None:
         search = search_from([CountingEnv(pile).position()], UniformEvaluator(), Puct())

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.export import export_model, network_graph, onnx_run
 from alphago.nn.graph import run_graph
@@ -144,15 +144,3 @@ class TestErrors:
         net = NeuralNet(GoEnv(4), Odd())
         with pytest.raises(ValueError, match=r"^base_net: .*Odd cannot be exported: .*no translation of cumsum"):
             export_model(net, tmp_path / "net.onnx")
-
-    @pytest.mark.parametrize(("name", "format"), [("net.pt", None), ("net", None), ("net.onnx", "torch")])
-    def test_unknown_formats(self, name: str, format: str | None, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="format must be onnx, w32 or w16"):
-            export_model(nets()["dense"], tmp_path / name, format)
-
-
-def test_positions_to_compare_on_are_many_and_the_same_each_time() -> None:
-    env: GameEnv = OwareEnv()
-    planes = random_planes(env, 40)
-    np.testing.assert_array_equal(planes, random_planes(env, 40))
-    assert len(np.unique(planes.reshape(40, -1), axis=0)) > 30

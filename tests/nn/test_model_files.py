@@ -121,15 +121,6 @@ def test_other_planes(path, dense):
             load_model(file, GoEnv(5, planes=5))
 
 
-def test_another_game(path):
-    class OtherGame(GoEnv):
-        name = "othergame"
-
-    for size in (5, 7):
-        with pytest.raises(ModelError, match="game must be othergame, got go"):
-            load_model(path, OtherGame(size))
-
-
 def test_a_game_with_a_pass_and_one_without(tmp_path):
     """The size of the board is not all that may differ: the policy has a pass or none."""
     NeuralNet(ClaimingEnv(3, 4), tower_height=0, channels=4).save(tmp_path / "net")
@@ -236,16 +227,6 @@ def test_weights_that_are_no_numbers_are_not_saved(net, path):
     assert path.read_bytes() == before
 
 
-def test_what_is_no_path():
-    for arguments, sentence in (
-        ((9,), "a name such as '7x7', got 9$"),
-        ((ENV, "9x9"), r"got GoEnv\(5\); the game comes second"),
-        ((None,), "got None"),
-    ):
-        with pytest.raises(TypeError, match=sentence):
-            load_model(*arguments)
-
-
 def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():
     with pytest.raises(ModelError, match="there is no file 9x: did you mean 9x9"):
         load_model("9x")
@@ -290,24 +271,6 @@ def net_of(**config) -> dict[str, str]:
 def test_damaged_contents(path, changes, text):
     with pytest.raises(ModelError, match=text):
         load_model(rewritten(path, **changes), ENV)
-
-
-def test_saving_replaces_whole_files_or_nothing(net, path, monkeypatch):
-    before = path.read_bytes()
-
-    def full(_):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match=f"the network could not be saved as {path}: No space left") as caught:
-            net.save(path)
-    assert caught.value.errno == 28
-    assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [path.name]
-    net.save(path)
-    assert load_model(path, ENV)
-    assert os.listdir(path.parent) == [path.name]
 
 
 def test_saving_where_it_cannot_be(net, tmp_path):

@@ -88,12 +88,6 @@ def test_a_nan_is_not_lost(dtype: torch.dtype) -> None:
     assert_nan_stays(passes.norm_relu, dtype=dtype)
 
 
-def test_a_norm_counts_its_batches() -> None:
-    norm = usual_norm(8)
-    passes.norm_relu(norm, boards((4, 8, 5)))
-    assert int(norm.num_batches_tracked) == 1
-
-
 @BOARDS
 def test_pooling_over_the_board(height, width):
     board = features(height, width)
@@ -181,13 +175,6 @@ def test_other_boards_are_torchs(other: torch.Tensor) -> None:
     assert torch.equal(passes.norm_relu(norm, other), torch.relu(copy.deepcopy(norm)(other)))
     biased = passes.add_board_bias(other, torch.ones(4, 8), training=True)
     assert biased.dtype == torch.promote_types(other.dtype, torch.float32)
-
-
-def test_boards_of_two_dtypes_are_torchs() -> None:
-    features, added = boards((4, 8, 5)), boards((4, 8, 5), 1, torch.float32)
-    norm = usual_norm(8)
-    expected = torch.relu(added + copy.deepcopy(norm)(features))
-    assert torch.equal(passes.norm_relu(norm, features, added), expected)
 
 
 def test_bits_are_bfloat16s() -> None:

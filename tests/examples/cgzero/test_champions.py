@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from champions import ChampionKeeper, Champions
 from games import CGZeroGames
-from pool import Pool
 
 from alphago.training.history import read_history, read_rows
 from alphago.training.run import Run
@@ -81,21 +80,6 @@ def test_who_is_champion(
     rows = read_rows(tmp_path / "evaluations.jsonl", "opponent")
     assert {row["opponent"] for row in rows} <= {"best so far", "second best"}
     assert all((row["wins"], row["losses"], row["played"]) == (2, 2, 4) for row in rows)
-
-
-def test_when_a_candidate_is_due(tmp_path: Path) -> None:
-    """After so many games; or after each generation of a pool, which is over as soon as steps were taken."""
-    for champions, more, wanted in (
-        (Champions(every=10), {}, [False, True, False]),
-        (Champions(), {"memory": Pool(100)}, [True, True, False]),
-    ):
-        with opened(tmp_path / str(wanted), 1000, source=RandomGames, judges=[champions], **more) as made:
-            found = []
-            for games, steps in ((9, 5), (10, 5), (10, 0)):
-                made.set_counts(games=games)
-                made.learner.steps = steps
-                found.append(keeper_of(made).due(made))
-            assert found == wanted
 
 
 @pytest.mark.slow

@@ -12,9 +12,7 @@ from merged import canonical_inputs
 from pool import Pool, SamplePool, draw_subset
 from rates import GenerationRates
 
-from alphago import GoEnv, OwareEnv, ReplayMemory, selfplay
-from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.loss import ILLEGAL
+from alphago import GoEnv, OwareEnv
 from alphago.training.targets import LambdaReturns
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames, go_on, run, run_killed, same
@@ -44,12 +42,6 @@ def test_cgzeros_are_the_defaults() -> None:
     assert [pool.weight(age) for age in (0, 1, 10, 17, 18, 500)] == pytest.approx([1, 0.98, 0.8, 0.66, 0.65, 0.65])
     assert [pool.passes(generation) for generation in (0, 1, 18, 19, 20, 99)] == [1, 2, 19, 20, 20, 20]
     assert [rates.factor(generation) for generation in (0, 1, 4, 5, 9, 10, 99)] == [8, 6, 6, 2, 2, 1, 1]
-
-
-@pytest.mark.parametrize("rates", [(), ((1, 2.0),), ((0, 1.0), (0, 2.0)), ((0, -1.0),), 3])
-def test_rates_that_are_none(rates: Any) -> None:
-    with pytest.raises(ValueError, match=r"rates must be pairs \(generation, factor >= 0\)"):
-        GenerationRates(rates)
 
 
 def test_tiers_of_a_subset() -> None:
@@ -94,24 +86,6 @@ def test_generations_that_leave() -> None:
     assert 1 <= len(pool.layers) < 5
     assert pool.metrics()["merged_samples"] <= 3 * rows
     assert [layer.generation for layer in filled(GO, 3, Pool(positions=30, size=1)).layers] == [2]
-
-
-def test_marks_of_illegal_actions_stay() -> None:
-    """Means have sum 1 over legal actions, and the same marks as their positions."""
-    env = OwareEnv(planes="one-hot")
-    records = selfplay(env, HashEvaluator(), 8, 6, seed=0, groups=1)
-    pool, plain = new_pool(env, Pool(positions=1), masked=True), ReplayMemory(env, masked=True)
-    pool.add([*records, *records])
-    pool.begin_generation()
-    plain.add(records)
-    single = plain.sample(2000, np.random.default_rng(0))
-    marks = {planes.tobytes(): policy == ILLEGAL for planes, policy in zip(single.planes, single.policy, strict=True)}
-    batch = pool.batch(0, 200, np.random.default_rng(0))
-    for planes, policy in zip(batch.planes, batch.policy, strict=True):
-        if planes.tobytes() in marks:
-            assert np.array_equal(policy == ILLEGAL, marks[planes.tobytes()])
-    assert (batch.policy == ILLEGAL).any()
-    assert np.maximum(batch.policy, 0).sum(axis=1) == pytest.approx(np.ones(200), abs=1e-5)
 
 
 def test_a_state_to_the_bit_and_without_its_oldest_games() -> None:

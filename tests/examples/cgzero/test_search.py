@@ -7,7 +7,7 @@ import pytest
 from kernels import add_value_noise, near_best
 from search import CGZeroPuct, ValueNoise
 
-from alphago import GameEnv, GoEnv, OwareEnv, Puct, selfplay
+from alphago import GameEnv, GoEnv, OwareEnv, Puct
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search
@@ -17,7 +17,6 @@ from tests.naive.playouts import GOLDEN, mixed, signed
 from tests.naive.puct import NaiveSearch, one_by_one
 
 EVENLY = (np.arange(400) + 0.5) / 400
-GO = GoEnv(3, komi=0.5)
 
 
 def good(search: Search, game: int, share: float) -> list[int]:
@@ -82,15 +81,6 @@ def test_noise_by_the_formula() -> None:
             wanted = min(1.0, max(-1.0, wanted * (1 + 0.5 * uniform(int(seeds[game]), leaf))))
         assert values[i] == np.float32(wanted), i
     assert (values != before).sum() > 350
-
-
-def test_noise_depends_on_seed_and_number_only() -> None:
-    def values(value_noise: float = 0.4, **settings: object) -> list[list[float]]:
-        given = {"groups": 1, "opening_plies": 0, "seed": 5, "search": CGZeroPuct(value_noise=value_noise), **settings}
-        return [record.values.tolist() for record in selfplay(GO, HashEvaluator(), 12, 6, device="cpu", **given)]
-
-    assert values() == values(games_in_flight=1) == values(groups=3)
-    assert values() != values(0.0)
 
 
 class TestByPly:
