@@ -1,6 +1,5 @@
 """The bots of examples/bots: their rules and their search are the package's, and one file is all they need."""
 
-import gc
 import importlib.util
 import subprocess
 import sys
@@ -205,19 +204,6 @@ class TestSearch:
             assert (done, action) == (readouts, int(expected.argmax()))
             compared += 1
         assert compared >= 10
-
-    def test_leaves_no_cycles(self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]) -> None:
-        """Bots switch Python's collection of cycles off: it would take time in the middle of a move."""
-        bot, net = bots[game], small_net(game)
-        search, position = bot.Search(bot.Network(bot.WEIGHTS)), start(bot, net.env)
-        gc.disable()
-        try:
-            for _ in range(2):
-                search.best(position, readouts)
-            search.root = None
-            assert not any(type(thing) is bot.Node for thing in gc.get_objects())
-        finally:
-            gc.enable()
 
     def test_its_network_is_torch_s(self, game: str, readouts: int, every: int, bots: dict[str, ModuleType]) -> None:
         bot, net = bots[game], small_net(game)

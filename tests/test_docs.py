@@ -3,7 +3,6 @@
 import argparse
 import re
 import shlex
-import tomllib
 from pathlib import Path
 from textwrap import indent
 
@@ -11,10 +10,6 @@ import pytest
 
 from alphago import GoEnv, NeuralNet, OwareEnv, load_model
 from alphago.cli import VERBS, parser_of, with_own_classes
-from alphago.training.call.session import FEW_STEPS
-from alphago.training.recipes import BOARDS, RECIPES
-from alphago.training.settings.learning_settings import Window
-from alphago.training.watch.diagnosis import RULES
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
@@ -107,19 +102,6 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
         assert options <= set(parser_of(verb)._option_string_actions), line
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "```\n.venv/bin/alphago train --minuts 3  # quick\n```",
-        '```\nsbatch --wrap "alphago train --minuts 3"\n```',
-    ],
-)
-def test_a_wrong_command_line_is_found(text: str) -> None:
-    (line,) = command_lines(text)
-    with pytest.raises(SystemExit):
-        parsed(line)
-
-
 @pytest.mark.parametrize("page", [*PAGES, *HISTORY], ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8"))
@@ -160,28 +142,6 @@ def test_numbers_of_weights() -> None:
     assert f"{weights_of(cgzero):,}".replace(",", " ") == small
 
 
-def test_figures_of_recipes_and_defaults() -> None:
-    recipes = {size: RECIPES[f"{size}x{size}"] for size in BOARDS["go"]}
-    komi = re.findall(r"recipes use komi (\d) on 7x7 and komi (\d) on larger boards", text_of("docs/rules.md"))
-    for size, recipe in recipes.items():
-        assert recipe.make_env().komi == float(komi[0][size > 7])
-    training, fast = text_of("docs/design/training.md"), recipes[7].settings
-    quoted = {"first_games_in_flight": "(`first_games_in_flight`, {})", "readouts": "Gumbel search with {} readouts"}
-    quoted |= {"learning_rate": "high learning rate ({})", "batch_size": "batches of {} and two samples per position"}
-    assert [name for name, words in quoted.items() if words.format(fast[name]) not in training] == []
-    assert fast["samples_per_position"] == 2
-    assert all(f"rising to {recipes[size].settings['readouts']} on 9x9 and 13x13" in training for size in (9, 13))
-    for network in (recipes[9].network_on("cuda"), recipes[9].network_on("cpu", short=True), recipes[9].network):
-        assert f"{network['tower_height']} x {network['channels']}" in training
-    (memory,) = re.findall(r"`memory_size` positions at most, ([\d ]+) by default", text_of("docs/memory.md"))
-    assert int(memory.replace(" ", "")) == Window().memory_size
-    text = text_of("docs/run_folder.md")
-    assert "`start_training_after`" in text
-    assert f"fewer than {FEW_STEPS} gradient steps" in text
-    starved = RULES["starved processor"].below["worked"]
-    assert f"the run's threads get less than {100 * starved:.0f} % of the processor time" in text
-
-
 def test_make_targets_exist() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = re.findall(r"\bmake ([a-z]+)`|^make ([a-z]+)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
@@ -192,11 +152,3 @@ def test_the_plain_game_is_as_short_as_told() -> None:
     lines = len((ROOT / "alphago" / "examples" / "plain_connect_four.py").read_text("utf-8").splitlines())
     assert f", {lines} lines, " in " ".join((ROOT / "docs" / "add_a_game.md").read_text("utf-8").split())
     assert lines <= 80
-
-
-def test_every_extra_that_a_text_names_exists() -> None:
-    root = Path(__file__).parents[1]
-    extras = set(tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
-    for path in [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]:
-        for names in re.findall(r"(?:alphago|\"\.|'\.|-e \.)\[([a-z,]+)\]", path.read_text("utf-8")):
-            assert set(names.split(",")) <= extras, path

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -24,7 +23,6 @@ from alphago.cli.options import format_value, read_value
 from alphago.cli.settings_flags import setting_of
 from alphago.env.packaged import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.records.record import RecordBuilder, load_records, records_to_bytes
 from alphago.system.settings import addresses
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
@@ -34,7 +32,6 @@ from alphago.training.settings.run_settings import RunSettings, check_curriculum
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 REFUSED = object()
 NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
-BOARDS = st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple))
 GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
 SETTINGS = {path: setting_of(address) for path, address in addresses(RunSettings).items()}
 
@@ -134,15 +131,7 @@ def spoilt(data: bytes) -> st.SearchStrategy[bytes]:
     return st.one_of(cut, changed, st.binary(max_size=40))
 
 
-def a_record() -> bytes:
-    """A file with a game of one move."""
-    builder = RecordBuilder()
-    builder.add(0, np.array([0.5, 0.5], np.float32), 0.25, 2, 1)
-    return records_to_bytes([builder.finish(1.0, 1.0, False, 2)])
-
-
 A_STATE = to_bytes(State({"a": torch.arange(4.0)}, {"games": 3}))
-A_RECORD = a_record()
 
 
 @MANY
@@ -151,16 +140,6 @@ def test_a_state_is_whole_or_refused(data: bytes) -> None:
     state = read(lambda: state_from_bytes(data), r"is damaged \(|is of another version")
     if state is not REFUSED:
         assert (state.data, state.tensors["a"].tolist()) == ({"games": 3}, [0, 1, 2, 3])
-
-
-@MANY
-@given(spoilt(A_RECORD))
-def test_records_are_read_or_refused(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "games.npz"
-    path.write_bytes(data)
-    found = read(lambda: load_records(path), rf"{path} holds no game records \(")
-    if found is not REFUSED:
-        assert [len(record) for record in found] == [1]
 
 
 @MANY

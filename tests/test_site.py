@@ -30,20 +30,6 @@ def build(root: Path, path: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900)
 
 
-@pytest.mark.docs
-def test_a_link_that_leads_nowhere_fails(tmp_path: Path) -> None:
-    """The check can fail: on a page of its own, with a link to a page or an anchor that is not there."""
-    pytest.importorskip("mkdocs", reason="mkdocs is not installed")
-    (tmp_path / "docs").mkdir()
-    settings = "site_name: a\nvalidation:\n  anchors: warn\n"
-    (tmp_path / "mkdocs.yml").write_text(settings)
-    for link, code in (("[a](index.md#a)", 0), ("[a](nowhere.md)", 1), ("[a](index.md#nowhere)", 1)):
-        (tmp_path / "docs" / "index.md").write_text(f"# a\n\n{link}\n")
-        assert build(tmp_path, tmp_path / "site").returncode == code
-    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
-    assert [line for line in lines if "mkdocs" in line and "--quiet" in line] == []
-
-
 def identifiers(page: Path) -> set[str]:
     return set(re.findall(r'\bid="([^"]+)"', page.read_text("utf-8")))
 

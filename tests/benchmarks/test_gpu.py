@@ -75,28 +75,6 @@ def test_what_compute_sanitizer_looks_at(bench: Bench) -> None:
 
 
 @needs_compiler
-def test_tests_that_fail(bench: Bench, tmp_path: Path) -> None:
-    """Are told in the table, beside other parts."""
-    (tmp_path / "pytest.py").write_text("raise SystemExit('out of order')")
-    bench.patch.setenv("PYTHONPATH", str(tmp_path))
-    table = table_of(bench.run("gpu.py", *HOST, "--only", "tests", "--only", "memcheck"))
-    assert table["tests"] == ["out of order", "all pass", "no"]
-    assert "compute-sanitizer, memcheck" in table
-
-
-@needs_compiler
-def test_a_part_that_breaks(bench: Bench) -> None:
-    """So are those that raise; the command has failed then."""
-    bench.patch.setattr("alphago.env.go_cuda.CudaGoBatch.observe", None)
-    with pytest.raises(SystemExit) as caught:
-        bench.run("gpu.py", *HOST, "--only", "wave", "--only", "memcheck")
-    assert caught.value.code == 1
-    table = table_of(bench.capsys.readouterr().out)
-    assert table["wave"][0].startswith("failed: TypeError: ")
-    assert "compute-sanitizer, memcheck" in table
-
-
-@needs_compiler
 def test_cut_off(bench: Bench) -> None:
     """Ctrl-C, or the end of somebody's time on a GPU: the table has the figures so far."""
 
@@ -126,3 +104,12 @@ def test_training_share(bench: Bench, tmp_path: Path) -> None:
     told = bench.run("training_share.py", str(tmp_path))
     assert "share of training's wall time" in told
     assert "neither inference nor gradient steps: 10.0% (at most 12% are wanted)" in told
+
+
+def test_slices_have_all_parts(bench: Bench) -> None:
+    """No part takes longer than a slice of ten minutes."""
+    import gpu
+
+    lines = [line.split() for line in bench.run("gpu_slices.py", "--list").splitlines()]
+    assert [name for _, _, name in lines] == [*gpu.PARTS, "gpu-9x9"]
+    assert all(float(minutes) < 9 for minutes, _, _ in lines)

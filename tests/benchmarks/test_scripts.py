@@ -1,85 +1,51 @@
 """Every script of benchmarks/ at the smallest scale, whose figures mean nothing: that none of them rots."""
 
-import argparse
 import json
 import re
-import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
 from alphago import ConnectFourEnv, GoEnv, GomokuEnv, NeuralNet
-from alphago.mcts import levels
 from tests.benchmarks.bench import BENCHMARKS, Bench
-from tests.exams.small_exams import engine
 
-# By script: what makes it small, and patterns that its output has to match, in this order.
+# By script: what makes it small, and a pattern of the figure that it tells last.
 SMALL = {
     "analysis.py": (
         "--net 7x7 --positions 8 --queries 4 --visits 3 --commands 2 --turns 1",
-        [
-            r"the evaluator alone +[\d,]+  1\.00  1\.00\n",
-            r"analyze, 8 positions, no search +[\d,]+  \d+\.\d\d  \d+\.\d\d  \(at least 0\.95 wanted\)\n",
-            r"JSON, 4 positions, 3 visits +[\d,]+  \d+\.\d\d  \d+\.\d\d  \(at least 0\.85 wanted\)\n",
-            r"`name` while analysing: median \d+\.\d ms, at most \d+\.\d ms \(50 wanted\); idle ",
-        ],
+        r"`name` while analysing: median \d+\.\d ms, at most \d+\.\d ms \(50 wanted\); idle ",
     ),
-    "explanations.py": ("--size 7 --positions 2 --readouts 4", [r"a move: median \d\.\d+ s, nine of ten", r"Loss 2"]),
+    "explanations.py": ("--size 7 --positions 2 --readouts 4", r"a move: median \d\.\d+ s, nine of ten.*Loss 2"),
     "evaluator.py": (
         "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
-        [
-            r"network, \d+ positions of 2 games",
-            r"folded, float32 +0\.0000\d\d +0\.000\d\d\d +0\.000\d\d +0\.000\d\d\n",  # float32 rounds little
-            r"5x5, 1 x 8, on 1 of the cores",
-            r"eager, float32 +[\d,]+ +[24] +0\.000s +1\.00\n",
-            r"folded, float32 +[\d,]+ +[24] +\d+\.\d{3}s +\d+\.\d\d\n",
-        ],
+        r"folded, float32 +[\d,]+ +[24] +\d+\.\d{3}s +\d+\.\d\d\n",
     ),
     "quick.py": (
         "--scale 0.001 --width 2 --games 2",
-        [
-            r"9x9 light \(own eyes spared\) +[\d,]+\n",
-            r"hash network +[\d,]+ +[1-9]\d*\.\d\n",
-            r"7x7, 4 x 32, 32 readouts +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
-        ],
+        r"7x7, 4 x 32, 32 readouts +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
     ),
-    "ten_lines.py": (
-        "--board-size 3 --games 2 --matches 2",
-        [r"over after \d+ s\n", r"policy alone against random moves: \d wins"],
-    ),
+    "ten_lines.py": ("--board-size 3 --games 2 --matches 2", r"policy alone against random moves: \d wins"),
     "connect_four.py": (
         "--positions 6 --plies 30 34 --games 2 --readouts 2 --depth 2",
-        [r"6 positions of random games", r"sign of 2 readouts: \d of \d", r"alphabeta:2.*2 distinct games\n"],
+        r"sign of 2 readouts: \d of \d.*alphabeta:2.*2 distinct games\n",
     ),
-    "gomoku.py": (
-        "--readouts 2 --depth 2",
-        [
-            r"as Black: \d+ won, \d+ drawn, \d+ lost\n",
-            r"as White: \d+ won.*\n(.*\n)*[\d.]+ of 32 points, [\d.]+%, with 2",
-        ],
-    ),
+    "gomoku.py": ("--readouts 2 --depth 2", r"as White: \d+ won.*\n[\d.]+ of 32 points, [\d.]+%, with 2"),
     "start.py": (
         "--repeats 1 --warm-only",
-        [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
+        r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n",
     ),
     "web.py": (
         "--net 7x7 --size 5 --readouts 2 --clicks 1 --boards 2 --seconds 0.05 --turns 1 --no-start",
-        [
-            r"click to answer, 5x5, 2 readouts: \d+ ms, the search alone \d+ ms \(at most \d+ wanted: (met|missed)\)\n",
-            r"2 boards: [\d,]+ positions/s in batches of \d+, the evaluator [\d,]+: \d+\.\d\d\n",
-            r"2 boards at once: \d+\.\d\d of the evaluator's rate",
-        ],
+        r"2 boards at once: \d+\.\d\d of the evaluator's rate",
     ),
     "training_step.py": (
         "--steps 1 --presets 7x7",
-        [r"7x7, \d+ positions, \w+: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions a core second\n"],
+        r"7x7, \d+ positions, \w+: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions a core second\n",
     ),
-}
-TRAINING = {  # the same, of those that train
     "strength.py": (
         "--minutes 0.001 --games 2 --anchor rave:1",
-        [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
+        r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n",
     ),
 }
 # Scripts that take a network of the game.
@@ -90,14 +56,14 @@ ELSEWHERE = {"levels.py", "memory.py", "training_share.py", "figures.py", "measu
 
 def test_no_script_is_forgotten() -> None:
     others = {path.name for path in BENCHMARKS.glob("*.py") if not path.name.startswith("gpu")}
-    assert others == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
+    assert others == {*SMALL, *PEERS, *ELSEWHERE}
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:this run is over")  # a run of a twentieth of a second takes no step
-@pytest.mark.parametrize("script", [*SMALL, *TRAINING])
+@pytest.mark.parametrize("script", SMALL)
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
-    arguments, patterns = {**SMALL, **TRAINING}[script]
+    arguments, pattern = SMALL[script]
     chosen = arguments.split()
     if script == "evaluator.py":  # which would take the packaged network
         NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
@@ -106,7 +72,7 @@ def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> Non
         NeuralNet(PLAYERS[script], tower_height=0, channels=4).save(tmp_path / "net.safetensors")
         chosen += [str(tmp_path / "net.safetensors")]
     told = bench.run(script, *chosen)
-    assert re.search(".*".join(patterns), told, re.DOTALL), told
+    assert re.search(pattern, told, re.DOTALL), told
 
 
 @pytest.mark.parametrize("script", PEERS)
@@ -153,22 +119,3 @@ def test_a_row_of_strength_is_measured(bench: Bench, tmp_path: Path) -> None:
     assert five["status"] == "measured"
     assert five["wins"] + five["draws"] + five["losses"] == five["games"] == 2
     assert five["training"]["games"] == 4
-
-
-@pytest.mark.slow
-def test_levels_of_another_network_are_measured_anew(bench: Bench, tmp_path: Path) -> None:
-    """What was found for 9x9 before is neither kept in the table nor gone on with."""
-    saved = json.loads(levels.FILE.read_text())
-    saved["networks"]["9x9"] = "another"
-    (tmp_path / "levels.json").write_text(json.dumps(saved))
-    bench.patch.setattr(levels, "FILE", tmp_path / "levels.json")
-    bench.patch.chdir(tmp_path)
-    script = runpy.run_path(str(BENCHMARKS / "levels.py"))
-    measured = {board: found["levels"][0].get("exam") for board, found in script["table"]()["games"]["go"].items()}
-    assert (measured["9"], measured["7"] is None, measured["13"] is None) == (None, False, False)
-    (tmp_path / "runs" / "levels").mkdir(parents=True)
-    begun = {"network": "another", "judge": {"program": "oracle.py 0.7", "networks": ["oracle.bin.gz"]}}
-    (tmp_path / "runs" / "levels" / "judged-9.json").write_text(json.dumps({"begun": begun, "losses": [[[1.0]]]}))
-    options = argparse.Namespace(board_size=9, engine=engine(tmp_path), positions=1)
-    with pytest.raises(ValueError, match=r"must have been begun by the same call, got network \w+, where"):
-        script["measure_judged"](options, saved)
