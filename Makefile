@@ -12,7 +12,7 @@
 # make benchmark  figures for this machine
 # make gpu        tests, figures and a slice of training on a GPU; installs nothing, PYTHON names the Python,
 #                 ONLY="wave network" the parts; benchmarks/gpu_slices.py runs them where a GPU is there for minutes
-# make strength   ten minutes of training, measured against a player without a network
+# make strength   the baseline of 7x7 by one seed: ten minutes of one core, the exam, two matches
 # make clean      remove the virtual environment and all caches (not your runs)
 #
 # All but `make gpu` use an environment of their own in .venv; PYTHON names the Python that makes it.
@@ -98,7 +98,8 @@ gpu:
 	PYTHONPATH=. $(PYTHON) benchmarks/gpu.py $(addprefix --only ,$(ONLY))
 
 strength: $(INSTALLED)
-	$(BIN)/python benchmarks/strength.py
+	$(BIN)/python benchmarks/baseline.py 7x7:10 gumbel --seeds 1 --rows runs/strength.json \
+	    --folder runs/strength-$$(git describe --always --dirty)
 
 # Installs again only when what is to be installed has changed.  Python compiles what is imported, a fifth of it all.
 $(INSTALLED): pyproject.toml constraints.txt

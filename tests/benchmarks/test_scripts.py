@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -43,15 +44,18 @@ SMALL = {
         "--steps 1 --presets 7x7",
         r"7x7, \d+ positions, \w+: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions a core second\n",
     ),
-    "strength.py": (
-        "--minutes 0.001 --games 2 --anchor rave:1",
-        r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n",
-    ),
 }
 # Scripts that take a network of the game.
 PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3)}
 PEERS = {"boards.py": "jax", "openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
-ELSEWHERE = {"levels.py", "memory.py", "training_share.py", "figures.py", "measure.py"}  # with what begins with "gpu"
+ELSEWHERE = {
+    "baseline.py",
+    "levels.py",
+    "memory.py",
+    "training_share.py",
+    "figures.py",
+    "measure.py",
+}  # with what begins with "gpu"
 
 
 def test_no_script_is_forgotten() -> None:
@@ -60,7 +64,6 @@ def test_no_script_is_forgotten() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:this run is over")  # a run of a twentieth of a second takes no step
 @pytest.mark.parametrize("script", SMALL)
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, pattern = SMALL[script]
@@ -119,3 +122,27 @@ def test_a_row_of_strength_is_measured(bench: Bench, tmp_path: Path) -> None:
     assert five["status"] == "measured"
     assert five["wins"] + five["draws"] + five["losses"] == five["games"] == 2
     assert five["training"]["games"] == 4
+
+
+@pytest.mark.slow
+def test_a_row_of_the_baseline(bench: Bench, tmp_path: Path) -> None:
+    """Seeds are added to it, and what is there is neither trained nor judged again; so are published networks."""
+    rows = tmp_path / "rows.json"
+    bench.patch.chdir(tmp_path)
+    bench.patch.setenv("PYTHONPATH", str(BENCHMARKS.parent))
+    bench.patch.delenv("ALPHAGO_KATAGO", raising=False)
+    small = shlex.split("-- --readouts 2 --tower-height 1 --channels 8 --games-in-flight 4 --groups 1")
+    for seeds in ("1", "2"):
+        bench.run("baseline.py", "7x7:0.01", "tiny", "--seeds", seeds, "--games", "0", "--rows", str(rows), *small)
+    bench.run("baseline.py", "7x7", "packaged", "--network", "7x7", "--games", "0", "--rows", str(rows))
+    packaged, tiny = json.loads(rows.read_text())
+    assert [entry["seed"] for entry in tiny["entries"]] == [1, 2]
+    assert all(entry["processor_seconds"] >= 0.6 for entry in tiny["entries"])
+    assert tiny["entries"][0]["digest"] != tiny["entries"][1]["digest"]
+    (grade,) = packaged["entries"]
+    assert 0.4 < grade["points_0"][0] < 0.7 < tiny["entries"][0]["points_0"][0]
+    exams = [*tmp_path.glob("runs/baseline/7x7-0.01/tiny/*/exam.jsonl")]
+    before = [exam.stat().st_mtime_ns for exam in exams]
+    bench.run("baseline.py", "7x7:0.01", "tiny", "--seeds", "1", "--games", "0", "--rows", str(rows), *small)
+    assert json.loads(rows.read_text())[1]["entries"][1] == tiny["entries"][1]
+    assert [exam.stat().st_mtime_ns for exam in exams] == before
