@@ -88,11 +88,8 @@ class Backend(Protocol):
         The array has the strides of `out`.
         """
 
-    def part(self, buffer: KernelArray, begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> KernelArray:
-        """Return the C-contiguous array whose memory is in `buffer`, a one-dimensional array, from byte `begin` on.
-
-        It takes one call of CuPy, where a slice, a view and a reshape take three.
-        """
+    def wait(self) -> None:
+        """Wait until what this thread has queued is done."""
 
     def new_stream(self) -> AbstractContextManager[object]:
         """Return a stream; inside `with stream:` this thread's calls are queued on it.

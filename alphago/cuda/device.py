@@ -144,8 +144,8 @@ class Device:
             return out
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
-    def part(self, buffer: "ndarray", begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
-        return self._cupy.ndarray(shape, dtype, buffer.data + begin)
+    def wait(self) -> None:
+        self._cupy.cuda.get_current_stream().synchronize()
 
     def new_stream(self) -> "Stream":
         try:

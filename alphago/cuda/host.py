@@ -133,8 +133,8 @@ class Host:
     def reachable(self, out: Array) -> np.ndarray | None:
         return out if isinstance(out, np.ndarray) else None
 
-    def part(self, buffer: KernelArray, begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
-        return np.ndarray(shape, dtype, np.asarray(buffer).data, begin)
+    def wait(self) -> None:
+        """Do nothing, since kernels run when they are called."""
 
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()

@@ -55,6 +55,7 @@ class DeviceBatch(GameBatch):
         self._options = backend.upload([*options, 0.0], np.float64)  # the 0.0: an empty CuPy array has no address
         self._words = words
         self._rows = backend.zeros((count, words), np.int32)
+        self._scratches: dict[tuple[int, int], KernelArray] = {}  # by shape
 
     @property
     def rows(self) -> np.ndarray:
@@ -179,6 +180,13 @@ class DeviceBatch(GameBatch):
         self._launch("playout_batch", slots, buffer, moves, *arguments)
         self._deliver(buffer, states)
         return self.backend.download(moves)
+
+    def _scratch(self, count: int, words: int) -> KernelArray:
+        """Return scratch memory for `count` boards, int32 [count or more, words]: always the same, for CUDA graphs."""
+        shape = 1 << (count - 1).bit_length(), words  # a power of two, so that there are few
+        if shape not in self._scratches:
+            self._scratches[shape] = self.backend.zeros(shape, np.int32)
+        return self._scratches[shape]
 
     def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
         """Run a kernel on the slots, with `threads` threads per slot."""

@@ -51,7 +51,7 @@ class DeviceRowBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, actions, shape=(actions,), threads=actions)
 
     def decisive_moves(self, slots: Array, out: Out) -> Out:
-        scratch = self.backend.zeros((len(slots), self._words), np.int32)
+        scratch = self._scratch(len(slots), self._words)
         return self._answer("decisive_moves_batch", slots, out, np.int32, scratch, self.env.action_space)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:

@@ -45,7 +45,9 @@ class CudaGoBatch(DeviceBatch):
         # The index of each rule plane (see go_planes); None for history planes.
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
         self._has_alive = start.places is not None and bool((start.places[ALIVE_PLANES] != go_planes.ABSENT).any())
-        self._unused_scratch = self._scratch(1)  # passed where there are no alive planes, which alone need scratch
+        self._scratch_words = alive.scratch_words(env.N)
+        # Passed where there are no alive planes, which alone need scratch.
+        self._unused_scratch = self._scratch(1, self._scratch_words)
         self.reset(np.arange(count))
 
     def reset(
@@ -91,14 +93,16 @@ class CudaGoBatch(DeviceBatch):
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
         """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""
-        scratch = self._scratch(2 * len(slots)) if self._has_alive else self._unused_scratch  # for both sides
-        arguments = (*target, self.env.planes, self._places, mask, *scratch)
+        words = self._scratch_words
+        scratch = self._scratch(2 * len(slots), words) if self._has_alive else self._unused_scratch  # for both sides
+        arguments = (*target, self.env.planes, self._places, mask, scratch, words)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive`."""
-        scratch = self._scratch(len(slots))
-        return self._answer("pass_alive_batch", slots, out, np.int8, *scratch, shape=(self._size**2,))
+        scratch = self._scratch(len(slots), self._scratch_words)
+        arguments = (scratch, self._scratch_words)
+        return self._answer("pass_alive_batch", slots, out, np.int8, *arguments, shape=(self._size**2,))
 
     def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves as `DeviceBatch.playout` does.
@@ -106,8 +110,3 @@ class CudaGoBatch(DeviceBatch):
         fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
         """
         return self._playout(slots, states, fill_eyes)
-
-    def _scratch(self, count: int) -> tuple[KernelArray, int]:
-        """Return scratch memory for `count` boards, int32 [count, words], and `words`."""
-        words = alive.scratch_words(self._size)
-        return self.backend.zeros((count, words), np.int32), words

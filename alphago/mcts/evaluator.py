@@ -6,7 +6,8 @@ Networks provide evaluators; `as_evaluator` makes one of any object with `evalua
 import inspect
 import reprlib
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from typing import Any, Protocol, runtime_checkable
 
@@ -17,7 +18,6 @@ from alphago.env.batch_with_moves import with_moves
 from alphago.env.devices import check_device
 from alphago.env.game import GameEnv
 from alphago.env.games import with_planes
-from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.kernels.evaluator import hash_evaluation
 
@@ -46,16 +46,22 @@ class Evaluator(Protocol):
 
 
 class WaveEvaluator(Evaluator, Protocol):
-    """An evaluator whose boards are on its own device, so that a wave needs one upload and one download."""
+    """An evaluator for boards and search trees on a device.
 
-    @abstractmethod
-    def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Play the moves that lead to the leaves (as `GameBatch.reach` does) and evaluate them.
+    Its `evaluate` also takes arrays on the device; then it returns at once, also evaluates finished games, whatever the
+    result, and marks broken evaluations by values that are not finite.
+    """
 
-        Returns the state of the leaves, priors float32 [n, A] and values float32 [n], -1 .. 1 from the view of the
-        player about to move at the leaf. If a game is over, its priors are undefined and its value is the outcome.
-        The arrays are valid until the same thread's next call.
+    def stream(self) -> AbstractContextManager[object]:
+        """Return a context in which this thread's calls are queued on a stream of its own."""
+        return nullcontext()
+
+    def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
+        """Run `steps`, which queue the same kernels on the same arrays each time, within `stream`.
+
+        On a GPU they are captured as a CUDA graph, which is kept in `graphs` for this `key`.
         """
+        steps()
 
 
 @runtime_checkable
@@ -86,9 +92,12 @@ class Forecaster(Evaluator, Protocol):
         """
 
 
-def new_boards(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
-    """Return a batch of `count` slots on the evaluator's device, which keeps moves if the evaluator reads them."""
-    batch = env.new_batch(count, evaluator.device)
+def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | None = None) -> GameBatch:
+    """Return a batch of `count` slots, which keeps moves if the evaluator reads them.
+
+    device: where the boards are; None for the evaluator's device.
+    """
+    batch = env.new_batch(count, device or evaluator.device)
     return with_moves(batch) if getattr(evaluator, "reads_moves", False) else batch
 
 

@@ -75,6 +75,7 @@ class GumbelRule(SearchRule):
     keeps_trees = False
     heeds_early = False
     select = staticmethod(gumbel.select)
+    device_select = "select_gumbel"
     parameters: GumbelParameters
 
     def __init__(self, settings: Gumbel, games: int, actions: int) -> None:
@@ -82,6 +83,7 @@ class GumbelRule(SearchRule):
         self.considered = settings.considered or MOST_CONSIDERED
         self.room = self.considered  # `prepare` may add a node for each action considered
         self.noise = np.zeros((games, actions), np.float32)
+        self.planned = np.zeros(games, np.int32)  # simulations of each game's search
         self.parameters = GumbelParameters(
             c_visit=float(settings.c_visit),
             c_scale=float(settings.c_scale),
@@ -101,10 +103,24 @@ class GumbelRule(SearchRule):
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
         """Make the candidates children of the roots, and set each game's schedule for its number of simulations."""
         scores = np.empty(self.noise.shape[1])  # scratch memory
-        gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts), scores)
+        tree.launch(gumbel.add_candidates, games, self.noise, np.minimum(self.considered, readouts), scores)
+        self.planned[games] = readouts
         budgets, self.parameters.schedule_of[games] = np.unique(readouts, return_inverse=True)
         schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
         self.parameters = self.parameters._replace(schedules=schedules)
+
+    def most_leaves(self, budget: np.ndarray, leaves: int) -> int:
+        """Return the size of the present rounds, however many candidates games have, if the search is by rounds."""
+        if not self.parameters.rounds:
+            return leaves
+        games = np.flatnonzero(budget)
+        plans = np.stack([self.parameters.schedule_of[games], self.planned[games], budget[games]])
+        return min(leaves, max(self._size_of_round(*plan) for plan in np.unique(plans, axis=1).T.tolist()))
+
+    def _size_of_round(self, schedule: int, planned: int, left: int) -> int:
+        """Return the greatest size of the present round; planned, left: simulations of the search, and those left."""
+        plans = self.parameters.schedules[schedule, 1 : min(self.considered, planned) + 1]
+        return int((plans[:, planned - left] == plans.T).sum(axis=0).max())  # a round's simulations have one number
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return for each game, bool [B], whether its root has only one candidate."""
@@ -133,7 +149,7 @@ class GumbelRule(SearchRule):
         """Return the roots' improved policies, float32 [n, A], and the winners of sequential halving, int32 [n]."""
         policies = np.empty((len(games), self.noise.shape[1]), np.float32)
         actions = np.empty(len(games), np.int32)
-        gumbel.improved_policy(tree, games, self.parameters, policies, actions)
+        tree.launch(gumbel.improved_policy, games, self.parameters, out_policy=policies, out_action=actions)
         return policies, actions
 
 

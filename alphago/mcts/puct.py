@@ -76,6 +76,7 @@ class PuctRule(SearchRule):
 
     keeps_trees = True
     select = staticmethod(puct.select)
+    device_select = "select_puct"
     parameters: PuctParameters
 
     def __init__(self, settings: Puct, games: int) -> None:
@@ -101,7 +102,7 @@ class PuctRule(SearchRule):
             # Gamma draws of a small shape can all be zero; the tiny addend keeps their sum positive.
             drawn = generator.standard_gamma(alpha, len(actions)) + 1e-30
             noise[i, actions] = drawn / drawn.sum()
-        puct.mix_noise(tree, games, noise, np.float32(self.settings.dirichlet_weight))
+        tree.launch(puct.mix_noise, games, noise, np.float32(self.settings.dirichlet_weight))
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
         """Do nothing: simulations create the nodes that they need."""

@@ -27,6 +27,8 @@ class SearchRule(ABC):
     the number of all games.
     keeps_trees: whether a search continues in the previous search's tree, below the move played.
     select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
+    device_select: the name of the kernel in `kernels/tree.cu` that does the same on a device; a rule without one, which
+        none inherits, keeps boards and trees on the CPU, whatever the network's device.
     parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
         types may not.
     room: number of nodes that `prepare` may add to a game's tree.
@@ -38,6 +40,7 @@ class SearchRule(ABC):
 
     keeps_trees: bool
     select: Callable[..., tuple[int, int]]
+    device_select: str | None = None
     parameters: Any
     room: int = 0
     heeds_early: bool = True
@@ -56,6 +59,13 @@ class SearchRule(ABC):
     @abstractmethod
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
         """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games."""
+
+    def most_leaves(self, budget: np.ndarray, leaves: int) -> int:
+        """Return the most leaves that the next wave may have in a game, 1 to `leaves`.
+
+        budget: int32 [B], simulations left, more than 0 in some game.
+        """
+        return leaves
 
     @abstractmethod
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:

@@ -6,8 +6,9 @@ search only as a `SearchRule`.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -15,14 +16,14 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
+from alphago.mcts.device_tree import DeviceTree, DeviceWaves
 from alphago.mcts.evaluator import Evaluator, Forecaster, WaveEvaluator, check_symmetries, new_boards
 from alphago.mcts.forbidden import Forbidden, excluded
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS
-from alphago.mcts.ranges import Ranges
 from alphago.mcts.rule import Generators, PolicyMoves, SearchSettings, without_early_passes, without_idle_moves
-from alphago.mcts.tree import Wave, grown, new_tree, new_wave, root_visits
+from alphago.mcts.tree import Wave, new_tree, new_wave, root_visits
 from alphago.system.stopwatch import BOARDS, TREE
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
@@ -69,7 +70,6 @@ class Search:
 
     A search must not be used by two threads at once; several searches may share an evaluator.
 
-    threads: number of threads that work on the trees; the result does not depend on it.
     forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has them.
     symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and needs
         a Forecaster and `forecasts`.
@@ -81,7 +81,6 @@ class Search:
         evaluator: Evaluator,
         games: int,
         settings: SearchSettings,
-        threads: int = 1,
         *,
         forecasts: bool = False,
         symmetries: bool = False,
@@ -97,8 +96,16 @@ class Search:
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
-        self.batch: GameBatch = new_boards(env, evaluator, games + rows)
-        self.tree = new_tree(games, FIRST_NODES, env.action_space)
+        has_decisive = settings.decisive_moves and env.has_decisive_moves
+        self._device_select: Any = vars(type(self.rule)).get("device_select")
+        device = "cpu" if self._device_select is None else evaluator.device
+        self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
+        self.tree: Any = new_tree(games, FIRST_NODES, env.action_space)  # or a DeviceTree
+        self._waves: DeviceWaves | None = None
+        if device != "cpu":
+            self._waves = DeviceWaves(self.batch, games, rows, has_decisive)
+            self._waves.use(self.rule.parameters)
+            self.tree = DeviceTree(self._waves.backend, *self.tree.waiting.shape)
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
         # Of each node, from its mover's view: scores, NaN if unknown, and owners, in units of 1 / OWNERS.
         self.scores = np.full((games, FIRST_NODES), np.nan, np.float32)
@@ -106,18 +113,14 @@ class Search:
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
-        self._select, self._expand = self.rule.select, waves.expand
-        if threads > 1:
-            ranges = Ranges(self.rule.select, threads)
-            self._select, self._expand = ranges.select, ranges.expand
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
         self._reached = Reached(
             over=np.zeros(rows, np.bool_), movers=np.zeros(rows, np.int8), outcomes=np.zeros(rows, np.float32)
         )
         self._priors = np.zeros((rows, env.action_space), np.float32)
-        self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
-        self._all_games = 0, games  # the range of games that `_select` searches
+        self._decisive = np.zeros(rows, np.int32) if has_decisive else None
+        self._all_games = 0, games  # the range of games that `wave` searches
         self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
 
     @TREE
@@ -126,8 +129,12 @@ class Search:
 
         Needed after their root positions were changed.
         """
-        subtrees.clear_all(self.tree, games)
+        self.tree.launch(subtrees.clear_all, games)
         self._lift_forbidden(games)
+
+    def stream(self) -> AbstractContextManager[object]:
+        """Return a context in which this thread's work on a device does not wait for other threads'."""
+        return nullcontext() if self._waves is None else cast(WaveEvaluator, self.evaluator).stream()
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
@@ -149,8 +156,7 @@ class Search:
 
     def saved(self, game: int) -> SavedTree:
         """Return a copy of a game's tree."""
-        used = int(self.tree.used[game])
-        nodes = [array[game, :used].copy() for array in self.tree[:-1]]
+        nodes, used = self.tree.saved(game), int(self.tree.used[game])
         forecasts = self.scores[game, :used].copy(), self.owners[game, :used].copy()
         return SavedTree(nodes, *forecasts, root_priors=self.root_priors[game].copy())
 
@@ -159,9 +165,7 @@ class Search:
         used = len(saved.scores)
         self.make_room(used)
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
-        for own, other in zip(self.tree[:-1], saved.nodes, strict=True):
-            own[game, :used] = other
-        self.tree.used[game] = used
+        self.tree.restore(game, saved.nodes)
         self.scores[game, :used], self.owners[game, :used] = saved.scores, saved.owners
         self.root_priors[game] = saved.root_priors
 
@@ -172,10 +176,8 @@ class Search:
         The root positions must be unchanged; after a change call `forget`. If the leaves of a wave are not independent,
         the trees are cleared, since a cached evaluation would change which other leaves a wave chooses.
         """
-        if self.settings.independent_leaves:
-            subtrees.restart_all(self.tree, games)
-        else:
-            subtrees.clear_all(self.tree, games)
+        change = subtrees.restart_all if self.settings.independent_leaves else subtrees.clear_all
+        self.tree.launch(change, games)
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
         """Prepare the trees of `games` (int64 [n]) for the search of a move; if the rule keeps no trees, restart them.
@@ -194,9 +196,12 @@ class Search:
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]
-            unevaluated = chunk[self.tree.state[chunk, ROOT] == NEW]
+            unevaluated = chunk[self.tree.roots("state", chunk) == NEW]
             count = len(unevaluated)
             if count == 0:
+                continue
+            if self._waves is not None:
+                self._run_on_device(self._waves, np.zeros(self.games, np.int32), leaves=1, waves=1, roots=unevaluated)
                 continue
             wave.game[:count] = unevaluated
             wave.leaf[:count] = ROOT
@@ -218,6 +223,8 @@ class Search:
         self.expand_roots(games)
         self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts)
+        if self._waves is not None:
+            self._waves.use(self.rule.parameters)
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
@@ -233,20 +240,28 @@ class Search:
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            if not self.wave(budget):  # without a new leaf no simulation is left
+            leaves, waves = self.settings.leaves, 1
+            if self._waves is not None and best_only is None:
+                # Half of what the games surely need is queued at once; then those that are done leave the waves.
+                leaves = self.rule.most_leaves(budget, leaves)
+                waves = max(1, int(budget[budget > 0].min()) // (2 * leaves))
+            if not self.wave(budget, leaves, waves):  # without a new leaf no simulation is left
                 return
 
-    def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
-        """Run one wave, for which there must be room; return the number of leaves that it evaluated.
+    def wave(self, budget: np.ndarray, leaves: int | None = None, waves: int = 1) -> int:
+        """Run a wave, for which there must be room; return 0 if it evaluated no leaf: no simulation is left.
 
         budget: int32 [games], the simulations left in each game; reduced by those of the wave.
         leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
+        waves: on a device, the number of waves to run.
         """
+        if self._waves is not None:
+            return self._run_on_device(self._waves, budget, leaves or self.settings.leaves, waves)
         wave = self._wave
         if leaves not in (None, self.settings.leaves):
             rows = self.games * leaves
             wave = wave.part(slice(rows), slice(2 * rows))  # it has room for two collisions a leaf
-        found, collisions = self._select(self.tree, budget, self.rule.parameters, wave, self._all_games)
+        found, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave, self._all_games)
         if found:
             self._evaluate(found, collisions)
         return found
@@ -267,23 +282,79 @@ class Search:
             self._views = part, leaves, Reached(*(array[:count] for array in self._reached))
         wave, leaves, reached = self._views
         try:
-            if self.batch.device == "cpu":
-                priors, values = self._reach_and_evaluate(wave, leaves, reached)
-            else:
-                reached, priors, values = cast(WaveEvaluator, self.evaluator).evaluate_leaves(self.batch, leaves)
+            priors, values = self._reach_and_evaluate(wave, leaves, reached)
             if self.rule.change_values is not None:
                 self.rule.change_values(wave, reached.over, values)
             if self._decisive is not None:
                 waves.decide(self._decisive_moves(wave, leaves, reached), reached.over, priors, values)
-            broken = self._expand(self.tree, wave, reached, priors, values)
-            if broken:
-                raise ValueError(
-                    f"{type(self.evaluator).__name__} returned no usable evaluation of {broken} of {count} positions: "
-                    "a legal action needs a positive prior and every value must be finite, from -1 to 1"
-                )
+            broken = waves.expand(self.tree, wave, reached, priors, values)
+            self._check_evaluations(broken, f"{broken} of {count}")
         except BaseException:
             self.forget(np.unique(wave.game))
             raise
+
+    def _check_evaluations(self, broken: int, positions: str) -> None:
+        """Raise ValueError if the evaluator is broken; positions: for how many, as text."""
+        if broken:
+            raise ValueError(
+                f"{type(self.evaluator).__name__} returned no usable evaluation of {positions} positions: "
+                "a legal action needs a positive prior and every value must be finite, from -1 to 1"
+            )
+
+    def _run_on_device(
+        self, own: DeviceWaves, budget: np.ndarray, leaves: int, waves: int, roots: np.ndarray | None = None
+    ) -> int:
+        """Run waves on the device as `wave` does; return the number of simulations that were added.
+
+        roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
+        """
+        count = rows = 0  # games, and leaves
+        before, evaluator = int(budget.sum()), cast(WaveEvaluator, self.evaluator)
+
+        def steps() -> None:
+            if roots is None:
+                own.select(self.tree, self._device_select, count, leaves)
+            else:
+                own.select_roots(self.tree, roots)
+            own.evaluate(self.evaluator, rows)
+            if self._forbidden:
+                self._heed_forbidden(own, rows)
+            own.expand(self.tree, rows, leaves)
+
+        try:
+            with self.stream():
+                count = own.begin(budget)
+                rows = count * leaves if roots is None else len(roots)
+                for _ in range(waves):
+                    if roots is None and not self._forbidden:
+                        evaluator.repeat(steps, own.graphs, (count, leaves))
+                    else:
+                        steps()
+                broken = own.end(budget)
+            self._check_evaluations(broken, str(broken))
+        except BaseException:
+            own.wave.collisions[:] = NONE
+            self.forget(np.arange(self.games))
+            raise
+        return before - int(budget.sum())
+
+    def _heed_forbidden(self, own: DeviceWaves, count: int) -> None:
+        """Exclude forbidden moves from the evaluations of the first `count` rows, on the CPU."""
+        download = own.backend.download
+        wave = Wave(*map(download, own.wave))
+        found = np.flatnonzero(wave.leaf[:count] != NONE)
+        wave = Wave(*(array[found] for array in wave))
+        leaves = Leaves(wave.game, wave.path, wave.length, found)
+        reached = Reached(*(download(array)[found] for array in own.reached))
+        live, priors = found[~reached.over], download(own.priors)
+        allowed = priors[live]
+        self._exclude_forbidden(wave, leaves, reached, allowed)
+        priors[live] = allowed
+        own.priors[...] = own.backend.upload(priors, np.float32)
+        if own.decisive is not None:
+            moves = download(own.decisive)
+            moves[found] = self._without_forbidden(moves[found], wave, leaves, reached)
+            own.decisive[...] = own.backend.upload(moves, np.int32)
 
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
         """Play the moves to n leaves, and evaluate the m leaves at which the game is not over.
@@ -353,6 +424,10 @@ class Search:
         assert self._decisive is not None
         with BOARDS:
             moves = self.batch.decisive_moves(leaves.slots, self._decisive[: len(leaves.slots)])
+        return self._without_forbidden(moves, wave, leaves, reached)
+
+    def _without_forbidden(self, moves: np.ndarray, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
+        """Return the moves that win at once, int32 [n], changed in place: NONE for those that are forbidden."""
         for row in np.flatnonzero(moves != NONE).tolist() if self._forbidden else ():
             rules = self.forbidden(int(wave.game[row]))
             if int(moves[row]) in excluded(rules, int(reached.movers[row]), int(leaves.lengths[row])):
@@ -369,7 +444,7 @@ class Search:
         Those of forbidden actions are included.
         """
         out = np.empty((len(games), self.env.action_space), np.float32)
-        nodes.root_priors(self.tree, games, out)
+        self.tree.launch(nodes.root_priors, games, out=out)
         for i, game in enumerate(games.tolist()) if self._forbidden else ():
             if game in self._forbidden:
                 out[i] = self.root_priors[game]
@@ -402,7 +477,8 @@ class Search:
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
         """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
-        return self.tree.value_sum[games, ROOT] / np.maximum(self.tree.visits[games, ROOT], 1)
+        sums: np.ndarray = self.tree.roots("value_sum", games)
+        return sums / np.maximum(self.tree.roots("visits", games), 1)
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
@@ -415,8 +491,8 @@ class Search:
         self._lift_forbidden(games)
         step = 1 if self.has_forecasts else len(games)  # games at once: forecasts move with the nodes of one game
         for i in range(0, len(games), step or 1):
-            moved_to = np.full(self.tree.parent.shape[1], NONE, np.int32)  # each node's new index, NONE if dropped
-            subtrees.advance(self.tree, games[i : i + step], actions[i : i + step], moved_to)
+            moved_to = np.full(self.scores.shape[1], NONE, np.int32)  # each node's new index, NONE if dropped
+            self.tree.launch(subtrees.advance, games[i : i + step], actions[i : i + step], moved_to)
             if self.has_forecasts:
                 game, kept = games[i], np.flatnonzero(moved_to != NONE)
                 # The right side is copied before anything is written, so nodes may move over each other.
@@ -425,8 +501,10 @@ class Search:
 
     def make_room(self, nodes: int) -> None:
         """Let every tree have room for `nodes` nodes; trees that grow get a quarter more, so that they grow seldom."""
-        if nodes > self.tree.parent.shape[1]:
-            self.tree, scores, owners = grown(self.tree, nodes + nodes // 4), self.scores, self.owners
-            shape, before = self.tree.parent.shape, scores.shape[1]
+        if nodes > self.scores.shape[1]:
+            self.tree, scores, owners = self.tree.grown(nodes + nodes // 4), self.scores, self.owners
+            shape, before = (self.games, nodes + nodes // 4), scores.shape[1]
+            if self._waves is not None:
+                self._waves.graphs.clear()  # they are of the old trees
             self.scores, self.owners = np.full(shape, np.nan, np.float32), np.zeros((*shape, owners.shape[2]), np.int8)
             self.scores[:, :before], self.owners[:, :before] = scores, owners

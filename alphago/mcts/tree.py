@@ -14,6 +14,7 @@ A wave is a set of simulations whose leaves are evaluated together; until then t
 visits. A node's parent has a smaller index than the node.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,35 @@ class Tree(NamedTuple):
     waiting: np.ndarray  # float32 [B, N, A], priors of the untried actions, TAKEN for tried ones
     used: np.ndarray  # int32 [B], number of nodes in use
 
+    def launch(self, kernel: Callable[..., object], games: np.ndarray, *arguments: object, **out: np.ndarray) -> None:
+        """Run a kernel on the trees of `games`, int64 [n], wherever the trees are; it writes the arrays `out`."""
+        kernel(self, games, *arguments, **out)
+
+    def grown(self, nodes: int) -> "Tree":
+        """Return a copy of the trees with a capacity of `nodes` nodes per game."""
+        games, before, actions = self.waiting.shape
+        larger = new_tree(games, nodes, actions)
+        for old, new in zip(self[:-1], larger[:-1], strict=True):
+            new[:, :before] = old
+        larger.used[:] = self.used
+        return larger
+
+    def roots(self, name: str, games: np.ndarray) -> np.ndarray:
+        """Return a field of the roots of `games` (int64 [n]), [n]."""
+        column: np.ndarray = getattr(self, name)[games, ROOT]
+        return column
+
+    def saved(self, game: int) -> list[np.ndarray]:
+        """Return a copy of the nodes that a game uses: all fields but `used`, each [n] or [n, A]."""
+        used = int(self.used[game])
+        return [array[game, :used].copy() for array in self[:-1]]
+
+    def restore(self, game: int, nodes: list[np.ndarray]) -> None:
+        """Replace the tree of a game, which must have room, by what `saved` returned."""
+        for own, saved in zip(self[:-1], nodes, strict=True):
+            own[game, : len(saved)] = saved
+        self.used[game] = len(nodes[0])
+
 
 class Wave(NamedTuple):
     """The leaves that a wave chose, one row per leaf; buffers have R rows, `SearchSettings.leaves` for each game."""
@@ -72,16 +102,6 @@ def new_tree(games: int, nodes: int, actions: int) -> Tree:
     return Tree(**integers, **links, **floats, **small, waiting=waiting, used=np.ones(games, np.int32))
 
 
-def grown(tree: Tree, nodes: int) -> Tree:
-    """Return a copy of the trees with a capacity of `nodes` nodes per game."""
-    games, before, actions = tree.waiting.shape
-    larger = new_tree(games, nodes, actions)
-    for old, new in zip(tree[:-1], larger[:-1], strict=True):
-        new[:, :before] = old
-    larger.used[:] = tree.used
-    return larger
-
-
 def new_wave(rows: int, plies: int) -> Wave:
     """Return buffers for `rows` leaves at depths of at most `plies`."""
     return Wave(
@@ -102,5 +122,5 @@ def only_child(tree: Tree) -> np.ndarray:
 def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return the number of visits of each action at each root, int32 [n, A]."""
     out = np.empty((len(games), tree.waiting.shape[2]), np.int32)
-    nodes.root_visits(tree, games, out)
+    tree.launch(nodes.root_visits, games, out=out)
     return out

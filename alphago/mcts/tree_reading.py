@@ -43,10 +43,10 @@ def read_analysis(
     sums = add_up(search, games, move_ownership)
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
-    kernels.write_lines(tree, games, lines, line_visits)
-    visits, over = search.visits(games), tree.state[games, ROOT] == TERMINAL
+    tree.launch(kernels.write_lines, games, lines, line_visits)
+    visits, over = search.visits(games), tree.roots("state", games) == TERMINAL
     q = np.full(shape, np.nan, np.float32)
-    kernels.write_action_values(tree, games, q)
+    tree.launch(kernels.write_action_values, games, q)
     # The last column is for all simulations, the others are for those of one action.
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
@@ -55,7 +55,7 @@ def read_analysis(
         ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
     return Analysis(
         env,
-        to_play=tree.mover[games, ROOT],
+        to_play=tree.roots("mover", games),
         visits=visits,
         prior=np.where(over[:, None], np.float32(0), search.priors(games)),
         q=q,
@@ -64,9 +64,9 @@ def read_analysis(
         score_stdev=score_stdev[:, :-1],
         lines=lines,
         line_visits=line_visits,
-        root_visits=np.where(over, 0, tree.visits[games, ROOT]),
+        root_visits=np.where(over, 0, tree.roots("visits", games)),
         value=search.root_values(games),
-        raw_value=tree.value[games, ROOT],
+        raw_value=tree.roots("value", games),
         root_score=score[:, -1],
         root_score_stdev=score_stdev[:, -1],
         raw_score=search.scores[games, ROOT],
@@ -82,7 +82,7 @@ def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
     ownership = np.zeros((2, len(games), columns if moves else 1, search.owners.shape[2]), np.float32)
     sums = TreeSums(*numbers, *ownership)  # four fields of numbers, then two of ownership
     scratch = np.zeros(search.scores.shape[1], np.int32)
-    kernels.add_up(search.tree, games, search.scores, search.owners, scratch, sums)
+    search.tree.launch(kernels.add_up, games, search.scores, search.owners, scratch, sums)
     return sums
 
 

@@ -141,7 +141,6 @@ class Group(GroupPlan):
     """Games that one thread plays in parallel: all searches share the network's batches.
 
     evaluator: the evaluator of the network that plays, until `use` is given another.
-    threads: number of threads of the group's Search.
     The others: see GroupPlan.
     """
 
@@ -154,11 +153,9 @@ class Group(GroupPlan):
         *,
         seed: int,
         numbers: range,
-        threads: int = 1,
     ) -> None:
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
-        self.threads = threads
-        self.search = Search(env, evaluator, width, settings.search, threads)
+        self.search = Search(env, evaluator, width, settings.search)
         self.builders: list[RecordBuilder | None] = [None] * width  # None: the slot is empty
         self.generators = [np.random.default_rng(0)] * width  # `begin` replaces them by the games' own generators
         self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
@@ -188,7 +185,7 @@ class Group(GroupPlan):
         self.slots.set(slot, plies=0, opening=opening, may_resign=may_resign)
 
     def play(self, stop: threading.Event, until: float | None = None) -> None:
-        with self.stopwatch.running(GAMES.name):
+        with self.stopwatch.running(GAMES.name), self.search.stream():
             while self.left and not stop.is_set():
                 self.left = self.left - 1 if self.step() else 0  # 0: no game is in progress
                 if until is not None and time.monotonic() >= until:

@@ -19,7 +19,6 @@ from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
-from alphago.system.cores import available_cores
 from alphago.training.group import Group, GroupPlan
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, OnGame
@@ -53,21 +52,12 @@ class SelfPlay(GameSource):
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
-        return [
-            self.new_group(width, numbers=self.numbers[group::groups], groups=groups)
-            for group, width in enumerate(widths)
-        ]
+        return [self.new_group(width, self.numbers[group::groups]) for group, width in enumerate(widths)]
 
-    def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
-        """Return one of `groups` groups, with `width` slots and these games' numbers."""
-        # With the network on a GPU, a group may use several cores for its trees.  On 16 cores, two groups of 2 048
-        # games were faster with three threads each than with one thread each (docs/experiments/34).  So each has half
-        # of its share of the cores, less one.
-        threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
+    def new_group(self, width: int, numbers: range) -> GroupPlan:
+        """Return a group with `width` slots and these games' numbers."""
         assert self.evaluator is not None
-        return self.group_class(
-            self.env, self.evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads
-        )
+        return self.group_class(self.env, self.evaluator, self.settings, width, seed=self.seed, numbers=numbers)
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Let the next iterations use a snapshot of a network: the best one so far, or the latest one.
@@ -174,7 +164,7 @@ class SelfPlay(GameSource):
         for state in data["groups"]:
             # The group's remaining numbers, of which every `count`-th is the group's, as in `_new_groups`.
             numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
-            group = self.new_group(len(state["slots"]), numbers, groups=count)
+            group = self.new_group(len(state["slots"]), numbers)
             group.restore(state, records)
             groups.append(group)
         self.groups = groups

@@ -15,6 +15,7 @@ from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go_cuda import PROGRAM
 from alphago.env.kernels import go_planes, go_row
+from alphago.mcts.device_tree import PROGRAM as TREES
 from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import PROGRAMS, Twins
@@ -23,6 +24,7 @@ from tests.devices import needs_compiler
 ROOT = Path(__file__).parents[2]
 FOLDERS = (kernel_source.FOLDER, PROGRAM.path.parent)
 FILES = {path.name for folder in FOLDERS for path in folder.glob("*.cu*") if not path.name.startswith("page_")}
+ALL = {**PROGRAMS, "trees": TREES}
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
 
@@ -106,9 +108,9 @@ def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
 
 @pytest.mark.slow
 @needs_compiler
-@pytest.mark.parametrize("game", PROGRAMS)
+@pytest.mark.parametrize("game", ALL)
 def test_the_source_compiles_without_warnings(game: str, tmp_path: Path) -> None:
-    host.compile_library(PROGRAMS[game].host_text, tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
+    host.compile_library(ALL[game].host_text, tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))
     assert (tmp_path / "strict.so").is_file()
 
 
@@ -128,6 +130,7 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
+from tests.mcts.test_device_tree import test_self_play
 
 host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 for size in (2, 3, 9, 25):
@@ -153,6 +156,8 @@ for env in (*SMALL, ConnectFourEnv(), OwareEnv(), OwareEnv(rules="cgzero", plane
         going = np.flatnonzero(mask.any(axis=1))
         batch.play(going, mask[going].argmax(axis=1).astype(np.int32))
     batch.playout(slots, slots.copy())
+for rule in ("puct-8", "rounds"):
+    test_self_play(ConnectFourEnv(), rule, "host")
 print("clean")
 """
 
@@ -171,10 +176,10 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 @needs_nvcc
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
-@pytest.mark.parametrize("game", PROGRAMS)
+@pytest.mark.parametrize("game", ALL)
 def test_nvcc_compiles_without_warnings_or_spills(architecture: str, game: str, tmp_path: Path) -> None:
     path = tmp_path / "kernels.cu"
-    path.write_text(PROGRAMS[game].text)
+    path.write_text(ALL[game].text)
     options = ["-std=c++17", "--fmad=false", "-Werror", "all-warnings", "-Xptxas", "-v", f"-arch={architecture}"]
     run = subprocess.run(
         ["nvcc", *options, "--cubin", str(path), "-o", str(tmp_path / "x")], capture_output=True, text=True

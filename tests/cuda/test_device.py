@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 import alphago.cuda.device as device
-from alphago.cuda.backend import find_backend
 from alphago.cuda.contract import BackendMissing
 from alphago.cuda.kernel_source import Program
 from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM
-from tests.devices import DEVICES
 
 
 class CUDARuntimeError(RuntimeError):
@@ -130,16 +128,6 @@ def test_arrays_that_are_there_are_not_sent_again(monkeypatch: pytest.MonkeyPatc
         assert sent.dtype == kind
         assert sent.flags.c_contiguous
         assert sent.tolist() == list(other)
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_a_part_of_a_buffer_is_an_array(name: str) -> None:
-    backend = find_backend(name)
-    buffer = backend.upload(np.arange(64), np.uint8)
-    part = backend.part(buffer, 16, (2, 3), np.int32)
-    expected = np.arange(64, dtype=np.uint8)[16:40].view(np.int32).reshape(2, 3)
-    assert part.flags.c_contiguous
-    assert np.array_equal(backend.download(part), expected)
 
 
 def test_numbers_arrive_as_64_bits() -> None:

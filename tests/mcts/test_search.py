@@ -10,7 +10,6 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
 from alphago.mcts.search import Search, leaves_for
-from alphago.mcts.tree import grown
 from tests.mcts.games import CountingEnv, counting_value
 from tests.mcts.trees import ONE, children, random_position, run, search_from
 
@@ -75,7 +74,7 @@ class TestGrowth:
     def test_a_tree_that_grows_is_the_same(self, leaves: int) -> None:
         """Arrays begin with 64 nodes a game; the other search has room for all from the start."""
         small, large = (search_from(positions(GO, 0, 7), HashEvaluator(), Puct(leaves=leaves)) for _ in range(2))
-        large.tree = grown(large.tree, 5000)
+        large.tree = large.tree.grown(5000)
         assert small.tree.parent.shape == (2, 64)
         for readouts in ([40, 10], [300, 0], [0, 300], [900, 1]):
             assert np.array_equal(run(small, readouts), run(large, readouts))
@@ -115,7 +114,7 @@ class TestVirtualLoss:
     def test_none_is_left_after_a_wave(self, env: GameEnv, leaves: int) -> None:
         search = search_from(positions(env, 0, 7, 8), HashEvaluator(), Puct(leaves=leaves, virtual_loss=2))
         search.expand_roots(np.arange(3))
-        search.tree = grown(search.tree, 200)
+        search.tree = search.tree.grown(200)
         budget = np.array([100, 50, 60], np.int32)
         while search.wave(budget):
             assert not search.tree.virtual.any()

@@ -13,7 +13,6 @@ from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.puct import PuctRule
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE
-from alphago.system.cores import available_cores
 from alphago.training.group import Group, draw_moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -297,24 +296,6 @@ class TestDevice:
             assert all(group.search.batch.device == evaluator.device for group in games.groups)
         same = [np.array_equal(one.moves, two.moves) for one, two in zip(*played, strict=True)]
         assert np.mean(same) >= {"host": 0.75, "cuda": 0.5}[device]
-
-    def test_the_cores_help_with_trees(self, device: str) -> None:
-        """Where there are more of them than groups, which on the CPU have one each; the games stay the same."""
-        evaluator, played = tiny().evaluator("float32", device), []
-        for threads in (1, 3):
-            settings = SelfPlaySettings(readouts=4, search=GUMBEL)
-            group = Group(GO, evaluator, settings, 200, seed=3, numbers=range(200), threads=threads)
-            group.use(evaluator)
-            for _ in range(4):
-                group.step()
-            played.append([record.moves.tolist() for record in group.records()])
-        assert device == "cuda" or played[0] == played[1]
-        settings = SelfPlaySettings().completed(6, 2)
-        for where, threads in ((device, max(1, available_cores() // 4 - 1)), ("cpu", 1)):
-            games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
-            games.evaluator = tiny().evaluator("float32", where)
-            games.begin(1)
-            assert [group.threads for group in games.groups] == [threads] * 2
 
     def test_what_is_published_keeps_its_graphs(self, device: str) -> None:
         """New weights go into the evaluator that there is; on the CPU each network has its own."""

@@ -3,7 +3,8 @@
 
 #pragma once
 // What the kernels call of math.h, which WebAssembly lacks.
-extern "C" double sqrt(double), tanh(double);
+extern "C" double sqrt(double), tanh(double), exp(double);
+extern "C" float logf(float);
 
 #define __host__
 #define __device__

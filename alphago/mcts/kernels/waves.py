@@ -3,8 +3,6 @@
 import math
 from typing import Any
 
-from numba import prange
-
 from alphago.mcts.kernels.nodes import (
     CACHED,
     EXPANDED,
@@ -18,7 +16,7 @@ from alphago.mcts.kernels.nodes import (
     back_up,
     greatest_waiting,
 )
-from alphago.system.kernels.jit import inlined, kernel, parallel, part, specialise
+from alphago.system.kernels.jit import inlined, kernel, specialise
 
 LIMIT = 1.001  # the greatest value accepted: a rounded value may be slightly above 1
 
@@ -110,25 +108,13 @@ def select(tree, budget, rule, wave, games):
 
 
 def select_by(choose: Any, spreads: bool = True) -> Any:
-    """Return `select` compiled for a rule; its attribute `in_ranges` is `select_ranges` for it.
+    """Return `select` compiled for a rule.
 
     choose: the rule's function; the compiled code is cached with the rule's kernels.
     spreads: whether virtual visits of simulations that do not count may change the rule's choices.
     """
     descend_by_rule = inlined(specialise(descend, choose=choose))
-    compiled: Any = kernel(specialise(select, descend=descend_by_rule, SPREADS=spreads))
-    compiled.in_ranges = parallel(specialise(select_ranges, select=compiled))
-    return compiled
-
-
-def select_ranges(tree, budget, rule, wave, bounds, counts):
-    """Call `select` for several ranges of games, each on a thread of numba's.
-
-    bounds: int64 [P + 1], the first game of each range, and the number of games.
-    counts: int64 [P, 2], gets the results of `select` for each range.
-    """
-    for i in prange(counts.shape[0]):
-        counts[i, 0], counts[i, 1] = select(tree, budget, rule, wave, (bounds[i], bounds[i + 1]))
+    return kernel(specialise(select, descend=descend_by_rule, SPREADS=spreads))
 
 
 @kernel
@@ -150,15 +136,21 @@ def decide(decisive, over, priors, values):
             row += 1
 
 
-@part
-def expand_rows(tree, wave, reached, priors, values, begin, end, row):
-    """Expand the leaves from `begin` to `end` as `expand` does, but leave collisions; return the number of broken ones.
+@kernel
+def expand(tree, wave, reached, priors, values):
+    """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
 
-    row: the row of `priors` of the first of these leaves.
+    reached: a `Reached`, which says whether each leaf's game is over, and who is to move there.
+    priors: float32 [n, A]; or [m, A], with rows only for the m leaves whose game is not over, in order.
+    values: float32 [n], from the view of the player to move at the leaf.
+
+    Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
+    count = wave.game.shape[0]
     broken = 0
-    has_all_rows = priors.shape[0] == wave.game.shape[0]
-    for i in range(begin, end):
+    row = 0  # the row of priors of leaf i
+    has_all_rows = priors.shape[0] == count
+    for i in range(count):
         game = wave.game[i]
         leaf = wave.leaf[i]
         tree.mover[game, leaf] = reached.movers[i]
@@ -177,40 +169,6 @@ def expand_rows(tree, wave, reached, priors, values, begin, end, row):
         if not usable:
             broken += 1
         back_up(tree, game, leaf, values[i], 1)  # 1: removes the virtual visit of this simulation
-    return broken
-
-
-@inlined
-def remove_collisions(tree, wave):
-    """Take back the virtual visits of the wave's collisions."""
     for i in range(wave.collisions.shape[0]):
         add_virtual(tree, wave.collisions[i, 0], wave.collisions[i, 1], -1)
-
-
-@kernel
-def expand(tree, wave, reached, priors, values):
-    """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
-
-    reached: a `Reached`, which says whether each leaf's game is over, and who is to move there.
-    priors: float32 [n, A]; or [m, A], with rows only for the m leaves whose game is not over, in order.
-    values: float32 [n], from the view of the player to move at the leaf.
-
-    Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
-    """
-    count = wave.game.shape[0]
-    broken = expand_rows(tree, wave, reached, priors, values, 0, count, 0)  # all leaves, from the first row of priors
-    remove_collisions(tree, wave)
     return broken
-
-
-@parallel
-def expand_ranges(tree, wave, reached, priors, values, bounds, first_priors, broken):
-    """Do the same as `expand` for P ranges of leaves in parallel, each on one of numba's threads.
-
-    bounds: int64 [P + 1], the first leaf of each range, and the number of leaves; a game's leaves are in one range.
-    first_priors: int64 [P], the row of `priors` with which each range begins.
-    broken: int64 [P], gets each range's number of broken leaves.
-    """
-    for i in prange(broken.shape[0]):
-        broken[i] = expand_rows(tree, wave, reached, priors, values, bounds[i], bounds[i + 1], first_priors[i])
-    remove_collisions(tree, wave)

@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
-TRACING_LOCK = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
+TRACING_LOCK = threading.RLock()  # held while torch.fx traces, which only one thread may do at a time
 EXAMPLES = 16  # example positions: a call of the largest model of alphago.nn.inference.openvino
 
 

@@ -1,6 +1,7 @@
 """`DeviceEvaluator`: a frozen copy of a network on the GPU, for searches whose boards are on the GPU too."""
 
 import threading
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from torch import nn
 from alphago.cuda.backend import find_backend
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
-from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
 from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
@@ -24,17 +24,15 @@ from alphago.nn.inference.gpu_forms import (
 from alphago.nn.inference.gpu_stream import GpuStream
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
 from alphago.nn.parts import eval_mode
-from alphago.system.stopwatch import BOARDS, NET, TRANSFER
+from alphago.system.stopwatch import BOARDS, NET
 
 
 class DeviceEvaluator:
     """An evaluator for search with boards and network on a device: a frozen copy of a network.
 
-    `evaluate_leaves` evaluates a whole wave, the leaves of one step of a search.  It uploads the moves from the roots
-    to the leaves; kernels play the moves and write planes into the network's input; a CUDA graph computes network and
-    softmax; and priors and values are downloaded.  Each thread has its own stream and buffers, so the waves of several
-    threads overlap, and a thread waits only once per wave.  Batches are padded to fixed sizes; the CUDA graph for a
-    size is captured when the size first occurs.
+    It is a `WaveEvaluator`: kernels write planes into the network's input, and network and softmax are computed there.
+    Each thread has its own stream and buffers, so the waves of several threads overlap.  Batches are padded to fixed
+    sizes; a CUDA graph is captured when its size first occurs.
 
     Batch norm is folded into the convolutions.  Results are float32.
 
@@ -110,62 +108,41 @@ class DeviceEvaluator:
             return False
 
     @translate_out_of_memory()
-    def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate the leaves of one step of a search; arguments and result are as in `WaveEvaluator.evaluate_leaves`.
+    def evaluate(self, batch: GameBatch, slots: Any, priors: Any, values: Any) -> None:
+        """Compute priors and values of positions on the device or on the CPU; see `NetEvaluator.evaluate`.
 
+        Results in NumPy arrays are waited for, and checked.  If the arrays are on the device, the computation is only
+        queued, and values are NaN where the network's output is not finite.
         Raises ValueError if the network's output is not finite.
         """
-        check_batch(batch, self.env)
-        count = len(leaves.slots)
-        stream = self._stream()
-        with stream:
-            padded = stream.padded(count)
-            with TRANSFER:  # here and below: the kind of work for which a Stopwatch counts the time
-                on_device = stream.upload(leaves)
-            reached, mask, planes = padded.rows(count)
-            with BOARDS:
-                batch.reach(on_device, reached)
-                batch.observe(on_device.slots, mask, planes)
-            return self._finish(stream, count)
-
-    @translate_out_of_memory()
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Compute priors and values of positions on the device or on the CPU; see `NetEvaluator.evaluate`."""
         count = len(slots)
         if count == 0:
             return
         check_batch(batch, self.env)
         check_outputs(self.env, count, priors, values)
-        stream = self._stream()
-        with stream:
+        with self.stream() as stream:
             padded = stream.padded(count)
-            padded.over.zero_()  # none of these games is over
             if batch.device == self.device:
-                _, mask_rows, plane_rows = padded.rows(count)
-                batch.observe(slots, mask_rows, plane_rows)
+                with BOARDS:  # here and below: the kind of work for which a Stopwatch counts the time
+                    batch.observe(slots, *padded.rows(count))
             else:
                 planes = batch.planes(slots, np.empty((count, *padded.planes.shape[1:]), np.float32))
                 mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
                 padded.planes[:count].copy_(torch.from_numpy(planes))
                 padded.mask[:count].copy_(torch.from_numpy(mask))
-            _, priors[:], values[:] = self._finish(stream, count)
-
-    def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
-        """Evaluate the first `count` positions in the stream's buffers.
-
-        Returns their Reached (see `GameBatch.reach`), priors and values.  At a position where the game is over, the
-        outcome replaces the network's value.
-
-        Raises ValueError if the network's output is not finite.
-        """
-        with NET:  # this includes the wait for the boards' kernels
-            answer = stream.compute(count)
-        if answer.broken[0]:
+            with NET:
+                stream.compute(padded)
+                for out, result in ((priors, padded.priors[:count]), (values, padded.values[:count])):
+                    torch.as_tensor(out).copy_(result)  # shares the memory of `out`
+        if isinstance(values, np.ndarray) and not np.isfinite(values).all():
             raise ValueError(NOT_FINITE)
-        reached = Reached(answer.over[:count], answer.movers[:count], answer.values[:count])
-        return reached, answer.priors[:count], answer.values[:count]
 
-    def _stream(self) -> GpuStream:
+    @translate_out_of_memory()
+    def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
+        """Run steps on this thread's stream, on a GPU as a CUDA graph; see `WaveEvaluator.repeat`."""
+        self.stream().repeat(steps, graphs, key)
+
+    def stream(self) -> GpuStream:
         """Return the current thread's stream, created on the first call."""
         stream: Any = getattr(self._local, "stream", None)
         if stream is None:

@@ -54,7 +54,7 @@ class CudnnConv(nn.Module):
 
     `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.  If
     cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error
-    (`StreamAnswer.broken`).
+    (values of NaN).
 
     relu: whether a relu follows.
     """

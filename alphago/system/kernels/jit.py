@@ -72,11 +72,6 @@ def kernel(function: Kernel) -> Kernel:
     return compiled(function)
 
 
-def parallel(function: Kernel) -> Kernel:
-    """Compile a kernel whose loops over `prange` numba divides among threads of its own, see alphago.mcts.ranges."""
-    return compiled(function, parallel=True)
-
-
 def part(function: Kernel, **options: bool) -> Kernel:
     """Compile a function that only kernels call; a call from Python raises TypeError.
 

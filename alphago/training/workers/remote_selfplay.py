@@ -120,7 +120,7 @@ class RemoteSelfPlay(SelfPlay):
         self.pool = JobPool(crew(env))
         self.lock = self.pool.lock
 
-    def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
+    def new_group(self, width: int, numbers: range) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:

@@ -12,7 +12,6 @@ import torch.nn.functional as functional
 from alphago import GameBatch, GoEnv, Gumbel, NeuralNet, Puct, SearchSettings
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host
-from alphago.env.leaves import Leaves
 from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import ROUNDING
@@ -42,13 +41,6 @@ def played(device: str, count: int = COUNT, plies: int = 12) -> GameBatch:
     return batch
 
 
-def passing(count: int = COUNT) -> Leaves:
-    """Leaves that are 0, 1 or 2 passes away from their roots: the last are over."""
-    slots = np.arange(count)
-    paths = np.full((count, 7), ENV.pass_action, np.int32)
-    return Leaves(slots, paths, (slots % 3).astype(np.int32), slots + count)
-
-
 def same(one: tuple[np.ndarray, np.ndarray], two: tuple[np.ndarray, np.ndarray], tolerance: float) -> None:
     for mine, right in zip(one, two, strict=True):
         np.testing.assert_allclose(mine, right, rtol=0, atol=tolerance)
@@ -65,28 +57,6 @@ def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> 
             same(got, (expected[0][:count], expected[1][:count]), NEAR[device])
             mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
             assert np.array_equal(got[0] > 0, mask)
-
-
-def test_a_wave_finds_what_is_at_its_leaves(device: str, net: NeuralNet) -> None:
-    """Finished games among them, which have outcomes instead of values."""
-    evaluator, batch, here = net.evaluator("float32", device), played(device), played("cpu")
-    leaves = passing()
-    here.replay(*leaves)
-    over = here.is_over(leaves.slots, np.empty(COUNT, np.bool_))
-    outcomes = here.outcome(leaves.slots, np.empty(COUNT, np.float32))
-    assert over.any()
-    assert not over.all()
-    expected = evaluate(net.evaluator("float32"), here, leaves.slots[~over])
-    for _ in range(2):  # the second time in buffers that hold the first one's answers
-        reached, priors, values = evaluator.evaluate_leaves(batch, leaves)
-        assert np.array_equal(reached.over, over)
-        assert np.array_equal(reached.movers, here.to_play(leaves.slots, np.empty(COUNT, np.int8)))
-        np.testing.assert_allclose(values[over], outcomes[over], atol=1e-6)
-        same((priors[~over], values[~over]), expected, NEAR[device])
-        few = Leaves(*(array[:5] for array in leaves))
-        reached, priors, values = evaluator.evaluate_leaves(batch, few)
-        assert len(reached.over) == len(priors) == len(values) == 5
-        assert np.array_equal(reached.over, over[:5])
 
 
 @pytest.mark.parametrize("settings", [Puct(leaves=2), Gumbel(leaves=2, considered=4)], ids=["puct", "gumbel"])
@@ -182,8 +152,6 @@ def test_what_is_broken_is_said(device: str) -> None:
         net.evaluator("float16", device)
     net.policy.points.weight.data[:] = 1e38
     evaluator.load(net.base_net, net.value, net.policy)
-    with pytest.raises(ValueError, match="the network's output is not finite"):
-        evaluator.evaluate_leaves(batch, passing())
     with pytest.raises(ValueError, match="the network's output is not finite"):
         evaluate(evaluator, batch, np.arange(COUNT))
 
@@ -357,7 +325,7 @@ def test_a_full_gpu_is_one_sentence(error: Exception, text: str, monkeypatch: py
     evaluator, batch = net.evaluator("float32", "host", shared=False), played("host")
     for ask in (
         lambda: evaluate(evaluator, batch, np.arange(3)),
-        lambda: evaluator.evaluate_leaves(batch, passing()),
+        lambda: Search(ENV, evaluator, 1, Puct()).run(np.ones(1, np.int32)),
         lambda: net.evaluator(device="host", shared=False),
     ):
         problems.append(error)

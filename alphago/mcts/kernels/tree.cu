@@ -1,0 +1,120 @@
+// The kernels of a search, with the names of those for the CPU. `games` has the indices of n games; a thread does one.
+// Scratch arrays that only the kernels for the CPU need have no name.
+
+#include "gumbel.cuh"
+#include "puct.cuh"
+#include "subtrees.cuh"
+#include "waves.cuh"
+
+#define GAMES TREES, const Long *games, Long n
+#define EACH_TREE EACH(i, n)
+#define GAMES_TREE TREE(games[i])
+
+KERNEL clear_all(GAMES) { EACH_TREE clear(GAMES_TREE); }
+
+KERNEL restart_all(GAMES) { EACH_TREE restart(GAMES_TREE); }
+
+KERNEL advance(GAMES, const int* played, int*) { EACH_TREE advance(GAMES_TREE, played[i]); }
+
+// out: int [n, actions].
+KERNEL root_visits(GAMES, int* out, Long) {
+    EACH_TREE {
+        Tree tree = GAMES_TREE;
+        int* visits = out + i * actions;
+        for (Long action = 0; action < actions; action++) visits[action] = 0;
+        EACH_CHILD(tree, ROOT, child) visits[tree.action[child]] = tree.visits[child];
+    }
+}
+
+// out: float [n, actions].
+KERNEL root_priors(GAMES, float* out, Long) {
+    EACH_TREE {
+        Tree tree = GAMES_TREE;
+        const float* waiting = tree.priors(ROOT);
+        float* priors = out + i * actions;
+        for (Long action = 0; action < actions; action++) priors[action] = waiting[action] > 0 ? waiting[action] : 0;
+        EACH_CHILD(tree, ROOT, child) priors[tree.action[child]] = tree.prior[child];
+    }
+}
+
+// noise: float [n, actions].
+KERNEL mix_noise(GAMES, const float* noise, Long, double weight) {
+    EACH_TREE mix_noise(GAMES_TREE, noise + i * actions, (float)weight);
+}
+
+// noise: float [all, actions]; considered: int [n].
+KERNEL add_candidates(GAMES, const float* noise, Long, const int* considered, double*) {
+    EACH_TREE add_candidates(GAMES_TREE, noise + games[i] * actions, considered[i]);
+}
+
+// The parameters of the rules, as in puct.py and gumbel.py one directory up.
+#define PUCT const double *c_puct, double weight, double reduction, Long virtual_loss
+#define PUCT_OF(game) Puct{c_puct[game], weight, reduction, virtual_loss}
+#define GUMBEL                                                                                            \
+    double c_visit, double c_scale, Long rounds, const float *noise, Long, const int *schedules, Long candidates,\
+        Long simulations, const int *schedule_of
+#define GUMBEL_OF(game)                                                                                   \
+    Gumbel{c_visit, c_scale, rounds != 0, noise + (game) * actions,                                       \
+           schedules + schedule_of[game] * candidates * simulations, candidates, simulations}
+
+// policies: float [n, actions]; winners: int [n].
+KERNEL improved_policy(GAMES, GUMBEL, float* policies, Long, int* winners) {
+    EACH_TREE winners[i] = improved_policy(GAMES_TREE, GUMBEL_OF(games[i]), policies + i * actions);
+}
+
+// budget: int [all]. Each of the n games chooses `leaves` leaves at most, and has so many rows of the wave; the slots
+// of the leaves are behind those of the games.
+#define SELECT(NAME, PARAMETERS, RULE)                                                                   \
+    KERNEL NAME(GAMES, int* budget, PARAMETERS, WAVE, Long leaves) {                                     \
+        EACH_TREE {                                                                                      \
+            Long slot = games[i], row = i * leaves;                                                      \
+            select(TREE(slot), budget + slot, RULE(slot), slot, WAVE_FROM(row), (int)leaves, all + row); \
+        }                                                                                                \
+    }
+
+SELECT(select_puct, PUCT, PUCT_OF)
+SELECT(select_gumbel, GUMBEL, GUMBEL_OF)
+
+// Makes the roots of games the leaves of a wave, a row each.
+KERNEL select_roots(GAMES, WAVE) {
+    EACH_TREE {
+        Tree tree = GAMES_TREE;
+        Wave wave = WAVE_FROM(i);
+        tree.state[ROOT] = PENDING;
+        tree.virtual_visits[ROOT] = 1;
+        wave.game[0] = games[i];
+        wave.leaf[0] = ROOT;
+        wave.length[0] = 0;
+    }
+}
+
+// Gives leaves whose mover can win at once the value 1, and all of the prior to the move that wins.
+// decisive: int [n]; priors: float [n, actions]; values: float [n].
+KERNEL decide(const int* decisive, float* priors, Long actions, float* values, Long n) {
+    EACH(i, n) {
+        if (decisive[i] == NONE) continue;
+        values[i] = 1;
+        for (Long action = 0; action < actions; action++) priors[i * actions + action] = action == decisive[i];
+    }
+}
+
+// over, movers, outcomes: those of the leaves, [rows] each; priors: float [rows, actions]; values: float [rows], which
+// count where the game is not over. broken: int [all], to which each game's number of unusable evaluations is added.
+KERNEL expand(TREES, WAVE, const bool* over, const signed char* movers, const float* outcomes, const float* priors,
+              Long, const float* values, int* broken, Long leaves, Long n) {
+    EACH(i, n) {
+        Wave wave = WAVE_FROM(i * leaves);
+        if (wave.leaf[0] == NONE) continue;
+        Tree tree = TREE(wave.game[0]);
+        for (Long k = 0; k < leaves && wave.leaf[k] != NONE; k++) {
+            Long row = i * leaves + k;
+            float value = over[row] ? outcomes[row] : values[row];
+            const float* own = priors + row * actions;
+            broken[wave.game[0]] += expand(tree, wave.leaf[k], over[row], movers[row], own, value);
+        }
+        for (int* node = wave.collisions; node < wave.collisions + 2 * leaves && *node != NONE; node++) {
+            add_virtual(tree, *node, -1);
+            *node = NONE;
+        }
+    }
+}
