@@ -53,6 +53,12 @@ class MoveReview(NamedTuple):
         """The sum of what the move lost in win rate and in points, which are converted with POINTS_OF_A_GAME."""
         return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / POINTS_OF_A_GAME
 
+    @property
+    def cost_text(self) -> str:
+        """What the move lost, such as "3.1 points and 12% of winning"."""
+        points = "" if np.isnan(self.point_loss) else f"{self.point_loss:.1f} points and "
+        return f"{points}{self.rate_loss:.0%} of winning"
+
 
 @dataclass(frozen=True)
 class Review:
@@ -90,9 +96,8 @@ class Review:
 
     def sentence(self, move: MoveReview, env: Any) -> str:
         """Return a sentence about a mistake: its grade, its cost, and the better line."""
-        points = f"{move.point_loss:.1f} points and " if np.isfinite(move.point_loss) else ""
         line = " ".join(map(env.to_text, move.line))
-        return f"{env.to_text(move.action)}: {move.grade}, loses {points}{move.rate_loss:.0%} of winning; better {line}"
+        return f"{env.to_text(move.action)}: {move.grade}, loses {move.cost_text}; better {line}"
 
     def sgf(self, plies: int = 10) -> bytes:
         """Return the game as SGF, annotated.

@@ -57,9 +57,8 @@ class Teacher:
         """Return a line about a move: its number, what it lost, and the better move."""
         env, number = positions[0].env, len(positions[move.ply].moves) + 1
         side = env.board_view.side(move.colour)
-        points = "" if np.isnan(move.point_loss) else f"{move.point_loss:.1f} points and "
-        cost = f"{points}{move.rate_loss:.0%} of winning"
-        return f"  move {number}, {side} {env.to_text(move.action)}: lost {cost}; better {env.to_text(move.best)}"
+        played, best = env.to_text(move.action), env.to_text(move.best)
+        return f"  move {number}, {side} {played}: lost {move.cost_text}; better {best}"
 
 
 def lost(move: MoveReview) -> float:

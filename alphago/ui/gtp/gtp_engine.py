@@ -59,7 +59,7 @@ class Parameters:
 
 
 class GtpEngine:
-    """A game, a clock and a search; arguments as in `serve`, and `now`, a function that returns the time in seconds."""
+    """A game, a clock and a search; arguments as in `serve`."""
 
     def __init__(
         self,
@@ -74,7 +74,6 @@ class GtpEngine:
         ponder: bool = False,
         networks: Callable[[int], tuple[GoEnv, Any]] | None = None,
         level: Level | None = None,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         check_int("readouts", readouts, 0, MOST_READOUTS)
         if network is None:
@@ -94,7 +93,6 @@ class GtpEngine:
         self.seed = seed
         self.generator = np.random.default_rng(seed)
         self.device = device
-        self.now = now
         self.background: Question | None = None  # the search until the next command
         self.analysts: list[Analyst] = []  # for analysis and for moves; on a CPU these are the same
         self.clock = Clock()
@@ -214,11 +212,11 @@ class GtpEngine:
         over: whether the game is over, so that the move is a pass; None for `GtpGame.is_over`.
         options: of `Analyst.ask`: moves to `avoid`, and those about reports.
         """
-        begin = self.now()
+        begin = time.monotonic()
         if over is None:
             over = self.game.is_over
         action = self.game.env.pass_action if over else self.think(colour, report, **options)
-        spent = self.now() - begin
+        spent = time.monotonic() - begin
         self.seconds += spent
         self.clock.spend(colour, spent)
         if action is None:

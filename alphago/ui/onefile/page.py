@@ -23,13 +23,14 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
+from alphago.mcts.evaluator import as_network
 from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
 from alphago.nn.graph import NetworkGraph, Step
 from alphago.nn.model_files import model_file, saved_game
-from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.net import NeuralNet
 from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import checks_keywords, shown
 from alphago.ui.web.page_files import STATIC, bundle, without_comments
@@ -99,16 +100,12 @@ def page_of(
     packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
     if packaged is not None and env is None:
         env = usual_game(saved_game(model_file(packaged)))
-    if isinstance(source, (str, PathLike)):
-        net = load_model(source, env)
-        name = name or Path(str(source)).resolve().stem
-    elif isinstance(source, NeuralNet):
-        net = source
-    else:
+    net = as_network(source, env)
+    if not isinstance(net, NeuralNet):
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(source)}")
     if env is not None and env is not net.env:
         net = net.resized(env)
-    name = name or net.env.name
+    name = name or (net.env.name if net is source else Path(str(source)).resolve().stem)
     return page_text(net, name, about(net, name, packaged, **told))
 
 

@@ -12,7 +12,7 @@ from alphago.env.games import GAMES, USUAL_GAME, with_planes
 from alphago.env.packaged import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.evaluator import as_evaluator, fitting_network
 from alphago.mcts.levels import Level, is_measured
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
@@ -154,12 +154,8 @@ class Engines:
             path = model_file(network)
             saved_env = saved_game(path) if choice.game in GAMES else env  # `saved_game` cannot make a user's own game
             network = load_model(path, with_planes(env, of=saved_env))
-        network_env = getattr(network, "env", env)  # some networks play any game, and have no `env`
-        engine_env = with_planes(env, of=network_env)
-        has_other_board = network_env.plane_shape != env.plane_shape  # only a network that was given, not loaded
-        if has_other_board and hasattr(network, "resized"):
-            network = network.resized(engine_env)
-        return SharedEngine(engine_env, network, self.device)
+        engine_env = with_planes(env, of=getattr(network, "env", env))  # some networks play any game, and have no `env`
+        return SharedEngine(engine_env, fitting_network(network, engine_env), self.device)
 
 
 def file_time(source: object) -> int:

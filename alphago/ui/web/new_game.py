@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.position import Position
 from alphago.system.validation import near_misses, shown
@@ -125,7 +125,7 @@ def next_position(position: Position, move: object) -> Position:
     match move:
         case [str(side), str(text)] if side in LETTERS:
             ready = position if position.is_over else position.give_turn(LETTERS[side])
-            return ready.play(ready.check_action(text))
+            return ready.play(text)
     raise ValueError(f'a move must be such as ["B", "C3"], got {shown(move)}')
 
 
@@ -142,20 +142,10 @@ def link_head(start: Position) -> str:
     return urlencode(fields)
 
 
-def link_of(position: Position) -> str:
-    """Return a text for a link to a position: its game, options, set-up and moves."""
-    env, start = position.env, next(position.replay())
-    words, next_mover = list[str](), start.to_play
-    for mover, action in zip(position.movers, position.moves, strict=True):
-        if env.skips_turns and mover != next_mover:
-            words.append(SKIPPED_TURN)
-        words.append(env.to_text(action))
-        next_mover = -mover
-    return "&".join([link_head(start), *([urlencode({"moves": ".".join(words)})] if words else [])])
-
-
 def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
-    """Return the position of a text from `link_of`; raise ValueError or IllegalMove for any other text.
+    """Return the position of a link; raise ValueError or IllegalMove for any other text.
+
+    A link has the game, its options, its set-up and the moves, see `linkHere` of game_tree.js.
 
     bases: as in `game_of`.
     """
@@ -178,13 +168,8 @@ def after_words(position: Position, words: Sequence[str]) -> Position:
             mover = -position.to_play
             continue
         ready = position.give_turn(mover) if mover else position
-        position, mover = ready.play(ready.check_action(word)), 0
+        position, mover = ready.play(word), 0
     return position
-
-
-def letter(side: int) -> str:
-    """Return a side as queries write it: "B" for the first, "W" for the second."""
-    return PLAYER_NAMES[side][0]
 
 
 # --- with variations -------------------------------------------------------------------------------
@@ -231,7 +216,11 @@ class GameTree:
             self.nodes.append({"parent": parent, "move": self.env.to_text(action), "mover": position.to_play})
         return self._numbers[key]
 
-    def play_line(self, position: Position) -> None:
-        """Play the moves that led to a position, which becomes the one on the board; the tree has no other moves."""
-        for mover, action in zip(position.movers, position.moves, strict=True):
-            self.view["end"] = self.play(self.view["end"], action, mover)
+
+def line_tree(position: Position) -> GameTree:
+    """Return the moves that led to a position as a tree without variations."""
+    start, *_ = position.replay()
+    tree = GameTree(start)
+    for mover, action in zip(position.movers, position.moves, strict=True):
+        tree.view["end"] = tree.play(tree.view["end"], action, mover)
+    return tree

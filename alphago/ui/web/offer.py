@@ -42,14 +42,16 @@ def offer_of(
 
     words: networks and runs. game, board_size: options of the command; None for an option that was not given.
     given: further options of the game, by name.
-    Raises ValueError for a word that names neither a network nor a run, FileNotFoundError for a folder without a run.
+    Raises ValueError for a word that names neither a network nor a run, and for a size or options that the game does
+    not have, FileNotFoundError for a folder without a run.
     """
     offer = Offer()
     for word in words:
         add_word(offer, word, game)
     first = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
     if first not in offer.bases or board_size is not None or given:
-        offer.bases[first] = first_game(offer.bases.get(first), first, board_size, given)
+        env = offer.bases.get(first) or make_game(first, board_size, **given)
+        offer.bases[first] = with_settings(env if board_size in (None, env.N) else env.resized(board_size), given)
     names = dict.fromkeys([first, *offer.bases])
     offer.bases = {name: offer.bases[name].match_variant() for name in names}
     taken = [choice.name for choice in offer.choices]
@@ -84,14 +86,3 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
         offer.add_network(path.stem, word, usual_game(env))
     else:
         offer.add_network(path.stem, path, env)
-
-
-def first_game(base: GameEnv | None, name: str, board_size: int | None, given: Mapping[str, Any]) -> GameEnv:
-    """Return `base`, or the game `name` if `base` is None, with the given size and options.
-
-    Raises ValueError for a size or options that the game does not have.
-    """
-    env = base or make_game(name, board_size, **given)
-    if board_size is not None and board_size != env.N:
-        env = env.resized(board_size)
-    return with_settings(env, given)

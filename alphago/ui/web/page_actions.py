@@ -3,8 +3,6 @@
 `QueryReader` has what the queries of one page name: games, positions and engines.
 """
 
-import json
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any
@@ -14,8 +12,7 @@ from alphago.env.go_count import count_of
 from alphago.env.position import Position
 from alphago.mcts.levels import LEVELS, describe_level
 from alphago.mcts.lost_turns import LostTurns
-from alphago.system.validation import check_int, check_positive, shown
-from alphago.ui.teacher import Teacher
+from alphago.system.validation import check_int, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import (
@@ -23,6 +20,7 @@ from alphago.ui.web.new_game import (
     GameTree,
     begun,
     game_of,
+    line_tree,
     link_head,
     listed,
     next_position,
@@ -30,12 +28,11 @@ from alphago.ui.web.new_game import (
     start_from,
     start_of,
 )
-from alphago.ui.web.saved import line_tree, open_file, save_file
+from alphago.ui.web.saved import kept_game, open_sgf, sgf_text
 from alphago.ui.web.views import board_view, game_view, with_dead
 from alphago.ui.why.explain import Explanation, explain_moves
 
 READOUTS = 200  # of each position that an explanation searches
-KEPT_POSITIONS = 400  # positions that a page has asked for lately
 Query = Mapping[str, Any]
 
 
@@ -55,7 +52,7 @@ class QueryReader:
     ) -> None:
         self.engines, self.bases, self.greeting, self.runs, self.tell = engines, bases, greeting, runs, tell
         self.lost_turns = LostTurns()  # of the engine, in all games of the page
-        self._positions: OrderedDict[tuple[Any, ...], Position] = OrderedDict()  # by game and moves
+        self._latest: tuple[list[Any], Position | None] = [], None  # the game and moves asked for last
 
     def position(self, query: Query, back: int = 0) -> Position:
         """Return the position of a query's `game` after its `moves`, without the last `back` ones."""
@@ -63,16 +60,12 @@ class QueryReader:
         moves = moves[: len(moves) - back]
         if len(moves) > MOST_NODES:
             raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
-        key: list[Any] = [json.dumps(query.get("game"), sort_keys=True), *map(str, moves)]
-        known = len(moves)
-        while known and tuple(key[: known + 1]) not in self._positions:
-            known -= 1
-        position = self._positions.get(tuple(key[: known + 1])) or start_from(query.get("game"), self.bases)
-        for number in range(known, len(moves)):
-            position = next_position(position, moves[number])
-        self._positions[tuple(key)] = position
-        while len(self._positions) > KEPT_POSITIONS:
-            self._positions.popitem(last=False)
+        known, position = self._latest
+        if position is None or [query.get("game"), *moves][: len(known)] != known:
+            known, position = [query.get("game")], start_from(query.get("game"), self.bases)
+        for move in moves[len(known) - 1 :]:
+            position = next_position(position, move)
+        self._latest = [query.get("game"), *moves], position
         return position
 
     def engine(self, query: Query, env: GameEnv) -> SharedEngine:
@@ -108,11 +101,11 @@ def link(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return the game in a file; the query has its `text`."""
+    """Return the game of Go in an SGF file; the query has its `text`."""
     text = query.get("text")
     if not isinstance(text, str) or len(text) > MOST_MESSAGE:
         raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
-    return opened(page, open_file(text, page.bases))
+    return opened(page, open_sgf(text, page.bases))
 
 
 def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -151,9 +144,8 @@ def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
 
 
 def save(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return the file of a game that the page sends: SGF for Go, with variations and analysis."""
-    name, text = save_file(query, page.bases)
-    return {"name": name, "text": text}
+    """Return the SGF file of a game of Go that the page sends, with variations and analysis."""
+    return {"name": "game.sgf", "text": sgf_text(kept_game(query, page.bases))}
 
 
 # --- positions -------------------------------------------------------------------------------------
@@ -194,19 +186,10 @@ def why(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return why the last of the query's moves is good or bad."""
     if not query.get("moves"):
         raise ValueError("there is no move to explain")
-    position, before = page.position(query), page.position(query, back=1)
+    before, position = page.position(query, back=1), page.position(query)
     engine = page.engine(query, before.env)
     moves = [(engine.position(before), position.moves[-1])]
     return explanation_view(explain_moves(moves, engine.analyst, READOUTS)[0])
-
-
-def lesson(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return what `why` does if the last move loses more than `points`, else an answer without sentences."""
-    points = check_positive("points", query.get("points"))
-    position, before = page.position(query), page.position(query, back=1)
-    engine = page.engine(query, before.env)
-    found = Teacher(engine.evaluator, points, threads=1).lesson(engine.position(before), position.moves[-1])
-    return {} if found is None else explanation_view(found)
 
 
 def explanation_view(explanation: Explanation) -> dict[str, Any]:
@@ -237,5 +220,4 @@ ACTIONS: dict[str, Callable[[QueryReader, Query], dict[str, Any]]] = {
     "view": view,
     "count": count,
     "why": why,
-    "lesson": lesson,
 }

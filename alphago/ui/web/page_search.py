@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.levels import LEVELS, check_level
 from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
 from alphago.ui.web.guard import MOST_SECONDS, most_readouts
-from alphago.ui.web.new_game import letter
 from alphago.ui.web.page_actions import Query, QueryReader
 
 LINE = 12  # plies of an expected line
@@ -81,7 +81,7 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
     root = {"visits": int(analysis.root_visits[0]), "winrate": rounded((1 + float(black.value[0])) / 2)}
     fields = {
         "moveInfos": infos,
-        "rootInfo": {**root, **score_field(float(black.root_score[0])), "currentPlayer": letter(mover)},
+        "rootInfo": {**root, **score_field(float(black.root_score[0])), "currentPlayer": PLAYER_NAMES[mover][0]},
         "policy": np.where(legal, analysis.prior[0].astype(np.float64), -1).round(6).tolist(),
     }
     if black.ownership is not None:

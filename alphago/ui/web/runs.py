@@ -3,8 +3,9 @@
 import contextlib
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,41 +46,26 @@ MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of th
 class RunGame:
     """A game of a run that a page may open.
 
-    title: its name in the page's list. names: the players' names, Black's first.
-    record: the game's record; None if the run has kept only its moves, as text.
+    title: its name in the page's list. names: the players' names, Black's first.  moves: actions or texts.
+    record: the game's record; None if the run has kept only its moves.
     """
 
     title: str
     names: tuple[str, str]
+    moves: Sequence[int | str]
     record: GameRecord | None = None
-    moves: str = ""
-
-
-@dataclass
-class Folder:
-    """A run, and what was read of it last.
-
-    stamp, games_stamp: the states of the run's files when `history` and `games` were read.
-    """
-
-    path: Path
-    name: str
-    stamp: tuple[Any, ...] = ()
-    history: History | None = None
-    games: list[RunGame] = field(default_factory=list)
-    games_stamp: tuple[Any, ...] = ()
 
 
 class Runs:
     """The runs that were named when the server began; several threads may call the methods."""
 
     def __init__(self, folders: Sequence[str | Path]) -> None:
-        names = names_of(folders)
-        self.folders = [Folder(Path(path), name) for path, name in zip(folders, names, strict=True)]
+        self.folders, self.names = list(map(Path, folders)), names_of(folders)
+        self._read: dict[Any, tuple[Any, Any]] = {}  # what was read last of a run, after the state of its files
 
     def stamp(self) -> str:
         """Return a text that changes when a run has written something new."""
-        return "-".join(str(part) for folder in self.folders for part in file_stamp(folder.path))
+        return "-".join(str(part) for folder in self.folders for part in file_stamp(folder))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
         """Return headlines, facts, games and panels of all runs; raise ValueError unless `x` is a key of AXES.
@@ -90,17 +76,17 @@ class Runs:
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         runs, histories = [], []
-        for i, (folder, colour) in enumerate(zip(self.folders, run_colours(len(self.folders)), strict=True)):
+        for i, folder in enumerate(self.folders):
             try:
-                history = self.history(folder)
+                history = self.history(i)
                 list(panels_of([history], x))
-                run = {**facts_of(folder, history), "games": [game.title for game in self.games(i)]}
-                histories.append(history)
+                run = {**facts_of(history), "games": [game.title for game in self.games(i)]}
             except Exception as error:  # one damaged run must not hide the others
                 fault = str(error) if isinstance(error, ValueError) else f"it cannot be read ({error!r})"
-                run = {"name": folder.name, "error": fault, "facts": {}, "diagnosis": [], "games": []}
-                histories.append(History(folder.path, [], []))  # in which its colour is not used
-            runs.append({**run, "colour": colour})
+                run = {"error": fault, "facts": {}, "diagnosis": [], "games": []}
+                history = History(folder, [], [])  # in which its colour is not used
+            histories.append(history)
+            runs.append({**run, "name": self.names[i], "colour": run_colours(len(self.folders))[i]})
         _, _, usual_label = AXES[x]
         label = in_words_of(histories, usual_label)
         panels = list(panels_of(histories, x))
@@ -108,42 +94,42 @@ class Runs:
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
-    def history(self, folder: Folder) -> History:
+    def history(self, run: int) -> History:
         """Return a run's history, read again only if it has new rows.
 
         Before the run's first iteration is over, its history has no metrics.
         """
-        stamp = file_stamp(folder.path)
-        if folder.history is None or stamp != folder.stamp:
-            try:
-                folder.history = read_history(folder.path)
-            except (ValueError, FileNotFoundError):
-                folder.history = History(folder.path, [], read_rows(folder.path / EVALUATIONS, "opponent"))
-            folder.stamp = stamp
-        return folder.history
+        folder = self.folders[run]
+        return self._kept(folder, file_stamp(folder), partial(history_of, folder))
 
     def games(self, run: int) -> list[RunGame]:
         """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
-        folder = self.folder(run)
-        selfplay = sorted((folder.path / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
-        judged = sorted((folder.path / "matches").glob("*.npz"))[-1:]
-        newest_first = [*judged, *reversed(selfplay)]
-        stamp = (*file_stamp(folder.path), *map(str, newest_first))
-        if stamp != folder.games_stamp:
-            folder.games = [*recorded_games(newest_first), *match_games(self.history(folder))]
-            folder.games_stamp = stamp
-        return folder.games
-
-    def folder(self, run: object) -> Folder:
-        """Return the run with the number `run`; raise ValueError if there is no such run."""
-        return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
+        folder = self.folders[run]
+        selfplay = sorted((folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
+        files = [*sorted((folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first
+        stamp = (*file_stamp(folder), *map(str, files))
+        return self._kept(run, stamp, lambda: [*recorded_games(files), *match_games(self.history(run))])
 
     def open_game(self, run: Any, game: Any) -> GameTree:
         """Return a game of a run as a tree; raise ValueError for an unknown game."""
-        folder = self.folder(run)
-        games = self.games(int(run))
+        games = self.games(check_int("run", run, 0, len(self.folders) - 1))
         chosen = games[check_int("game", game, 0, len(games) - 1)]
-        return game_tree(run_game_env(folder.path), chosen)
+        return game_tree(run_game_env(self.folders[run]), chosen)
+
+    def _kept(self, name: object, stamp: tuple[Any, ...], read: Callable[[], Any]) -> Any:
+        """Return what was read last under a name, read anew if the files' state is no longer `stamp`."""
+        before = self._read.get(name)
+        if before is None or before[0] != stamp:
+            before = self._read[name] = stamp, read()
+        return before[1]
+
+
+def history_of(folder: Path) -> History:
+    """Return the history of a run, without metrics before its first iteration is over."""
+    try:
+        return read_history(folder)
+    except (ValueError, FileNotFoundError):
+        return History(folder, [], read_rows(folder / EVALUATIONS, "opponent"))
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
@@ -163,9 +149,9 @@ NO_ROWS = "No iteration is over yet."
 UNTRAINED = "No gradient step {}: the network plays as it did at the start."
 
 
-def facts_of(folder: Folder, history: History) -> dict[str, Any]:
-    """Return name, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
-    config = read_config(folder.path)
+def facts_of(history: History) -> dict[str, Any]:
+    """Return facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
+    config, idle = read_config(history.folder), age(history.folder)
     settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
     over = why_over(settings, last, history.evaluations)
@@ -176,15 +162,15 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
         "positions": f"{number(last, 'positions') or 0:,.0f}",
         "gradient steps": f"{number(last, 'steps') or 0:,.0f}",
         "over": over or "no",
-        "latest line": age_text(folder.path),
+        "latest line": "none yet" if math.isinf(idle) else f"{span(idle / 60)} ago",
         **latest_losses(rows),
         **match_facts(history.evaluations),
     }
     findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
     if rows and not number(last, "steps"):
         findings.append(UNTRAINED.format("was made" if over else "has been made yet"))
-    headline = headline_of(settings, rows, history.evaluations, over=bool(over), idle=age(folder.path))
-    return {"name": folder.name, "headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
+    headline = headline_of(settings, rows, history.evaluations, over=bool(over), idle=idle)
+    return {"headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
 
 
 def age(path: Path) -> float:
@@ -192,17 +178,6 @@ def age(path: Path) -> float:
     with contextlib.suppress(OSError):
         return max(time.time() - (path / METRICS).stat().st_mtime, 0)
     return math.inf
-
-
-def age_text(path: Path) -> str:
-    """Return how long ago the run wrote its last line."""
-    seconds = age(path)
-    if math.isinf(seconds):
-        return "none yet"
-    for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit} ago"
-    return "less than two minutes ago"
 
 
 def game_words(config: Mapping[str, Any]) -> str:
@@ -255,8 +230,11 @@ def headline_of(
 
 
 def span(minutes: float) -> str:
-    """Return a time as text: below two minutes in seconds."""
-    return f"{60 * minutes:.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
+    """Return a time as text, of each unit two at least: below two minutes in seconds."""
+    for length, unit in ((1440, "days"), (60, "h"), (1, "min")):
+        if minutes >= 2 * length:
+            return f"{minutes / length:.0f} {unit}"
+    return f"{60 * minutes:.0f} s"
 
 
 def strength_of(matches: Sequence[Row]) -> str:
@@ -290,17 +268,11 @@ def games_a_minute(rows: Sequence[Row]) -> float:
 def main_first(titles: Sequence[str]) -> list[int]:
     """Return the indices of all panels in the order to show: first a panel for each title of MAIN, then the others.
 
-    There may be several panels of win rates, each against one opponent: the last one, against the strongest opponent,
-    comes first.
+    Of several panels of win rates, each against one opponent, it is the last one, against the strongest opponent.
     """
-    main = []
-    for begin in MAIN:
-        panels = [i for i, title in enumerate(titles) if title.startswith(begin)]
-        if panels:
-            has_opponents = titles[panels[0]].startswith("Win rate, ")
-            main.append(panels[-1] if has_opponents else panels[0])
-    others = [i for i in range(len(titles)) if i not in main]
-    return main + others
+    found = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
+    main = [panels[-1 if titles[panels[-1]].startswith("Win rate, ") else 0] for panels in found if panels]
+    return main + [i for i in range(len(titles)) if i not in main]
 
 
 # --- games -----------------------------------------------------------------------------------------
@@ -319,7 +291,7 @@ def recorded_games(files: Sequence[Path]) -> list[RunGame]:
             for index in reversed(range(len(records))):
                 record = records[index]
                 title = f"{kind}: {record.result_string}, {len(record)} moves"
-                games.append(RunGame(title, players_of(kind, index), record=record))
+                games.append(RunGame(title, players_of(kind, index), record.moves.tolist(), record))
         if len(games) >= LATEST_GAMES:
             break
     return games[:LATEST_GAMES]
@@ -352,10 +324,10 @@ def match_games(history: History) -> list[RunGame]:
             network_side = 1 if index % 2 == 0 else -1
             network_outcome = network_side * (number(game, "outcome") or 0.0)
             result = "won" if network_outcome > 0 else "lost" if network_outcome < 0 else "draw"
-            moves = str(game.get("moves", ""))
-            title = f"against {name}{when}: {result}, {len(moves.split())} moves"
+            moves = str(game.get("moves", "")).split()
+            title = f"against {name}{when}: {result}, {len(moves)} moves"
             names = ("network", name) if network_side == 1 else (name, "network")
-            games.append(RunGame(title, names, moves=moves))
+            games.append(RunGame(title, names, moves))
     return games
 
 
@@ -372,18 +344,13 @@ def run_game_env(path: Path) -> GameEnv:
 def game_tree(env: GameEnv, game: RunGame) -> GameTree:
     """Return a game as a tree without variations; its nodes have the win rates that the game's searches found."""
     record = game.record
-    if record is None:
-        start = env.position()
-        moves = [env.from_text(word) for word in game.moves.split()]
-    else:
-        start, moves = start_of_record(env, record), record.moves.tolist()
-    tree, last = GameTree(start, game.names), 0
-    for ply, action in enumerate(moves):
+    tree, last = GameTree(env.position() if record is None else start_of_record(env, record), game.names), 0
+    for ply, move in enumerate(game.moves):
         if record is not None and record.weights[ply] > 0:  # a weight of 0: there was no full search
             black_value = float(record.movers[ply] * record.values[ply])
             tree.nodes[last]["win"] = round((1 + black_value) / 2, 4)
         try:
-            last = tree.play(last, action)
+            last = tree.play(last, move)
         except IllegalMove:  # the run's game was ended by a rule that the board does not know
             break
     if record is not None and record.resigned:
@@ -398,7 +365,4 @@ def start_of_record(env: GameEnv, record: GameRecord) -> Position:
     env: the run's game, whose board may be larger.
     """
     env = board_of(env, record)
-    setup = dict(record.setup)
-    if "komi" in setup:
-        env = env.replace(komi=setup.pop("komi"))
-    return replace(record, setup=setup).start(env)
+    return record.start(env.replace(komi=record.setup["komi"]) if "komi" in record.setup else env)

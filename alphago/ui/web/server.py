@@ -152,8 +152,7 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
         except ValueError:  # a game of the user's own whose options have no defaults
             continue
         games.append(offer_view(env))
-    names = [] if runs is None else [folder.name for folder in runs.folders]
-    return {"games": games, "runs": names, "first": {"strength": {"level": engines.level}}}
+    return {"games": games, "runs": [] if runs is None else runs.names, "first": {"strength": {"level": engines.level}}}
 
 
 # --- serving ---------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@
  */
 
 /**
- * Why a move is good or bad, the answer to `{type: "why", move}`; without a move, of the one that led to the board.
+ * Why the move that led to the board is good or bad.
  * @typedef {{type: "why", node: number, move: number, best: number, points: number | null, rate: number, sentences: string[]}} WhyMessage
  */
 

@@ -336,10 +336,6 @@ class TestFiles:
         assert {path: path.lstat().st_mtime_ns for path in tmp_path.iterdir()} == before
         assert name in capsys.readouterr().err
 
-    def test_a_long_name_is_not_repeated_at_length(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert ask(engine(5), "loadsgf " + "y" * 5000, "printsgf " + "y" * 5000 + ".sgf")[0] == "? cannot load file"
-        assert max(map(len, capsys.readouterr().err.splitlines())) < 1100
-
     def test_a_game_may_replace_a_game(self, tmp_path: Path) -> None:
         path = tmp_path / "game.SGF"
         for text in (b"", b"  ", b"\xef\xbb\xbf\r\n( ;GM[1]SZ[5])"):

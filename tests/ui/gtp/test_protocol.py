@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from alphago import GoEnv, NeuralNet, __version__
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.ui.gtp.game_commands import GoEngine, serve
+from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import GtpFailure, GtpRequest, converse, parse, reply
 from tests.ui.gtp.engine import COMMANDS, ask, engine
 
@@ -104,17 +104,6 @@ class TestConverse:
         ]
 
 
-class TestAdministration:
-    def test_what_there_is(self) -> None:
-        gtp = engine()
-        assert ask(gtp, "protocol_version", "name", "version") == ["2", "alphago", __version__]
-        assert ask(gtp, "list_commands") == [COMMANDS]
-        for command in COMMANDS.split():
-            assert ask(gtp, f"known_command {command}") == ["true"]
-        assert ask(gtp, "known_command analyze", "known_command") == ["false"] * 2  # Sabaki would read it otherwise
-        assert ask(gtp, "analyze b 50") == ["? unknown command"]
-
-
 class TestAnyText:
     @hypothesis.settings(max_examples=100, deadline=None)
     @given(st.lists(LINE, max_size=6))
@@ -129,13 +118,6 @@ class TestAnyText:
             assert len(replies) == len(asked) + 1
             assert replies[-1] == "=42 alphago"
         assert all(re.match(r"[=?][0-9]*( |$)", text) for text in replies)
-
-
-class TestServe:
-    def test_stdout_comes_back(self, capsys: pytest.CaptureFixture) -> None:
-        serve(GoEnv(3), UniformEvaluator(), 0, input=["name"], output=sys.stdout)
-        print("and then")
-        assert capsys.readouterr().out == "= alphago\n\nand then\n"
 
 
 def run(*arguments: str, sent: bytes = b"", code: str | None = None) -> subprocess.CompletedProcess:

@@ -8,6 +8,7 @@ import pytest
 from alphago import GameBatch, GoEnv
 from alphago.mcts import questions, search_group
 from alphago.mcts.evaluator import UniformEvaluator
+from alphago.ui.gtp import gtp_engine
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.time_control import Clock
 from tests.ui.gtp.engine import BLACK, WHITE, ask, engine
@@ -94,9 +95,9 @@ class TestClock:
     def test_a_game_within_its_time(self, cost: float, monkeypatch: pytest.MonkeyPatch) -> None:
         """An evaluation costs `cost` seconds of a clock that only it moves on; 30 s for all of a game."""
         time = FakeTime(cost)
-        for module in (questions, search_group):
+        for module in (questions, search_group, gtp_engine):
             monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: time.now))
-        gtp = GoEngine(GoEnv(5), time, 400, now=lambda: time.now)
+        gtp = GoEngine(GoEnv(5), time, 400)
         ask(gtp, "time_settings 30 0 0")
         begin, searched = time.now, []
         for _ in range(40):

@@ -181,11 +181,6 @@ class TestMoves:
     def test_both_cases_and_blanks(self):
         assert go(BLACK, "D4", " b2 ", engine="C3 E5").moves() == "B D4, W C3, B B2, W E5"
 
-    def test_white_waits_for_the_engine(self):
-        end = go(WHITE, "d4", engine="C3 E5")
-        assert end.moves() == "B C3, W D4, B E5"
-        assert set(end.prompts) == {"Your move (White): "}
-
     def test_the_engines_move_and_chance_are_announced(self):
         assert (
             "The engine (White) played C3; it expects to win with ≈ 75 %."
@@ -236,11 +231,6 @@ class TestUndo:
         assert end.moves() == "B C3"
         assert end.text.count("nothing to take back") == 1
 
-    @pytest.mark.parametrize("human", [BLACK, WHITE])
-    def test_at_the_start(self, human):
-        end = go(human, "undo", engine="C3")
-        assert "You have not moved yet: there is nothing to take back." in end.text
-
 
 class TestOtherCommands:
     def test_hint_does_not_move(self):
@@ -260,11 +250,6 @@ class TestOtherCommands:
         assert "illegal move C3: White has a stone there" in end.text
         assert "'z9' is not a point of GoEnv(5)" in end.text
         assert end.moves() == "B D4, W C3"
-
-    def test_score(self):
-        end = go(BLACK, "score", "c3", "score", engine="pass")
-        assert "If the game ended here: W+7.5." in end.text
-        assert "If the game ended here: B+17.5." in end.text
 
     def test_help_names_every_command(self):
         player = ScriptedAnalyst(GoEnv(5))
@@ -291,10 +276,6 @@ class TestDeadStones:
     def test_with_the_score(self):
         text = go(BLACK, "score").text
         assert f"W+7.5.  {DEAD_STONES}" in text
-
-    def test_games_without_captures(self):
-        text = converse(ScriptedAnalyst(NimEnv()), BLACK, "score", "help").text
-        assert "dead" not in text.replace("no stone is dead", "")
 
     @pytest.mark.parametrize(
         ("lines", "count", "result"),

@@ -10,10 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from alphago import GameEnv, GoEnv, Position
+from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
-from alphago.ui.web.new_game import begun, letter
+from alphago.ui.web.new_game import begun
 from alphago.ui.web.page_files import bundle
 from alphago.ui.web.server import greeting
 from tests.ui.clients.installed import node
@@ -157,7 +158,7 @@ def about(position: Position) -> dict[str, Any]:
     """The fields that name a position in a query."""
     start, *_ = position.replay()
     names = map(position.env.to_text, position.moves)
-    sides = map(letter, position.movers)
+    sides = (PLAYER_NAMES[mover][0] for mover in position.movers)
     return {"game": begun(start), "moves": [list(move) for move in zip(sides, names, strict=True)]}
 
 

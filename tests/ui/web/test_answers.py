@@ -123,12 +123,6 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
         assert asker.next() == {"id": None, "error": "A message must be a JSON object, got 'nonsense'."}
 
 
-def test_an_engine_that_fails_says_so_and_the_page_is_answered() -> None:
-    with Asker(network=Broken(3)) as asker:
-        assert asker.refused(maxVisits=401) == "The engine has failed: RuntimeError: the cable has come off."
-        assert asker.ask("view", "C3")["view"]["moves"] == 1
-
-
 def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, and once; in the end its line is as usual."""
     spent = iter(range(10**6))

@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,19 +71,6 @@ WHOLE = """() => [".ag-study .ag-played", ".ag-study > .ag-fit > div"].map((name
     return [Math.floor(rows + 0.04), cut || inside.bottom > pane.bottom];
 })"""
 # Where the dot is in a graph of 300 x 115 pixels: of leads W+10, then B+5 where the move itself led to W+2.
-LEAD_DOT = """async () => {
-    const { Graph } = await import("/graph.js");
-    const line = [{ node: 0, win: 0.2, score: -10, mean: null },
-        { node: 1, win: 0.7, score: 5, mean: [0.4, -2], mover: 1 }];
-    const known = { line: () => line, nodes: line, game: { sides: ["Black", "White"] } };
-    const graph = new Graph({ known, state: { node: 1 } });
-    const { element } = graph;
-    document.body.append(element);
-    element.style.cssText = "width: 300px; height: 115px";
-    graph.draw(true);
-    const dot = element.querySelector("circle.ag-score-axis");
-    return ["cx", "cy"].map((name) => Number(dot.getAttribute(name)));
-}"""
 FULL = "#game=go&board_size=5&komi=0.5&rules=Chinese&moves="
 FULL += ".".join(f"{column}{1 + row}.{column}{5 - row}" for row in (0, 1) for column in "ABCDE")
 
@@ -173,7 +159,6 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
 def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
     monkeypatch.setattr(page_actions, "READOUTS", 16)  # enough for a first move on the edge
-    monkeypatch.setattr(page_actions, "Teacher", partial(page_actions.Teacher, readouts=16))
     net = load_model("7x7")
     go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
     with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
@@ -254,14 +239,6 @@ def test_study_undo_and_variations(visitor: Visitor) -> None:
     visitor.part("review").click()
     visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
     visitor.says("Move 1:")
-
-
-@pytest.mark.slow
-def test_the_graph_has_a_dot_at_the_lead_that_the_status_line_tells(chromium: Any) -> None:
-    """The line may end there with a step that the mark of the shown position covers."""
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        plot, lead, most = 115 - 5 - 15, 5, 10
-        assert visitor.page.evaluate(LEAD_DOT) == [300 - 38, 5 + plot * (0.5 - lead / most / 2)]
 
 
 @pytest.mark.slow

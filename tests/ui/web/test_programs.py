@@ -22,13 +22,9 @@ from tests.ui.web.served import PATIENCE, serving, threads, wait_until
 
 QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
 QUERY |= {"maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"]]}
+
+
 # The keys of KaTrain 1.20's first query.
-KATRAIN = QUERY | {"rules": "japanese", "priority": -100, "analyzeTurns": [2], "reportDuringSearchEvery": 1}
-KATRAIN |= {"includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True}
-KATRAIN |= {"overrideSettings": {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0}}
-KATRAIN |= {"initialStones": [], "initialPlayer": "B"}
-
-
 def ask(program: ClientConnection, query: dict[str, Any]) -> None:
     program.send(json.dumps(query))
 
@@ -58,33 +54,6 @@ def test_a_query_is_answered() -> None:
             query = {**QUERY, "id": str(size), "boardXSize": size, "boardYSize": size, "moves": []}
             program.send(f"{json.dumps(query)}\n\n")
             assert last_reply(program, str(size))["rootInfo"]["visits"] == 20
-
-
-def test_a_warning_stands_in_the_first_reply() -> None:
-    """KaTrain takes a warning of its own, which has no `isDuringSearch`, for the end of its query."""
-    with serving() as served, served.page("/analysis") as program:
-        ask(program, KATRAIN)
-        messages = [reply(program)]
-        while messages[-1]["isDuringSearch"]:
-            messages.append(reply(program))
-        assert "area" in messages[0]["warning"]
-        assert all({"rootInfo", "moveInfos"} <= message.keys() for message in messages)
-        assert not any("warning" in message for message in messages[1:])
-        ask(program, {**KATRAIN, "id": "QUERY:2"})
-        assert "warning" not in last_reply(program, "QUERY:2")
-
-
-@pytest.mark.slow
-def test_pondering_is_limited_and_can_be_ended() -> None:
-    with serving() as served, served.page("/analysis") as program:
-        ask(program, {**QUERY, "maxVisits": 10_000_000, "reportDuringSearchEvery": 0.01})
-        message = reply(program)
-        assert message["isDuringSearch"]
-        assert message["warning"] == f"visits are limited to {MOST_READOUTS} here"
-        ask(program, {"id": "t", "action": "terminate", "terminateId": "QUERY:1"})
-        assert last_reply(program)["rootInfo"]["visits"] >= 1
-        ask(program, {**QUERY, "id": "QUERY:2"})
-        assert last_reply(program, "QUERY:2")["rootInfo"]["visits"] == 20
 
 
 def test_the_network_may_be_named() -> None:

@@ -9,11 +9,11 @@ from go_variants import OutlineGoEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alphago import ConnectFourEnv, GoEnv
+from alphago import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
-from alphago.ui.web.new_game import MOST_NODES, GameTree, begun, link_of, open_link
-from alphago.ui.web.saved import open_file, save_file
+from alphago.ui.web.new_game import MOST_NODES, GameTree, begun, link_head, open_link
+from alphago.ui.web.saved import kept_game, open_sgf, sgf_text
 
 GO = GoEnv(9, komi=6.5).match_variant()
 BASES = {"go": GO, "outline-go": OutlineGoEnv()}
@@ -28,13 +28,9 @@ def moves(tree: GameTree) -> list[str]:
     return [" ".join(map(tree.env.to_text, end.moves)) for end in ends]
 
 
-def save(tree: GameTree) -> tuple[str, str]:
-    """The name and the file of a tree that the page has kept, and sends back."""
-    return save_file({"game": begun(tree.start), **tree.view}, BASES)
-
-
 def saved(tree: GameTree) -> str:
-    return save(tree)[1]
+    """The file of a tree that the page has kept, and sends back."""
+    return sgf_text(kept_game({"game": begun(tree.start), **tree.view}, BASES))
 
 
 def sample() -> GameTree:
@@ -50,28 +46,28 @@ def sample() -> GameTree:
 
 def test_sgf_there_and_back() -> None:
     tree = sample()
-    name, text = save(tree)
-    assert name == "game.sgf"
-    again = open_file(text, BASES)
+    text = saved(tree)
+    again = open_sgf(text, BASES)
     assert again.view["names"] == [*NAMES]
     assert moves(again) == moves(tree) == ["C3 G7 E5", "C3 D4"]
     assert again.env.komi == 6.5
     assert again.view["end"] == 0
     node = again.nodes[2]
     assert [node["win"], node["score"], node["visits"]] == [0.5625, -2.5, 64]
-    assert node["comment"].startswith("Good ] move\nBlack wins with 56.2 %, W+2.5, 64 visits\nE5 60.0 %, 34 visits")
-    assert saved(again).count("Black wins with") == 1
+    assert node["comment"] == "Good ] move"
+    told = "\nalphago: Black wins 56.2%, White leads by 2.5, 64 visits\nalphago: E5 60.0 %, 34 visits"
+    assert saved(again).count(told) == 1
     assert parse_sgf(text).players == ("Ada]", "alphago 9x9")
 
 
 def test_other_programs_files() -> None:
     """Variations are kept; one that becomes illegal ends before that move; the result becomes a resignation."""
-    tree = open_file(SGF, BASES)
+    tree = open_sgf(SGF, BASES)
     assert tree.view["names"] == ["a", "b"]
     assert moves(tree) == ["C7 G3 C3 G7", "C7 G3 G7 C3", "C7 G3 G7 E5"]
     assert {number: node["loser"] for number, node in enumerate(tree.nodes) if "loser" in node} == {4: 1}
-    handicap = open_file("(;SZ[9]HA[2]AB[cg][gc]KM[0.5];W[ee])", BASES)
-    assert link_of(handicap.start) == "game=go&board_size=9&komi=0.5&rules=Chinese&black=G7+C3&to_play=white"
+    handicap = open_sgf("(;SZ[9]HA[2]AB[cg][gc]KM[0.5];W[ee])", BASES)
+    assert link_head(handicap.start) == "game=go&board_size=9&komi=0.5&rules=Chinese&black=G7+C3&to_play=white"
     assert "HA[2]" in saved(handicap)
 
 
@@ -89,7 +85,7 @@ def test_other_programs_files() -> None:
 )
 def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: str) -> None:
     """It is told, and saved as it was."""
-    tree = open_file(text, BASES)
+    tree = open_sgf(text, BASES)
     assert (len(tree.nodes), len(tree.view["remarks"])) == (3, 1)
     assert remark in tree.view["remarks"][0]
     assert saved(tree) == text + "\n"
@@ -109,7 +105,7 @@ def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: st
 def test_what_is_not_shown_of_a_variation(variation: str, lines: list[str], remark: str) -> None:
     """A variation ends before what would make its boards wrong; that is told, and the file keeps it."""
     text = f"(;CA[UTF-8]SZ[9];B[cc](;W[dd])({variation}))"
-    tree = open_file(text, BASES)
+    tree = open_sgf(text, BASES)
     assert moves(tree) == lines
     assert [remark in told for told in tree.view["remarks"]] == [True] * bool(remark)
     assert only_tree(saved(tree)) == only_tree(text)
@@ -124,15 +120,13 @@ def test_who_begins_on_a_rectangular_board() -> None:
     stones = "SZ[5:4]AB[aa]AW[bb]"
     begins = {"PL[W]": -1, "PL[2]": -1, "PL[B]": 1, "": 1, "PL[B];W[cc]": -1}
     for text, side in begins.items():
-        assert open_file(f"(;{stones}{text})", BASES).start.to_play == side, text
-    assert open_file("(;GM[Go]SZ[5:4];B[cc])", BASES).env.plane_shape == (4, 5)
-    tree = open_file("(;SZ[13:9]HA[2];W[cc])", BASES)
-    assert "handicap stones must be set up on a board that is not square" in tree.view["remarks"][0]
+        assert open_sgf(f"(;{stones}{text})", BASES).start.to_play == side, text
+    assert open_sgf("(;GM[Go]SZ[5:4];B[cc])", BASES).env.plane_shape == (4, 5)
 
 
 def test_a_node_of_two_moves_keeps_their_order() -> None:
     text = "(;CA[UTF-8]SZ[9];B[aa];W[bb]B[cc];C[so]W[dd])"
-    tree = open_file(text, BASES)
+    tree = open_sgf(text, BASES)
     assert moves(tree) == ["A9 B8 C7 D6"]
     assert saved(tree) == text + "\n"
     assert parse_sgf(format_sgf(parse_sgf(text))).moves == tuple(tree.positions[4].moves)
@@ -141,44 +135,43 @@ def test_a_node_of_two_moves_keeps_their_order() -> None:
 def test_a_rectangular_board_there_and_back() -> None:
     """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
     text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"
-    tree = open_file(text, BASES)
+    tree = open_sgf(text, BASES)
     assert [tree.view["names"][0], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
     assert moves(tree) == ["E2 A3 B2", "E2 A3 pass", "E2 A3 D1"]
     assert tree.positions[1].board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
     assert tree.nodes[3]["loser"] == 1
-    last = tree.positions[tree.play(5, "D3")]
-    assert moves(open_file(saved(tree), BASES))[-1] == "E2 A3 D1 D3"
-    assert open_link(link_of(last), BASES).board.tolist() == last.board.tolist()
+    tree.play(5, "D3")
+    assert moves(open_sgf(saved(tree), BASES))[-1] == "E2 A3 D1 D3"
 
 
 def test_a_link_restores_the_position() -> None:
-    tree = sample()
-    link = link_of(tree.positions[4])
-    assert link == "game=go&board_size=9&komi=6.5&rules=Chinese&moves=C3.D4"
-    assert open_link("#" + link, {}).moves_text() == "B C3, W D4"
-    four = ConnectFourEnv().position()
-    for move in "DDCA":
-        four = four.play(move)
-    assert link_of(open_link(link_of(four), {})) == link_of(four) == "game=connect-four&moves=D.D.C.A"
+    assert open_link("#game=go&board_size=9&komi=6.5&moves=C3.D4", {}).moves_text() == "B C3, W D4"
+    assert open_link("game=connect-four&moves=D.D.C.A", {}).moves_text() == "D D C A"
+    for link, sentence in (
+        (5, "a link must be a text, got 5"),
+        ("a=b", "a link must name a game"),
+        ("game=go&moves=D4.D4", "illegal move D4"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            open_link(link, {})
 
 
-def test_other_games_are_json() -> None:
-    tree = GameTree(ConnectFourEnv().position())
-    tree.view["end"] = tree.play(0, "D")
-    name, text = save(tree)
-    assert name == "connect-four.json"
-    assert moves(open_file(text, {})) == ["D"]
+def test_a_kept_game_is_checked() -> None:
+    game = {"game": begun(GO.position())}
+    for nodes, sentence in (
+        ([{"parent": -1}, {"parent": 0}], "a node must be an object with a move"),
+        ([{"parent": -1}, {"parent": 1, "move": "C3"}], "parent must be an integer from 0 to 0"),
+        ([{"parent": -1}, *[{"parent": 0, "move": "C3"}] * 2], "a move must stand once after another"),
+        ([{"parent": -1}, *[{"parent": n, "move": "C3"} for n in (0, 1)]], "illegal move C3"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            kept_game({**game, "nodes": nodes}, BASES)
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("hello", "a file must be an SGF game, or one that this page saved, got 'hello'"),
-        ("{", "the file cannot be read as JSON"),
-        ('{"format": "other"}', "the file must be a game that this page saved"),
-        ('{"format": "alphago-game", "link": 5}', "a link must be a text, got 5"),
-        ('{"format": "alphago-game", "link": "a=b"}', "a link must name a game"),
-        ('{"format": "alphago-game", "link": "game=go&moves=D4.D4"}', "illegal move D4"),
         ("(;SZ[9];B[zz])", "the SGF file: a move must be on a point"),
         ("(;SZ[99];B[aa])", "the SGF file: the board must be one from 2 to 25"),
         ("(;SZ[5:3];B[ea];B[eb])", "it must be the turn of Black, got that of White"),
@@ -189,20 +182,19 @@ def test_other_games_are_json() -> None:
         ("(;SZ[9];B[aa];W[aa])", "the SGF file: move 2, White A9, is illegal"),
         ("(;SZ[9]", "the SGF file: "),
         ("(" * 100_000, "the SGF file: "),
-        ("{" + '"a":[' * 100_000, "the file cannot be read as JSON"),
     ],
 )
 def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
-        open_file(text, BASES)
+        open_sgf(text, BASES)
 
 
 @settings(max_examples=80)
 @given(st.one_of(st.text(max_size=30), st.text('();BWCAEKMSZ[]abcij9.{}":,', max_size=60)))
 def test_whatever_is_opened_is_a_game_or_an_error(text: str) -> None:
     for read in (
-        lambda: open_file(text, BASES),
-        lambda: open_file(f"(;SZ[5]{text})", BASES),
+        lambda: open_sgf(text, BASES),
+        lambda: open_sgf(f"(;SZ[5]{text})", BASES),
         lambda: open_link(f"game=go&board_size=3&{text}", {}),
     ):
         with contextlib.suppress(ValueError):
@@ -217,24 +209,22 @@ def test_a_tree_is_limited() -> None:
 
 
 def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
-    tree = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
+    tree = open_sgf("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
     assert (tree.start.to_play, tree.env.komi, tree.view["names"][0]) == (-1, 3.5, "Ann")
     assert [remark for remark in tree.view["remarks"] if "scored by area, and not as the file says" in remark]
     for later in ("(;SZ[5:3];AB[aa])", "(;SZ[5:3];B[aa];AW[bb])"):
         with pytest.raises(ValueError, match="stones must be set up in the first node"):
-            open_file(later, BASES)
-    with pytest.raises(ValueError, match=r"the board must be a flat one, got TO\[3\]"):
-        open_file("(;SZ[5:3]TO[3];B[aa])", BASES)
+            open_sgf(later, BASES)
 
 
 def test_stones_that_are_set_up_after_the_last_move_are_told() -> None:
-    tree = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
+    tree = open_sgf("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
     assert [remark for remark in tree.view["remarks"] if "set-up after move 2" in remark]
 
 
 @pytest.mark.parametrize(("moves", "told"), [(";B[ee];PL[B]", 1), (";B[ee];PL[W]", 0), (";B[];W[];PL[W]", 0)])
 def test_a_turn_that_the_file_sets_after_the_last_move_is_told(moves: str, told: int) -> None:
-    remarks = open_file(f"(;SZ[9]{moves})", BASES).view["remarks"]
+    remarks = open_sgf(f"(;SZ[9]{moves})", BASES).view["remarks"]
     assert [remark.startswith("after the last move it is Black's turn in the file") for remark in remarks] == [
         True
     ] * told

@@ -3,7 +3,6 @@
 import { countOf, deadStones, marginOf, shortResult, toggled } from "./dead_stones.js";
 import { beginGame, checkedMove, linkHead, readLink } from "./file_games.js";
 import { sgf } from "./file_saving.js";
-import { analysisOf } from "./replies.js";
 import { startOf } from "./rules.js";
 
 /** @typedef {import("./engine_worker.js").Found} Found */
@@ -14,9 +13,6 @@ const FIRST_LEVEL = 3; // of a page that is opened
 const EVEN = "even";
 const MOST_READOUTS = 100000;
 const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
-const FORMAT = "alphago-game";
-const LESSON_READOUTS = 100; // of the positions before and after a move, as in alphago/ui/teacher.py
-const POINTS_OF_A_GAME = 20; // points that count as much as a won game where no points are known
 
 export class FileCarrier {
   /**
@@ -89,18 +85,17 @@ export class FileCarrier {
   }
 
   /**
-   * The end of a search.
+   * What the network alone finds.
    * @param {Query} query
    * @param {number} back moves that are left out
-   * @param {number} readouts
    * @returns {Promise<Found>}
    */
-  found(query, back, readouts) {
+  found(query, back) {
     const { begun: { options, view }, position } = this.position(query);
     const actions = position.line.map(({ action }) => action);
     return new Promise((tell, fail) => {
-      this.engine.search({ options, moves: actions.slice(0, actions.length - back), shape: /** @type {any} */ (view).shape, readouts, seconds: null,
-        level: null, even: null, most: most(view) }, (found) => { if (!found.isDuringSearch) tell(found); }, fail);
+      this.engine.search({ options, moves: actions.slice(0, actions.length - back), shape: /** @type {any} */ (view).shape, readouts: 0, seconds: null,
+        level: null, even: null, most: most(view) }, tell, fail);
     });
   }
 }
@@ -157,24 +152,12 @@ const ANSWERS = {
     const nodes = position.line.map(({ action, toPlay }, parent) => ({ parent, move: opened.view.names[action], mover: -toPlay }));
     return { ...opened, nodes: [...opened.nodes, ...nodes], end: nodes.length };
   },
-  open(file, { text }) {
-    let link = "";
-    try {
-      ({ link } = JSON.parse(text));
-    } catch { /* not a game that this file saved */ }
-    if (!link) throw new Error("this file opens games that it saved as JSON; alphago web opens SGF files");
-    return ANSWERS.link(file, { link });
-  },
   save(file, query) {
-    const { nodes, end, names, link } = query;
+    const { nodes, end, names } = query;
     /** @type {[string, string][]} */
     const moves = [];
     for (let at = end; at > 0; at = nodes[at].parent) moves.unshift(["", nodes[at].move]);
     const { begun, position } = file.position({ ...query, moves });
-    if (!begun.view.sgf) {
-      const words = moves.map(([, word]) => word).join(".");
-      return { name: `${begun.view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: words ? `${link}&${new URLSearchParams({ moves: words })}` : link }, null, 2)}\n` };
-    }
     const { dead, loser } = nodes[end];
     const result = loser ? `${loser > 0 ? "W" : "B"}+R` : shown(begun.view, position, dead && countOf(position, dead)).result?.short || "";
     return { name: "game.sgf", text: sgf(begun, nodes, names, result) };
@@ -186,20 +169,7 @@ const ANSWERS = {
   },
   async count(file, query) {
     const { begun: { view }, position } = file.position(query);
-    const { raw } = await file.found(query, 2, 0);
+    const { raw } = await file.found(query, 2);
     return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
-  },
-  async lesson(file, query) {
-    const { begun: { view: { names } }, position } = file.position(query);
-    const before = analysisOf(named(await file.found(query, 1, LESSON_READOUTS), names), names);
-    if (position.over) return {};
-    const after = analysisOf(named(await file.found(query, 0, LESSON_READOUTS), names), names);
-    const [best] = before.moves;
-    const move = position.action;
-    if (!best || best.move === move || best.win === null || !after.mean) return {};
-    const [win, score] = after.mean;
-    const rate = best.win - (before.mover > 0 ? win : 1 - win);
-    const points = best.score === null || score === null ? null : best.score - before.mover * score;
-    return (points ?? POINTS_OF_A_GAME * rate) > query.points ? { move: names[move], best: names[best.move], points, rate, sentences: [] } : {};
   },
 };

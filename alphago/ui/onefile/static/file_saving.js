@@ -1,4 +1,4 @@
-// A game as a file: for Go, SGF with variations; for other games, JSON with a link (alphago/ui/web/saved.py).
+// A game of Go as an SGF file with variations (alphago/ui/web/saved.py).
 
 /** @typedef {import("./file_games.js").BegunGame} BegunGame */
 

@@ -5,6 +5,7 @@ import { GameTree } from "./game_tree.js";
 import { Queries } from "./queries.js";
 
 const [HUMAN, ENGINE, PLAYOUTS] = ["human", "engine", "playouts"];
+const FORMAT = "alphago-game"; // of files of games without SGF
 
 export class Desk {
   /**
@@ -185,25 +186,17 @@ export class Desk {
 
   /** @param {Record<string, any>} fields */
   setPlayers({ black = this.players[0], white = this.players[1] }) {
-    const wrong = [black, white].find((one) => one !== HUMAN && one !== ENGINE);
-    if (wrong !== undefined) throw new Error(`a player must be ${HUMAN} or ${ENGINE}, got ${wrong}`);
     this.players = [black, white];
   }
 
   // --- moves ---
 
-  /** A move as the game writes it; anything else as it is. @param {number | string} move an action, or a text */
-  textOf(move) {
-    const { names } = this.tree.view;
-    if (typeof move === "number") return names[move] ?? String(move);
-    return names.includes(move) ? move : names.find((name) => name.toUpperCase() === String(move).trim().toUpperCase()) ?? String(move);
-  }
-
-  /** Play a move on the board. @param {number | string} move */
+  /** Play a move on the board. @param {number | string} move an action, or a text */
   async advance(move) {
-    const { tree } = this;
-    const text = this.textOf(move);
-    const action = tree.view.names.indexOf(text);
+    const { tree, tree: { view: { names } } } = this;
+    const word = typeof move === "number" ? names[move] : String(move);
+    const text = names.includes(word) ? word : names.find((name) => name.toUpperCase() === String(word).trim().toUpperCase()) ?? String(move);
+    const action = names.indexOf(text);
     const known = tree.after(action);
     if (known >= 0) {
       await this.show(known);
@@ -284,6 +277,15 @@ export class Desk {
   }
 }
 
+/** The link in a file that the page has saved. @param {string} text */
+function linkIn(text) {
+  try {
+    const { format, link } = JSON.parse(text.trim());
+    if (format === FORMAT) return link;
+  } catch { /* not JSON */ }
+  throw new Error("the file must be a game that this page saved");
+}
+
 /**
  * What the page may ask for; false: the state is as it was.
  * @type {Record<string, (desk: Desk, fields: Record<string, any>) => any>}
@@ -362,10 +364,7 @@ const COMMANDS = {
       desk.look();
     }
   },
-  teach(desk, { points = null }) {
-    if (points !== null && !(points > 0)) throw new Error(`points must be more than 0, got ${points}`);
-    desk.teach = points;
-  },
+  teach: (desk, { points = null }) => { desk.teach = points; },
   move(desk) {
     const { jobs, tree } = desk;
     if (tree.over) throw new Error("the game is over");
@@ -383,13 +382,11 @@ const COMMANDS = {
     if (what === "analysing") COMMANDS.study(desk, { analysing: !desk.analysing, study: !desk.analysing || desk.study });
     else COMMANDS.study(desk, { study: !desk.study });
   },
-  why(desk, { move }) {
-    const { tree } = desk;
-    const node = move === undefined ? tree.node.parent : tree.current;
-    if (node < 0) throw new Error("there is no move to explain");
-    const moves = move === undefined ? tree.moves() : [...tree.moves(), [tree.letter(tree.position.toPlay), desk.textOf(move)]];
-    desk.ask("why", { moves, network: desk.strength.network })
-      .then((answer) => desk.soon(() => tree === desk.tree && desk.tellWhy(node, answer)), (error) => desk.soon(() => { throw error; }));
+  why(desk) {
+    const { tree, tree: { node: { parent } } } = desk;
+    if (parent < 0) throw new Error("there is no move to explain");
+    desk.ask("why", { moves: tree.moves(), network: desk.strength.network })
+      .then((answer) => desk.soon(() => tree === desk.tree && desk.tellWhy(parent, answer)), (error) => desk.soon(() => { throw error; }));
     return false;
   },
   review: (desk, { readouts = 1 }) => desk.jobs.review(readouts),
@@ -401,11 +398,15 @@ const COMMANDS = {
   "all-alive": (desk) => desk.recount({ dead: [] }),
   async save(desk) {
     const { players, strength, tree, tree: { view } } = desk;
+    if (!view.sgf && !tree.file) {
+      desk.tell({ type: "file", name: `${view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: tree.linkHere() }, null, 2)}\n` });
+      return false;
+    }
     const names = tree.names.map((name, i) => name || (players[i] === ENGINE ? `alphago ${strength.network}` : view.sides[i]));
     const { name, text } = await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1) : tree.current });
     desk.tell({ type: "file", name, text });
     return false;
   },
-  open: async (desk, { text }) => desk.put(await desk.queries.ask({ action: "open", text })),
+  open: async (desk, { text }) => desk.put(await desk.queries.ask(/^\s*{/.test(text) ? { action: "link", link: linkIn(text) } : { action: "open", text })),
   "run-game": async (desk, { run, game }) => desk.put(await desk.queries.ask({ action: "run-game", run, number: game })),
 };

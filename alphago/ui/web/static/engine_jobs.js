@@ -1,5 +1,6 @@
 // What the engine does for the board: it moves, analyses, reviews a line, counts a game, or looks for a lesson.
 
+import { lossesOf } from "./losses.js";
 import { analysisOf } from "./replies.js";
 
 /** @typedef {import("./desk.js").Desk} Desk */
@@ -14,6 +15,8 @@ import { analysisOf } from "./replies.js";
  */
 
 const EVERY = 0.12; // seconds between two replies of a search
+const LESSON_VISITS = 101; // of the positions before and after a move
+const POINTS_OF_A_GAME = 20; // points that count as much as a won game where no points are known
 
 export class EngineJobs {
   /** @param {Desk} desk */
@@ -80,6 +83,7 @@ export class EngineJobs {
     job.nodes.shift();
     job.began = performance.now();
     if (job.nodes.length) this.reviewNext(job);
+    else if (job.purpose === "lesson") this.teach(job);
     else this.end();
   }
 
@@ -95,17 +99,28 @@ export class EngineJobs {
     });
   }
 
-  /** Look whether the move that led to the board was a bad one; tell why, and wait; or go on. */
+  /** Look whether the move that led to the board was a bad one. */
   lesson() {
-    const { desk, desk: { tree } } = this;
-    const { node } = tree;
-    const job = this.begin("lesson", [tree.current]);
-    this.after(job, desk.ask("lesson", { moves: tree.moves(), network: desk.strength.network, points: desk.teach }), (answer) => {
+    const { tree: { current, node } } = this.desk;
+    this.reviewNext(this.begin("lesson", [node.parent, current], LESSON_VISITS));
+  }
+
+  /** Tell why the move was a bad one, and wait; or go on. @param {Job} job whose positions were searched */
+  teach(job) {
+    const { desk, desk: { tree, tree: { node } } } = this;
+    const [loss] = lossesOf([tree.nodes[node.parent], node]);
+    const { names } = tree.view;
+    const [best] = tree.nodes[node.parent].analysis?.moves ?? [];
+    const isBad = loss && (loss.points ?? POINTS_OF_A_GAME * loss.win) > Number(desk.teach);
+    const own = { move: names[node.move], best: isBad ? names[best.move] : names[node.move], points: loss?.points, rate: loss?.win, sentences: [] };
+    const asked = isBad ? desk.ask("why", { moves: tree.moves(), network: desk.strength.network }).catch(() => own) : Promise.resolve(own);
+    this.after(job, asked, (answer) => {
       this.job = null;
-      if (answer.sentences) {
+      if (answer.best === answer.move) desk.afterMove();
+      else {
         desk.lesson = node.node;
         desk.tellWhy(node.parent, answer);
-      } else desk.afterMove();
+      }
       desk.tellState();
     });
   }
@@ -144,7 +159,7 @@ export class EngineJobs {
     const rate = Math.round(reply.searched / Math.max((performance.now() - job.began) / 1000, 1e-3));
     desk.tell({ type: "thinking", node, purpose: /** @type {any} */ (this.busy), readouts: reply.searched, limit: job.limit, rate, analysis, left: job.nodes.length - 1 });
     if (reply.isDuringSearch) return undefined;
-    if (job.purpose === "review") return this.next(job);
+    if (/review|lesson/.test(job.purpose)) return this.next(job);
     this.job = null;
     if (job.purpose !== "move") return desk.tellState();
     desk.opponent = reply.opponent || "";
