@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -135,8 +136,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
     query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
-    size, text = board_size(fields), rules_text(fields)
-    if why := other_scoring(text):
+    size, (rules, why, has_bonus) = board_size(fields), told_rules(rules_text(fields))
+    if why:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {why}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
@@ -152,11 +153,11 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         for name in override
         if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
     ]
-    env = checked("boardXSize", defaults.board, size, rules_of(text))
+    env = checked("boardXSize", defaults.board, size, rules)
     stones = pairs("initialStones", fields.get("initialStones", []), env)
     moves = pairs("moves", fields.get("moves"), env)
     turns = turns_of(fields, env, stones, moves, defaults.limits.positions)
-    bonus = fields.get("whiteHandicapBonus", "N" if gives_bonus(text) else "0")
+    bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
     require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
     if str(bonus) != "0" and begins_with_handicap([side for side, _ in stones], [side for side, _ in moves]):
         warnings.append(("rules", NO_BONUS))
@@ -194,12 +195,16 @@ def rules_text(fields: Mapping[str, Any]) -> str:
     return given if isinstance(given, str) else json.dumps(given) if isinstance(given, Mapping) else ""
 
 
-def rules_of(text: str) -> Rules:
-    """Return the rules of a text, or the nearest ones that are supported; raise QueryError if there are none."""
+@lru_cache  # programs ask by the same rules again and again
+def told_rules(text: str) -> tuple[Rules, str, bool]:
+    """Return the rules of a text, why they are scored in another way ("" if not), and whether they give a bonus.
+
+    These are the nearest rules that are supported; raises QueryError if there are none.
+    """
     rules = read_rules(NEAREST.get(letters_of(text), text))
     if rules is None:
         raise QueryError("rules", f"unknown rules {shown(text)}")
-    return rules
+    return rules, other_scoring(text), gives_bonus(text)
 
 
 def turns_of(
