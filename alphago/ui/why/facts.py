@@ -14,11 +14,11 @@ from alphago.mcts.analysis_result import Analysis
 
 P = TypeVar("P", bound=Position)
 
-# Points are those that searches estimate.  A much stronger program nearly always agrees with what these limits admit.
+# Points and win rates are those that searches estimate.  A much stronger program nearly always agrees with what these
+# limits admit.
 MISTAKE = 3.0  # least points of a mistake: it nearly always finds a loss too
-MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
-SURE_PART = 0.4  # part of the points that is sure: it nearly always finds so many too, and more in fights
-LEADS = 0.5  # least part of the visits of a move that is better without doubt
+MISTAKE_RATE = 0.1  # and the least win rate that is lost by one that loses fewer points
+SURE_PART = 0.6  # part of the points that is sure: it nearly always finds so many too, and more in fights
 CLEAR = 0.9  # least part of the visits of a move beside which the search hardly looked at another one
 SURE = 0.25  # a chain whose chance to survive is less is expected to die, one with more than 1 - SURE to live
 FORESEEN = 5  # plies of a line that a sentence names, as many as a ladder has at least: later ones were hardly searched
@@ -113,12 +113,8 @@ class Loss(Fact):
 
     @property
     def worse(self) -> bool:
-        """Whether the move is a mistake: another one leads and is so much better, or it loses a sure number."""
-        if isnan(self.points):
-            is_mistake = self.rate >= MISTAKE_RATE * self.least / MISTAKE
-        else:
-            is_certain = self.share >= LEADS or SURE_PART * self.points >= self.least
-            is_mistake = self.points >= self.least and is_certain
+        """Whether the move is a mistake: it loses so many points, or that much of winning."""
+        is_mistake = self.points >= self.least or self.rate >= MISTAKE_RATE * self.least / MISTAKE
         return self.action != self.best and not self.ends and is_mistake
 
     @property
@@ -130,40 +126,33 @@ class Loss(Fact):
         move = words.choice(self.action)
         if not self.worse:
             return f"The search finds no better move than {move}." if self.praised else ""
-        if isnan(self.points):
-            size = f"loses about {5 * round(20 * self.rate)}% of winning"  # in steps of 5 %
-        elif SURE_PART * self.points >= MISTAKE:
-            size = f"loses {round(SURE_PART * self.points)} points or more"
-        else:
-            size = "seems a mistake"
-        if self.line:
-            return f"{move} {size}; better is {words.line(self.line)}."
-        return f"{move} {size}; {words.choice(self.best)} is better." if self.share >= LEADS else f"{move} {size}."
+        points = 0 if isnan(self.points) else round(SURE_PART * self.points)
+        percent = 5 * int(20 * self.rate)  # in steps of 5 %
+        sizes = [f"{points} points"] * (points >= 2) + [f"{percent}% of winning"] * (percent >= 100 * MISTAKE_RATE)
+        size = f"loses at least {' and '.join(sizes)}" if sizes else "seems a mistake"
+        better = f"better is {words.line(self.line)}" if self.line else f"{words.choice(self.best)} is better"
+        return f"{move} {size}; {better}."
 
 
 @dataclass(frozen=True)
 class Reply(Fact):
-    """The line that follows a move, up to the ply that shows something.
+    """The line that follows a move; in Go only its first move.
 
     mover: who plays the first move of the line: the other side, or in some games the move's side again.
     is_key: whether the line begins on the point of the best move.
-    taken: chains of the move's side that the line captures, in Go; the last of them are taken by its last move.
     """
 
     line: tuple[int, ...]
     mover: int
     is_key: bool = False
-    taken: tuple[NamedChain, ...] = ()
 
     def sentence(self, words: Words) -> str:
         side, line = words.side(self.mover), words.line(self.line)
-        end = f" and takes {words.chains(self.taken)}" if self.taken else ""
         if self.mover == self.colour:
-            return f"{side} goes on with {line}{end}."
+            return f"{side} goes on with {line}."
         if self.is_key:
-            would = f"{line}{end}" if self.taken else "there"
-            return f"{words.move(self.line[0])} is vital for both sides: {side} would play {would} next."
-        return f"{side} answers {words.move(self.action)} with {line}{end}."
+            return f"{words.move(self.line[0])} is vital for both sides: {side} would play there next."
+        return f"{side} answers {words.move(self.action)} with {line}."
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Chain, Line, Reading, Stones, neighbours
 from alphago.ui.why.facts import (
     FORESEEN,
-    LEADS,
     SURE,
     Atari,
     Capturable,
@@ -35,34 +34,32 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     """
     own = captures_and_ataris(tried.position, tried.action, seen.after.line)
     if not loss.worse:
-        praise = lasting(own, seen.after.ownership) if loss.praised else []
-        return [*praise, *capturable(tried, seen, saved=1 - SURE)]
+        return list(lasting(own, seen.after.ownership)) if loss.praised else []
     taken = capturable(tried, seen)
     found: list[Fact] = [*answer(tried, seen, loss, taken), *taken]
     best_is_played = loss.best in seen.after.line[:FORESEEN]  # by the other side, of which is told, or by the mover
-    if not best_is_played and loss.share >= LEADS:
+    if not best_is_played:
         kinds = {type(fact) for fact in own}
         found += [fact for fact in best_captures(tried, seen, taken) if type(fact) not in kinds]
-    safer = [fact for fact in safer_chain(tried, seen) if fact.decides or not found]
-    return [*(fact for fact in safer if not is_taken(fact, tried, found)), *found]
+    return found or list(safer_chain(tried, seen))
 
 
 def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence[Capturable]) -> list[Fact]:
-    """Return the answer to a bad move, and what it does; [] if neither says why the move is bad.
+    """Return what the clear answer to a bad move captures or catches, else whether it is on the best move's point.
+
+    An answer that the other side plays after the best move too is not told.
 
     taken: chains of which is told how they can be taken; an answer that begins to take one is told by that.
     """
-    reply = reply_of(tried, seen, loss)
-    if reply is None or any(reply.line[0] == fact.line[0] for fact in taken):
+    line = seen.after.line
+    known = {*seen.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in taken), tried.position.env.pass_action}
+    if not line or line[0] in known:
         return []
-    does = lasting(
-        captures_and_ataris(tried.after, reply.line[0], seen.after.line[1:]),
-        seen.after.ownership,
-    )
-    told = [fact for fact in does if not (isinstance(fact, Atari) and fact.chain in reply.taken)]
-    if told and not reply.taken:
+    does = captures_and_ataris(tried.after, line[0], line[1:]) if seen.after.is_clear else []
+    if told := lasting(does, seen.after.ownership):
         return list(told)  # which name the answer
-    return [reply, *told] if reply.taken or reply.is_key else []
+    is_key = line[0] == loss.best
+    return [Reply(tried.mover, tried.action, line=line[:1], mover=-tried.mover, is_key=is_key)] if is_key else []
 
 
 def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
@@ -104,72 +101,13 @@ def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> lis
     return found
 
 
-def is_taken(safer: SaferChain, tried: Tried[GoPosition], others: Sequence[Fact]) -> bool:
-    """Return whether others tell already how a chain is taken that is safer after the best move."""
-    stones = stones_of(tried.after).chain(safer.chain.point)
-    if any(isinstance(other, Capturable) and stones.liberties == {other.line[0]} for other in others):
-        return True  # one move takes several chains
-    taken = list[NamedChain]()
-    for other in others:
-        match other:
-            case Capturable(chain=chain) | Atari(chain=chain):
-                taken.append(chain)
-            case Captures(chains=chains) | Reply(taken=chains):
-                taken += chains
-    return named(stones) in taken
-
-
-def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | None:
-    """Return the answer to a bad move, with its line up to a capture, or only its first move without a capture.
-
-    Returns None for a pass, if the answer is not clear, and if the other side plays it after the best move too.
-    """
-    line = seen.after.line
-    pass_action = tried.position.env.pass_action
-    if not line or line[0] == pass_action or not seen.after.is_clear:
-        return None
-    if line[0] in seen.after_best.line[:FORESEEN:2]:  # the other side's moves there
-        return None
-    capture, taken = harvest(tried, seen)
-    after = stones_of(tried.after)
-    are_caught = all(Reading(BOARDS).attack(after, chain.point) is not None for chain in taken)
-    if not capture or pass_action in capture or not are_caught:  # the mover could resist
-        capture, taken = line[:1], ()
-    return Reply(tried.mover, tried.action, line=capture, mover=-tried.mover, is_key=line[0] == loss.best, taken=taken)
-
-
-def harvest(tried: Tried[GoPosition], seen: Searched) -> tuple[tuple[int, ...], tuple[NamedChain, ...]]:
-    """Return the line after the move up to the last capture by the other side, and the mover's chains that it takes.
-
-    Chains that are taken after the best move too do not count.  Returns ((), ()) if the side loses as many stones as it
-    takes.  No chains are returned if the first move takes them: that is another fact.
-    """
-    side, line = -tried.mover, seen.after.line[:FORESEEN]
-    stones = stones_of(tried.after)
-    boards = [play_line(stones, side, line[:plies]) for plies in range(len(line) + 1)]
-    other_end = play_line(stones_of(tried.after_best), side, seen.after_best.line[:FORESEEN])
-    chains = [chain for chain in stones.chains() if chain.colour == -side]
-    captured = [[chain for chain in chains if board.colours[min(chain.stones)] != -side] for board in boards]
-    taken = [chain for chain in captured[-1] if other_end.colours[min(chain.stones)] == -side]
-    counts = [len(chains_captured) for chains_captured in captured]
-    plies = counts.index(counts[-1])  # up to the last capture: where the count of captured chains is first complete
-    stones_taken = sum(len(chain.stones) for chain in taken)
-    stones_played = (plies + 1) // 2  # by the side
-    stones_lost = stones.colours.count(side) + stones_played - boards[plies].colours.count(side)
-    if stones_taken <= stones_lost:
-        return (), ()
-    return tuple(line[:plies]), tuple(map(named, taken)) if plies > 1 else ()
-
-
-def capturable(tried: Tried[GoPosition], seen: Searched, saved: float = 0.5) -> list[Capturable]:
+def capturable(tried: Tried[GoPosition], seen: Searched) -> list[Capturable]:
     """Return the chains of the mover that the other side can take after the move, but not after the best move.
 
     Left out are chains that are expected to be lost after the best move too, the stone of the move itself, which may be
-    meant to be given up, and all if the search is not sure of the best move, or if that is a pass.
-
-    saved: what a chain's chance to survive after the best move must exceed.
+    meant to be given up, and all if the best move is a pass.
     """
-    if tried.best in (tried.action, tried.position.env.pass_action) or seen.before.part_of(tried.best) < LEADS:
+    if tried.best in (tried.action, tried.position.env.pass_action):
         return []
     owners, found = seen.after_best.ownership, list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
@@ -177,7 +115,7 @@ def capturable(tried: Tried[GoPosition], seen: Searched, saved: float = 0.5) -> 
         old_stones = chain.stones - {tried.action}
         if chain.stones & in_danger_anyway or not old_stones:
             continue
-        is_kept = owners is None or share_of(owners, old_stones, tried.mover) > saved
+        is_kept = owners is None or share_of(owners, old_stones, tried.mover) > 0.5
         is_expected = line[0] in seen.after.line[:1]
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
             found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=named(chain), line=line))

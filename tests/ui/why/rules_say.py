@@ -81,14 +81,8 @@ def loss(position: GoPosition, fact: Loss) -> None:
 
 
 def answer(position: GoPosition, fact: Reply) -> None:
-    """The line is legal, its last move captures, and the chains that it takes are gone at its end."""
-    start = position.play(fact.action)
-    *_, before, end = start.after(fact.line).replay()
-    for group in fact.taken:
-        assert is_chain(start, group)
-        assert end.board.flat[group.point] != group.colour == -start.to_play
-    if fact.taken:
-        assert (end.board == -start.to_play).sum() < (before.board == -start.to_play).sum()
+    """The line is legal."""
+    position.play(fact.action).after(fact.line)
 
 
 def safer(position: GoPosition, fact: SaferChain) -> None:
