@@ -65,6 +65,10 @@ class GameBatch(ABC):
         """Return a copy of this slot as a Position; only a batch `with_moves` knows the moves that led to it."""
         return self.env.position_of(self, slot)
 
+    def text(self, slot: int) -> str:
+        """Return a position as the game itself writes it; "" if it does not."""
+        return ""
+
     @abstractmethod
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         """Play one legal action (int32 [n]) in each slot."""

@@ -15,6 +15,8 @@ FLOAT_MAX = float(np.finfo(np.float32).max)
 class PlainState(Protocol):
     """One position of a game in plain Python, changed in place by `play`.
 
+    `str(state)`, if the class defines it, shows the position to people in games without a board.
+
     A game with points may add `score() -> float`, the margin from the view of the player in `to_play`.  A game with
     `has_ownership` adds `ownership()`, int8 [height * width], see `GameBatch.ownership`.
     """
@@ -78,6 +80,10 @@ class PlainBatch(GameBatch):
                 self._break("copy", "return another state", copied)
             self.states[target] = copied
             self.plies[target] = source_batch.plies[source]
+
+    def text(self, slot: int) -> str:
+        state = self.states[slot]
+        return "" if type(state).__str__ is object.__str__ else str(state)
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         for slot, action in zip(slots, actions, strict=True):

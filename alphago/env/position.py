@@ -254,7 +254,7 @@ class Position:
 
     def __str__(self) -> str:
         """Return a drawing of the position; in games that cannot be drawn, the text of `describe`."""
-        return f"<{self.describe()}>"
+        return self.batch.text(0) or f"<{self.describe()}>"
 
     def __repr__(self) -> str:
         """Return the same text as `str`, so that Python prompts show the board."""

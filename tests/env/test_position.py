@@ -8,6 +8,7 @@ from alphago import GoEnv, IllegalMove, OwareEnv
 from alphago.env.position import UnknownMove
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play
+from tests.mcts.games import Counting, CountingEnv
 from tests.ui.own_games import NimEnv
 
 
@@ -72,3 +73,10 @@ def test_whether_a_game_is_even() -> None:
 def test_a_game_without_cells_has_no_contents() -> None:
     now = NimEnv().position().play(0)
     assert (now.contents, now.last_cell, now.captures, now.ko_points) == (None, None, None, ())
+
+
+def test_a_game_without_a_board_writes_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = CountingEnv(9).position().play(0)
+    assert str(position) == "<CountingEnv(pile=9) after 0>"
+    monkeypatch.setattr(Counting, "__str__", lambda state: f"{state.pile} left", raising=False)
+    assert str(position) == "8 left"
