@@ -1,0 +1,149 @@
+"""Search in breadth: visits are dealt out by the priors, level by level, and policies computed from the leaves up.
+
+Of a node's n visits one is its own evaluation, and the priors share out the rest among its actions, whatever their
+values: so all nodes of a level are evaluated in one batch.  From the leaves up, a node's value is the mean of its own
+and of its actions' by the policy that best trades their values against the distance from the prior (Grill et al.
+2020).  This is RMCTS (Frankston and Howard 2026, arXiv 2601.01301).
+
+    alphago train --board-size 7 --search examples/rules/breadth_first.py:BreadthFirst --leaves 16 --readouts 16
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.batch import GameBatch
+from alphago.mcts.kernels.nodes import EXPANDED, NEW, NONE, ROOT, WAIT, add_child
+from alphago.mcts.kernels.waves import select_by
+from alphago.mcts.puct import Puct, PuctRule, only_legal
+from alphago.mcts.rule import Generators, choose_actions
+from alphago.mcts.tree import Tree
+from alphago.system.kernels.jit import inlined
+from alphago.system.validation import settings
+
+
+class BreadthParameters(NamedTuple):
+    """What the kernels read; `quota` is written by them."""
+
+    weight: float
+    quota: np.ndarray  # int32 [B, N], the visits that each node gets
+    offset: np.ndarray  # float64 [B], 0 .. 1, which rounds the quotas of a search
+
+
+@inlined
+def deal(tree, game, node, rule):
+    """Make children of an evaluated node, and share out its quota but one in proportion to the priors, rounded."""
+    visits = rule.quota[game, node] - 1
+    dealt = rule.offset[game]
+    for action in range(tree.waiting.shape[2]):
+        prior = tree.waiting[game, node, action]
+        if prior > 0:
+            share = math.floor(dealt + visits * prior) - math.floor(dealt)
+            dealt += visits * prior
+            if share > 0:
+                rule.quota[game, add_child(tree, game, node, action)] = share
+
+
+@inlined
+def choose(tree, game, node, rule):
+    """Return the child that leads to the first node that is not evaluated, or WAIT if there is none in this level.
+
+    Nodes are in the order of their levels.  At the root those that the last wave evaluated get their children first.
+    """
+    if node == ROOT:
+        for other in range(tree.used[game]):
+            is_leaf = tree.state[game, other] == EXPANDED and tree.first_child[game, other] == NONE
+            if is_leaf and rule.quota[game, other] > 1:
+                deal(tree, game, other, rule)
+    for leaf in range(node + 1, tree.used[game]):
+        if tree.state[game, leaf] == NEW:
+            child = leaf
+            while child != ROOT and tree.parent[game, child] != node:
+                child = tree.parent[game, child]
+            if child != ROOT:
+                return child
+    return WAIT
+
+
+def best_policies(priors: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return pi(a) = w p(a) / (u - q(a)), float64 [n, K], with the u > max q for which it sums to 1 (Newton's method).
+
+    priors, values: p and q, [n, K]; p = 0 and q = -inf for what is no action.  weights: w, [n, 1].
+    """
+    greatest = values.max(axis=1, keepdims=True)
+    gaps = (weights * priors * (values == greatest)).max(axis=1, keepdims=True)  # u - max q, at first too small
+    for _ in range(30):
+        below = greatest + gaps - values
+        policies = weights * priors / below
+        excess = np.maximum(policies.sum(axis=1, keepdims=True) - 1, 0)
+        gaps += excess / (policies / below).sum(axis=1, keepdims=True)
+    return policies
+
+
+@settings
+class BreadthFirst(Puct):
+    """Settings of search in breadth; of those of `Puct` the noise, `squash` and `c_puct`, the distance's weight."""
+
+    @property
+    def independent_leaves(self) -> bool:
+        return False  # trees begin empty: no evaluations are kept from the move before
+
+    def new_rule(self, games: int, actions: int) -> "BreadthRule":
+        return BreadthRule(self, games)
+
+
+class BreadthRule(PuctRule):
+    """Search in breadth, with the policies of `best_policies` as targets, from which moves are drawn."""
+
+    keeps_trees = False
+    select = staticmethod(select_by(choose, spreads=False))
+
+    def __init__(self, settings: BreadthFirst, games: int) -> None:
+        super().__init__(settings, games)
+        quota, offset = np.zeros((games, 1), np.int32), np.full(games, 0.5)
+        self.parameters = BreadthParameters(float(settings.c_puct), quota, offset)
+
+    def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
+        """Add PUCT's noise, and draw the offsets; not at their ends, where a sum of priors just below 1 would count."""
+        super().add_noise(tree, batch, games, generators)
+        self.parameters.offset[games] = [0.01 + 0.98 * generator.random() for generator in generators]
+
+    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
+        """Give each root its readouts, and its own evaluation."""
+        quota = self.parameters.quota
+        more = max(0, tree.parent.shape[1] - quota.shape[1])
+        quota = np.pad(quota, ((0, 0), (0, more)))
+        quota[games] = 0
+        quota[games, ROOT] = readouts + 1
+        self.parameters = self.parameters._replace(quota=quota)
+
+    def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
+        """Return whether there is only one legal action: what else is dealt out is looked at."""
+        return only_legal(tree)
+
+    def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
+        """Return the roots' best policies, float32 [n, A], from those of all nodes, children before their parents."""
+        used = slice(tree.used[games].max())
+        parents, priors, movers, actions = (
+            array[games, used] for array in (tree.parent, tree.prior, tree.mover, tree.action)
+        )
+        parents = np.where(np.arange(used.stop) < tree.used[games, None], parents, NONE)
+        quota = np.maximum(self.parameters.quota[games, used], 2)
+        values = tree.value[games, used].astype(np.float64)  # of each node; then in the view of who moved there
+        out = np.zeros((len(games), tree.waiting.shape[2]), np.float32)
+        for node in range(used.stop - 1, -1, -1):
+            rows = np.flatnonzero((parents == node).any(axis=1))
+            is_child = parents[rows] == node
+            q = np.where(is_child, values[rows], -np.inf)
+            weights = self.parameters.weight / np.sqrt(quota[rows, node, None] - 1)
+            policies = best_policies(priors[rows] * is_child, q, weights)
+            means = np.where(is_child, policies * values[rows], 0).sum(axis=1)
+            values[rows, node] += (means - values[rows, node]) * (1 - 1 / quota[rows, node])
+            values[:, node] *= np.where(movers[np.arange(len(games)), parents[:, node]] == movers[:, node], 1, -1)
+        row, child = np.nonzero(is_child)  # of the root, the last node
+        out[rows[row], actions[rows[row], child]] = policies[row, child]
+        return out
+
+    def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        return choose_actions(self.policies(tree, games), by_chance, chance)
