@@ -4,7 +4,8 @@
     python docs/make_tables.py --todo   # which rows are missing or stale, and the commands that measure them
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. Rows of strength.json are written by
-benchmarks/measure.py, rows of speed.json by the other benchmarks (`--json`).
+benchmarks/measure.py, those of baseline.json by benchmarks/baseline.py, rows of speed.json by the other benchmarks
+(`--json`).
 """
 
 import argparse
@@ -15,7 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from alphago.arena.match_result import wilson
+from alphago.exams.statistics import Estimate, mean_of_few
 from alphago.mcts.levels import LEVELS
 from alphago.mcts.levels import all_tables as level_tables
 
@@ -23,9 +27,12 @@ Row = dict[str, Any]
 ROOT = Path(__file__).parents[1]
 PAGES = (
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("results", "web", "analysis", "datasets", "levels", "games/index")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("results", "baseline", "web", "analysis", "datasets", "levels", "games/index")
+    ),
 )
-STRENGTH, SPEED = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed"))
+STRENGTH, SPEED, BASELINE = (ROOT / "docs" / "results" / f"{name}.json" for name in ("strength", "speed", "baseline"))
 TABLE = re.compile(r"(<!-- table: ([\w-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 README = ("7x7-6-minutes-64", "7x7-packaged-64", "9x9-packaged-64", "13x13-packaged-64")  # four rows, by id
 
@@ -182,12 +189,39 @@ def rate_lost(row: Row) -> str:
     return f"{100 * row['lost']:.1f} ± {50 * (row['high'] - row['low']):.1f} %" if "lost" in row else ""
 
 
+def baseline() -> str:
+    """The methods' means over their seeds; published networks with the exam's own intervals."""
+    heads = ("price", "method", "seeds", "points lost @0", "@64", "GNU Go 10", "KataGo @0", "games, steps", "measured")
+    rows = []
+    for row in rows_of(BASELINE):
+        entries, digests = row["entries"], "".join(f", {one['digest']}" for one in row["entries"] if "digest" in one)
+        seeds = "" if row["network"] else f"{len(entries)}"
+        points = [of_seeds([one[f"points_{readouts}"] for one in entries], row["network"]) for readouts in (0, 64)]
+        rates = [[100 * one[name]["rate"] for one in entries if name in one] for name in ("gnugo", "katago")]
+        matches = [f"{text(mean_of_few(np.array(rate)), 1)} %" if rate else "" for rate in rates]
+        work = ", ".join(f"{np.mean([one[key] for one in entries]):,.0f}" for key in ("games", "steps") if seeds)
+        where = dict.fromkeys(f"{one['date']}, {one['machine']}, {one['commit']}" for one in entries)
+        method = f"{row['name']} `{row['settings']}`" if row["settings"] else row["name"]
+        rows.append((row["price"], method, seeds, *points, *matches, work, "; ".join(where) + digests))
+    return table(heads, rows)
+
+
+def of_seeds(points: list[list[float]], network: str | None) -> str:
+    """The mean of the seeds with Student's interval; of a published network its own."""
+    return text(Estimate(*points[0]) if network else mean_of_few(np.array([value for value, *_ in points])), 2)
+
+
+def text(found: Estimate, digits: int) -> str:
+    return f"{found.value:.{digits}f}" + ("" if np.isnan(found.margin) else f" ± {found.margin:.{digits}f}")
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "readme": readme,
     "packaged": lambda: matches("packaged"),
     "recipe": lambda: matches("recipe", "cody2007", "sample"),
     "anchors": anchors,
     "speed": speed,
+    "baseline": baseline,
     "levels": levels,
     "other-levels": other_levels,
     **{f"speed-{page}": partial(speed_of, page) for page in ("web", "analysis", "datasets", "games")},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, GomokuEnv, NeuralNet
+from alphago import GoEnv, GomokuEnv, NeuralNet
 from tests.benchmarks.bench import BENCHMARKS, Bench
 
 # By script: what makes it small, and a pattern of the figure that it tells last.
@@ -27,10 +27,6 @@ SMALL = {
         r"7x7, 4 x 32, 32 readouts +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
     ),
     "ten_lines.py": ("--board-size 3 --games 2 --matches 2", r"policy alone against random moves: \d wins"),
-    "connect_four.py": (
-        "--positions 6 --plies 30 34 --games 2 --readouts 2 --depth 2",
-        r"sign of 2 readouts: \d of \d.*alphabeta:2.*2 distinct games\n",
-    ),
     "gomoku.py": ("--readouts 2 --depth 2", r"as White: \d+ won.*\n[\d.]+ of 32 points, [\d.]+%, with 2"),
     "start.py": (
         "--repeats 1 --warm-only",
@@ -46,7 +42,7 @@ SMALL = {
     ),
 }
 # Scripts that take a network of the game.
-PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3)}
+PLAYERS = {"gomoku.py": GomokuEnv(4, 3)}
 PEERS = {"boards.py": "jax", "openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
 ELSEWHERE = {
     "baseline.py",
