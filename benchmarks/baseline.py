@@ -127,13 +127,15 @@ def main() -> None:
     if bool(price.minutes) == bool(options.network):
         parser.error("the price must have minutes, or --network must name a network that is there")
     settings = shlex.join(options.settings or METHODS.get(name, ()))
-    row = {"price": text, "name": name, "settings": settings, "network": options.network}
+    row = {"price": text, "name": name, "settings": settings, "network": options.network and Path(options.network).name}
     for seed in (None,) if options.network else range(1, options.seeds + 1):
         folder = options.folder / text.replace(":", "-") / name / f"{'' if seed is None else seed}"
         folder.mkdir(parents=True, exist_ok=True)
         if seed is None:
             grades = judged(options.network, folder, price.board, options.games)
-            add_entry(options.rows, row, {"seed": None, **grades, **stamp()})
+            file = Path(options.network.removeprefix("katago:"))
+            known = {"digest": digest(file)} if file.is_file() else {}
+            add_entry(options.rows, row, {"seed": None, **grades, **known, **stamp()})
         else:
             add_entry(options.rows, row, measured(seed, price, settings, folder, options.games))
 
