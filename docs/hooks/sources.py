@@ -11,7 +11,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-EXAMPLES = ("examples", "alphago/examples")
+EXAMPLES = ("examples", "examples/rules", "alphago/examples")
 LINK = re.compile(r"\]\(((?:\.\./)+)([^)#.][^)#]*)(#[^)]*)?\)")  # a way up, a path, an anchor
 
 
