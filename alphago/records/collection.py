@@ -1,20 +1,28 @@
-"""Games from files: one SGF file, one file of records, a folder of both, or a dataset."""
+"""Games from files as records: of SGF, of records, of archives and folders of both, or a dataset."""
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
+from alphago.records.converting import CUT, DAMAGED, NO_RESULT
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.record import GameRecord, load_records
-from alphago.records.sgf import read_sgf
+from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.records.sgf.faults import FATAL
+from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.system.files import user_path
 
-SUFFIXES = (".sgf", ".npz")
+# Reasons to leave a game out, beside the faults of SGF files.
+OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
+LINES = "as lines of text, which `alphago sgf` imports"
+Item = TypeVar("Item")
 
 
 def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
@@ -27,84 +35,104 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     Raises FileNotFoundError if `path` does not exist, ValueError if it holds no game of `env`.
     """
     path = user_path(path)
+    left_out: Counter[str] = Counter()
+    files: list[Iterable[GameRecord]]
     if is_dataset(path):
-        return read_dataset(path, require_go(env, "datasets"), positions)
-    if not path.exists():
-        raise FileNotFoundError(f"records must be an SGF file, a .npz of records or a folder of them, got {path}")
-    files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES) if path.is_dir() else [path]
-    if not files:
-        raise ValueError(f"the folder of records must hold {' or '.join(SUFFIXES)} files, got {path} without any")
+        go, dataset = require_go(env, "datasets"), Dataset(path)
+        numbers = dataset.select("validation", env.N, results_only=True)
+        if not len(numbers):
+            numbers = dataset.select(None, env.N, results_only=True)
+        files = [(dataset.game(number).to_record(go) for number in shuffled(numbers.tolist()))]
+    else:
+        files = [in_random_order(file, env, left_out) for file in shuffled(files_with_games(path))]
     records: list[GameRecord] = []
     missing = positions
-    first_fault = ""
-    for files_read, place in enumerate(np.random.default_rng(0).permutation(len(files))):
-        if missing <= 0:
-            break
-        share = math.ceil(missing / (len(files) - files_read))  # of the missing positions, for each file that is left
-        try:
-            games = read_games(files[place], env, positions=share)
-        except ValueError as error:
-            first_fault = first_fault or str(error)
-            continue
-        records += games
-        missing -= sum(map(len, games))
+    for number, file in enumerate(files):
+        share = math.ceil(missing / (len(files) - number))  # of the missing positions, for each file that is left
+        for record in file if share > 0 else ():
+            try:
+                record.position(env)  # raises for an illegal move, such as a repetition that the rules forbid
+            except ValueError:
+                left_out[ILLEGAL] += 1
+                continue
+            records.append(record)
+            missing, share = missing - len(record), share - len(record)
+            if share <= 0:
+                break
     if not records:
-        raise ValueError(f"{path} holds no game of {env}: {first_fault}")
+        raise ValueError(f"{path} holds no game of {env!r}{reason_of(left_out)}")
     return records
 
 
-def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
-    """Return games of a dataset that have a result, with about `positions` positions in all.
+def shuffled(items: Sequence[Item]) -> list[Item]:
+    """Return the items in a random order, the same on every call."""
+    return [items[place] for place in np.random.default_rng(0).permutation(len(items))]
 
-    Raises ValueError if no game has a result.
+
+def in_random_order(file: Path, env: GameEnv, left_out: Counter[str]) -> Iterator[GameRecord]:
+    """Yield the games of a file as `records_of`, which reads it when the first of them is wanted."""
+    yield from shuffled(records_of(file, env, left_out))
+
+
+def files_with_games(path: Path) -> list[Path]:
+    """Return the files at a path that may hold games, by their names; a file that is named itself may have any.
+
+    Raises FileNotFoundError if the path does not exist.
     """
-    dataset = Dataset(path)
-    numbers = dataset.select("validation", env.N, results_only=True)
-    if not len(numbers):
-        numbers = dataset.select(None, env.N, results_only=True)
-    shuffled = np.random.default_rng(0).permutation(numbers).tolist()
-    records, _ = first_games((game.to_record(env) for game in dataset.games(shuffled)), env, positions)
-    if not records:
-        raise ValueError(f"{path} holds no game of {env!r} with a result")
+    if not path.exists():
+        raise FileNotFoundError(f"games must be in a dataset, a run, or a file or folder of games, got {path}")
+    return [file for file in files_of(path) if file == path or file.suffix == ".npz" or may_hold_sgf(file.name)]
+
+
+def records_of(file: Path, env: GameEnv, left_out: Counter[str]) -> list[GameRecord]:
+    """Return the games of a file of records or SGF, or of an archive of SGF files, that are of `env`.
+
+    left_out: counts the games that are left out, by reason.
+    Raises ValueError if a file of records is damaged.
+    """
+    if file.suffix == ".npz":
+        of_file = load_records(file)
+        records = [record for record in of_file if record.policies.shape[1] == env.action_space]
+        left_out[OTHER_BOARD] += len(of_file) - len(records)
+        return records
+    go, records = require_go(env, "SGF files"), []
+    for piece in pieces([file]):
+        left_out[DAMAGED] += bool(piece.error)
+        left_out[LINES] += len(piece.lines)
+        for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
+            reason = why_useless(game, go)
+            if not reason:
+                try:
+                    records.append(game.to_record(go))
+                except ValueError:
+                    reason = ILLEGAL
+            left_out[reason] += bool(reason)
     return records
 
 
-def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
-    """Return randomly chosen games of `env` from a file, until they have `positions` positions in all.
+def why_useless(game: SgfGame, env: GoEnv) -> str:
+    """Return the reason to leave a game out that shows without a replay; "" if there is no such reason."""
+    for fault in game.faults:
+        if fault.kind in (*FATAL, *CUT):  # the game cannot be read at all, or not to its end
+            return fault.kind
+    if game.board_size != env.N:
+        return OTHER_BOARD
+    return NO_RESULT if game.outcome is None else ""
 
-    Raises ValueError if the file holds no game of `env`.
+
+def sentence_of(left_out: Mapping[str, int]) -> str:
+    """Return a sentence about games left out; "" if no game is left out.
+
+    left_out: how many games are left out, by reason.
     """
-    if path.suffix.lower() == ".sgf":
-        go = require_go(env, "SGF files")
-        games = [read_sgf(path, go).to_record(go)]
-    else:
-        games = load_records(path)
-    shuffled = np.random.default_rng(0).permutation(len(games)).tolist()
-    chosen, fault = first_games((games[place] for place in shuffled), env, positions)
-    if not chosen:
-        raise ValueError(f"{path}: {fault}")
-    return chosen
+    total = sum(left_out.values())
+    if not total:
+        return ""
+    reasons = ", ".join(f"{count} {reason}" for reason, count in (+Counter(left_out)).most_common())
+    return f"{total} {'game is' if total == 1 else 'games are'} left out: {reasons}"
 
 
-def first_games(records: Iterable[GameRecord], env: GameEnv, positions: int) -> tuple[list[GameRecord], str]:
-    """Return the first records that are games of `env`, until they have `positions` positions in all.
-
-    Returns also what is wrong with the last record that is no game of `env`, for a message if no record is chosen.
-    """
-    chosen: list[GameRecord] = []
-    missing = positions
-    fault = "it is empty"
-    for record in records:
-        try:
-            if not len(record) or record.policies.shape[1] != env.action_space:
-                got = f"{len(record)} moves with {record.policies.shape[1]} actions"
-                raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {got}")
-            record.position(env)  # raises for an illegal move
-        except ValueError as error:  # for example, a repetition that the rules of `env` forbid
-            fault = str(error)
-            continue
-        chosen.append(record)
-        missing -= len(record)
-        if missing <= 0:
-            break
-    return chosen, fault
+def reason_of(left_out: Mapping[str, int]) -> str:
+    """Return ": " and the sentence about games left out, for the end of an error's message; "" if there are none."""
+    sentence = sentence_of(left_out)
+    return f": {sentence}" if sentence else ""

@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.threads import one_torch_thread
+from alphago.records.collection import sentence_of
 from alphago.records.dataset import Dataset
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
@@ -24,7 +25,6 @@ from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.supervised.dataset_games import sentence_of
 from alphago.training.supervised.given_games import Epochs, GivenGames, GivenMemory, given_games
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 from alphago.training.watch.report import Report

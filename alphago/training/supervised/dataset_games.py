@@ -10,6 +10,7 @@ from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
+from alphago.records.collection import ILLEGAL, OTHER_BOARD, reason_of
 from alphago.records.converting import NO_RESULT
 from alphago.records.dataset import SPLITS, Dataset, StoredGame, rules_code
 from alphago.records.labels import OWNED, label_policies, label_values
@@ -18,9 +19,6 @@ from alphago.training.memory import Sample, apply_symmetries, mark_illegal
 
 STARTS = 512  # start positions that are cached
 REBUILT_AT_ONCE = 64  # games that are replayed in parallel
-
-# Reasons to leave a game out, beside the faults of SGF files.
-OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
 
 
 class GivenGames:
@@ -301,21 +299,3 @@ class LabelledGames(DatasetGames):
             ownership=labels["ownership"].astype(np.float32) / OWNED,
             ended=ones,
         )
-
-
-def sentence_of(left_out: Mapping[str, int]) -> str:
-    """Return a sentence about games left out; "" if no game is left out.
-
-    left_out: the number of games by reason.
-    """
-    total = sum(left_out.values())
-    if not total:
-        return ""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in (+Counter(left_out)).most_common())
-    return f"{total} {'game is' if total == 1 else 'games are'} left out: {reasons}"
-
-
-def reason_of(left_out: Mapping[str, int]) -> str:
-    """Return ": " and the sentence about games left out, for the end of an error's message; "" if there are none."""
-    sentence = sentence_of(left_out)
-    return f": {sentence}" if sentence else ""

@@ -16,31 +16,19 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
-from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
-from alphago.records.converting import CUT, DAMAGED, NO_RESULT
+from alphago.records.collection import files_with_games, reason_of, records_of
 from alphago.records.dataset import Dataset, is_dataset
-from alphago.records.record import GameRecord, load_records, to_arrays
-from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.records.sgf.faults import FATAL
-from alphago.records.sources import files_of, may_hold_sgf, pieces
+from alphago.records.record import GameRecord, to_arrays
 from alphago.system.files import user_path
 from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.runs.folder import digest_of
 from alphago.training.source import GameSource
-from alphago.training.supervised.dataset_games import (
-    ILLEGAL,
-    OTHER_BOARD,
-    DatasetGames,
-    GivenGames,
-    LabelledGames,
-    reason_of,
-)
+from alphago.training.supervised.dataset_games import DatasetGames, GivenGames, LabelledGames
 
 UNLIMITED = 2**31  # more positions than given games have
 HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no splits
-LINES = "as lines of text, which `alphago sgf` imports"
 
 
 class RecordGames(GivenGames):
@@ -96,8 +84,8 @@ def records_digest(records: Sequence[GameRecord]) -> str:
 def given_games(env: GameEnv, dataset: object) -> GivenGames:
     """Return the games that the argument `dataset` of `train_supervised` names.
 
-    dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, or of a
-        folder of such files, for example a run's.
+    dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, of an
+        archive, or of a folder of such files, for example a run's.
     Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from,
     TypeError if `dataset` is of another type.
     """
@@ -105,70 +93,17 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
         kind = LabelledGames if dataset.teacher else DatasetGames
         return kind(require_go(env, "datasets"), dataset)
     if isinstance(dataset, (str, Path)):
-        return games_at(env, user_path(dataset))
+        path = user_path(dataset)
+        if is_dataset(path):
+            return given_games(env, Dataset(path))
+        left_out: Counter[str] = Counter()
+        records = [record for file in files_with_games(path) for record in records_of(file, env, left_out)]
+        if not records:
+            raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
+        return RecordGames(env, records, left_out)
     if isinstance(dataset, Sequence) and all(isinstance(record, GameRecord) for record in dataset):
         return RecordGames(env, dataset)
     raise TypeError(f"dataset must be a Dataset, records, or the path of either, got {dataset!r}")
-
-
-def games_at(env: GameEnv, path: Path) -> GivenGames:
-    """Return the games at a path: a run, a dataset, a file of records or SGF, an archive, or a folder of such files.
-
-    A file that is named itself may have any suffix.  A run's matches are left out: they are no games to learn from.
-
-    Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from.
-    """
-    if not path.exists():
-        raise FileNotFoundError(f"dataset must be a dataset, a run, or a file or folder of games, got {path}")
-    if is_dataset(path):
-        return given_games(env, Dataset(path))
-    records: list[GameRecord] = []
-    left_out: Counter[str] = Counter()
-    for file in files_of(path):
-        if file.suffix == ".npz":
-            of_file = load_records(file)
-            on_board = [record for record in of_file if record.policies.shape[1] == env.action_space]
-            records += on_board
-            left_out[OTHER_BOARD] += len(of_file) - len(on_board)
-        elif file == path or may_hold_sgf(file.name):
-            records += read_records(file, require_go(env, "SGF files"), left_out)
-    if not records:
-        raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
-    return RecordGames(env, records, left_out=left_out)
-
-
-def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRecord]:
-    """Return the games of an SGF file, or of an archive with such files, as records.
-
-    left_out: counts the games that are left out, by reason.
-    """
-    records: list[GameRecord] = []
-    for piece in pieces([file]):
-        if piece.error:
-            left_out[DAMAGED] += 1
-        left_out[LINES] += len(piece.lines)
-        if not piece.data:
-            continue
-        for game in salvage_sgf(piece.data, name=piece.name):
-            reason = why_useless(game, env)
-            if not reason:
-                try:
-                    records.append(game.to_record(env))
-                except ValueError:
-                    reason = ILLEGAL
-            if reason:
-                left_out[reason] += 1
-    return records
-
-
-def why_useless(game: SgfGame, env: GoEnv) -> str:
-    """Return the reason to leave a game out that shows without a replay; "" if there is no such reason."""
-    for fault in game.faults:
-        if fault.kind in (*FATAL, *CUT):  # the game cannot be read at all, or not to its end
-            return fault.kind
-    if game.board_size != env.N:
-        return OTHER_BOARD
-    return NO_RESULT if game.outcome is None else ""
 
 
 class Epochs(GameSource):

@@ -185,7 +185,7 @@ class TestGames:
             given_games(GoEnv(7), tmp_path)
 
     def test_errors(self, dataset: Path, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match="dataset must be a dataset, a run"):
+        with pytest.raises(FileNotFoundError, match="games must be in a dataset, a run"):
             given_games(ENV, tmp_path / "none")
         with pytest.raises(ValueError, match="has no games with a result"):
             given_games(GoEnv(9), dataset)
