@@ -244,7 +244,7 @@ class ReplayMemory:
         Raises ValueError if a record's policies do not have the shape [plies, actions of the game].
         """
         for record in records:
-            entry = self._entry(record)
+            entry = self.entry(record)
             self.entries.append(entry)
             self._positions += len(entry.plies)
             self.added += len(entry.plies)
@@ -256,7 +256,7 @@ class ReplayMemory:
         """Return the latest `count` games, newest first."""
         return [entry.records[0] for entry in islice(reversed(self.entries), count)]
 
-    def _entry(self, record: GameRecord) -> Columns:
+    def entry(self, record: GameRecord) -> Columns:
         """Return the columns of one game."""
         shape = (len(record), self.env.action_space)
         if record.policies.shape != shape:

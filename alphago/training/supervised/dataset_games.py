@@ -1,12 +1,12 @@
 """Given games for supervised training from a dataset on disk: its games, or its labelled positions."""
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from alphago.env.batch import FIRST, GameBatch
+from alphago.env.batch import FIRST
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
@@ -15,10 +15,7 @@ from alphago.records.converting import NO_RESULT
 from alphago.records.dataset import SPLITS, Dataset, StoredGame, rules_code
 from alphago.records.labels import OWNED, label_policies, label_values
 from alphago.records.record import GameRecord
-from alphago.training.memory import Sample, apply_symmetries, mark_illegal
-
-STARTS = 512  # start positions that are cached
-REBUILT_AT_ONCE = 64  # games that are replayed in parallel
+from alphago.training.memory import ReplayMemory, Sample, apply_symmetries
 
 
 class GivenGames:
@@ -118,7 +115,6 @@ class DatasetGames(GivenGames):
         self.digest = dataset.digest
         self.masked = False
         self.teacher = dataset.teacher
-        self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
         on_board = dataset.select(size=env.N)
         with_result = dataset.select(size=env.N, results_only=True)  # the games' numbers in the dataset
         is_legal = self.legality(with_result)
@@ -150,7 +146,7 @@ class DatasetGames(GivenGames):
             game = self.dataset.game(int(numbers[i]))
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
-            batch.copy(FIRST, FIRST, of=self._start(game))
+            batch.copy(FIRST, FIRST, of=self.env.position(**game.setup(self.env)).batch)
             legal_actions = go_lines.follow(batch.rows[0], colours, actions)
             is_legal[i] = legal_actions == len(actions)
         return is_legal
@@ -186,88 +182,15 @@ class DatasetGames(GivenGames):
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the position before the stored ply `plies[i]` of game i, with symmetry `symmetries[i]`, for each i.
 
-        A stored ply that stands for a skipped turn is no move.  It gives the position of the next move, with weight 0.
-        Planes and targets are in the view of the player about to move.
+        Skipped turns are stored plies too.  They get the weight 0: no move was played there.
         """
         pairs = list(zip(games, plies, strict=True))
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
-        # The number of moves before each stored ply.  Skipped turns have entries in `skipped`, and none in `movers`.
-        moves = np.array([int((~game.skipped[:ply]).sum()) for game, ply in pairs])
-        movers = np.array([game.movers[move] for game, move in zip(games, moves, strict=True)], np.int8)
-        sample = self.targets(games, moves, movers)
-        sample = sample._replace(weight=sample.weight * weights)
-        for part, slots, batch in self._replay_in_parts(games, moves):
-            batch.give_turn(slots, movers[part])
-            batch.planes(slots, sample.planes[part])
-            if self.masked:
-                mark_illegal(batch, slots, sample.policy[part])
-        apply_symmetries(self.env, sample, symmetries)
-        return sample
-
-    def targets(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray) -> Sample:
-        """Return the targets of the position before ply `plies[i]` of game i, for each i, with planes to be filled in.
-
-        movers: int8 [n], the player about to move in each position, 1 or -1.
-        """
-        count = len(games)
-        rows = np.array([game.row for game in games])
-        policy = np.zeros((count, self.env.action_space), np.float32)
-        moves = [int(game.moves[ply]) for game, ply in zip(games, plies, strict=True)]
-        policy[np.arange(count), moves] = 1
-        ended = np.array([game.has_score and len(game.moves) <= self.env.max_moves for game in games])
-        sample = Sample(
-            planes=np.empty((count, self.env.planes, *self.env.plane_shape), np.float32),
-            policy=policy,
-            value=(rows["outcome"] * movers).astype(np.float32),
-            weight=np.ones(count, np.float32),
-            score=np.where(ended, rows["score2"] / 2, rows["outcome"]).astype(np.float32) * movers,  # score2: doubled
-            ownership=np.zeros((count, self.env.N**2), np.int8),
-            ended=ended.astype(np.float32),
-        )
-        self._fill_owners(games, movers, sample)
-        return sample
-
-    def _fill_owners(self, games: Sequence[StoredGame], movers: np.ndarray, sample: Sample) -> None:
-        """Fill in the ownership of `sample` for games whose final board is scored: replay these games to their ends.
-
-        movers: as in `targets`.
-        """
-        scored = np.flatnonzero(sample.ended)  # `ended` is 1 for a game whose final board is scored
-        scored_games = [games[int(i)] for i in scored]
-        lengths = np.array([len(game.moves) for game in scored_games])
-        for part, slots, batch in self._replay_in_parts(scored_games, lengths):
-            to_play = batch.to_play(slots, np.empty(len(slots), np.int8))
-            owners = batch.ownership(slots, np.empty((len(slots), self.env.N**2), np.int8))
-            # `owners` are in the view of the player to move at the end, the sample's in the view of `movers`.
-            sample.ownership[scored[part]] = owners * (to_play * movers[scored[part]])[:, None]
-
-    def _replay_in_parts(
-        self, games: Sequence[StoredGame], plies: np.ndarray
-    ) -> Iterator[tuple[slice, np.ndarray, GameBatch]]:
-        """Replay REBUILT_AT_ONCE games at a time, game i up to its ply `plies[i]`.
-
-        Yields for each part its slice of the games, and the slots (int64 [n]) of a batch that have the positions.
-        """
-        batch = self.env.new_batch(REBUILT_AT_ONCE)
-        lengths = plies.astype(np.int32)
-        for begin in range(0, len(games), REBUILT_AT_ONCE):
-            part = slice(begin, min(begin + REBUILT_AT_ONCE, len(games)))
-            slots = np.arange(part.stop - begin)
-            paths = np.zeros((len(slots), int(lengths[part].max()) + 1), np.int32)
-            for slot, (game, length) in enumerate(zip(games[part], lengths[part], strict=True)):
-                paths[slot, :length] = game.steps[:length]
-                batch.copy(FIRST, slots[slot : slot + 1], of=self._start(game))
-            batch.replay(slots, paths, lengths[part], slots)
-            yield part, slots, batch
-
-    def _start(self, game: StoredGame) -> GameBatch:
-        """Return a batch with the start position of a game in slot 0; up to STARTS such batches are cached."""
-        key = (int(game.row["komi2"]), int(game.row["first"]), game.black.tobytes(), game.white.tobytes())
-        if key not in self._starts:
-            self._starts[key] = self.env.position(**game.setup(self.env)).batch
-            if len(self._starts) > STARTS:
-                self._starts.popitem(last=False)
-        return self._starts[key]
+        # The number of moves before each stored ply.  Skipped turns have entries in `skipped`, and none in `moves`.
+        moves = [int((~game.skipped[:ply]).sum()) for game, ply in pairs]
+        memory = ReplayMemory(self.env, 1, masked=self.masked)
+        sample = memory.rebuild([memory.entry(game.to_record(self.env)) for game in games], moves, symmetries)
+        return sample._replace(weight=sample.weight * weights)
 
 
 class LabelledGames(DatasetGames):
@@ -284,18 +207,14 @@ class LabelledGames(DatasetGames):
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the labelled position of each game, which is the one before its last stored ply, whatever `plies`."""
-        return super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), symmetries)
-
-    def targets(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray) -> Sample:
-        """Return the targets that the games' labels give for the position before the last ply, in the mover's view."""
+        sample = super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), np.zeros_like(symmetries))
         labels = np.array([game.label for game in games])
-        ones = np.ones(len(games), np.float32)
-        return Sample(
-            planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
-            policy=label_policies(labels),
+        sample = sample._replace(
+            policy=np.where(sample.policy < 0, sample.policy, label_policies(labels)),  # illegal actions stay marked
             value=label_values(labels, self.env.margin_weight),
-            weight=ones,
             score=labels["lead"].copy(),
             ownership=labels["ownership"].astype(np.float32) / OWNED,
-            ended=ones,
+            ended=np.ones(len(games), np.float32),
         )
+        apply_symmetries(self.env, sample, symmetries)
+        return sample

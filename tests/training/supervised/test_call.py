@@ -13,6 +13,7 @@ from alphago.env.kernels.go_planes import PASSED
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import ILLEGAL
 from alphago.nn.net import NeuralNet, load_model
+from alphago.records.collection import sentence_of
 from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset
 from alphago.records.dataset_writer import Split
@@ -25,7 +26,6 @@ from alphago.training.history import read_history
 from alphago.training.judges.prediction import predictions_of
 from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
-from alphago.training.supervised.dataset_games import sentence_of
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
 from tests.training.small_runs import Listener, RandomGames, interrupt_at, run
 
