@@ -239,7 +239,7 @@ class TestRuns:
         (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
         (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
         (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
-        (GO, {"watch": ["records:nowhere"]}, "records must be an SGF file, a .npz of records or a folder of them"),
+        (GO, {"watch": ["records:nowhere"]}, "games must be in a dataset, a run, or a file or folder of games"),
         (ConnectFourEnv(), {"watch": ["rave:9@0"]}, r"env must be Go for rave:9, got ConnectFourEnv\("),
         (GoEnv(7), {"watch": ["engine@0"]}, "GNU Go is not installed"),
     ],
