@@ -146,12 +146,6 @@ def strip_prefix(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, 
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def numbered_tensors(nets: Mapping[int, nn.Module], prefix: str) -> dict[str, torch.Tensor]:
-    """Return the weights of several networks, not copied, by names that begin with `prefix` and a network's number."""
-    named = [net.state_dict(prefix=f"{prefix}{number}.") for number, net in nets.items()]
-    return {name: tensor for tensors in named for name, tensor in tensors.items()}
-
-
 # --- what fits a game ------------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ from alphago.arena.match import MatchStopped
 from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.nn.parts import numbered_tensors, strip_prefix
+from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.judge import Judge
@@ -214,7 +214,8 @@ class ChampionKeeper(Judge[Run]):
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the networks' weights by name, not copied."""
-        return numbered_tensors(self.nets, PREFIX)
+        named = [net.state_dict(prefix=f"{PREFIX}{number}.") for number, net in self.nets.items()]
+        return {name: tensor for tensors in named for name, tensor in tensors.items()}
 
     def state(self) -> dict[str, Any]:
         """Return the networks' numbers and the judge's counters, which `restore` needs, as plain data."""

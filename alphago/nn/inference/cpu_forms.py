@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -39,7 +38,6 @@ Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # larger one; in bfloat16 with many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
 BATCH_SIZE = openvino.BATCH_SIZE
-TOLD: set[str] = set()  # the base networks of which `tell_of_torch` has warned
 SMALL = 4_000_000  # number of weights up to which a network is checked faster with one torch thread than with several
 
 
@@ -96,28 +94,15 @@ def choose_form(
             run = try_form(forms[name], frozen, planes, expected, form_dtype)
             if run is not None:
                 if only is None and name != "openvino" and openvino.is_installed():
-                    tell_of_torch(frozen, run, name, planes)
+                    base = type(frozen.base_net).__qualname__
+                    warn_once(
+                        f"OpenVINO cannot compute this network ({base}), so torch does, in the form {name!r} "
+                        "(docs/design/networks.md)"
+                    )
                 return Compiled(run, form_dtype, name)
     if only not in (None, "modules"):
         raise ValueError(f"the form {only!r} cannot compute this network here")
     return Compiled(torch_run(frozen, torch.float32), torch.float32, "modules")
-
-
-def tell_of_torch(frozen: Frozen, run: Run, form: str, planes: torch.Tensor) -> None:
-    """Warn, once for each class of base network, that torch computes what OpenVINO cannot, and how fast."""
-    base = type(frozen.base_net).__qualname__
-    if base in TOLD:
-        return
-    TOLD.add(base)
-    rows = planes[:BATCH_SIZE].contiguous().numpy()
-    outputs = [output.numpy().copy() for output in frozen(planes[:BATCH_SIZE])]
-    begin = time.perf_counter()
-    run(rows, outputs[0], outputs[1])
-    rate = len(rows) / (time.perf_counter() - begin)
-    warn_once(
-        f"OpenVINO cannot compute this network ({base}), so torch does, in the form {form!r}: "
-        f"about {rate:,.0f} positions a second in batches of {len(rows)} (docs/design/networks.md)"
-    )
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:

@@ -262,7 +262,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
         come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
-        self-play or, in supervised runs, of the given games. It is logarithmic if the lengths of runs differ much.
+        self-play or, in supervised runs, of the given games.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ImportError without Pillow.
     """
