@@ -11,7 +11,6 @@ import tracemalloc
 from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
-from alphago.env.games import selfplay_game
 from alphago.records.record import RecordBuilder, records_to_bytes
 from alphago.system.settings import make
 from alphago.training.recipes import RECIPES
@@ -27,7 +26,7 @@ def main() -> None:
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
-    env = selfplay_game(RECIPES["9x9"].make_env()).variant()
+    env = RECIPES["9x9"].make_env().selfplay_variant()
     settings = make(RunSettings, {"num_games": options.games, "games_in_flight": 64}).completed("cpu").selfplay
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}

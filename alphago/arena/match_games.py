@@ -17,7 +17,7 @@ from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.env.batch import GameBatch
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
-from alphago.env.games import is_go, require_go, selfplay_game
+from alphago.env.games import is_go, require_go
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
@@ -223,7 +223,7 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
 
 
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
-    """Return the match's game as a player's search plays it (`SelfPlayGame.player_view`), with its network's planes.
+    """Return the match's game as a player's search plays it (`GameEnv.player_view`), with its network's planes.
 
     For a program the game is not changed.
     """
@@ -232,7 +232,7 @@ def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
     network_env = getattr(player, "env", None)
     if type(network_env) is type(env) and "planes" in env.config:
         env = env.replace(planes=network_env.config["planes"])
-    return selfplay_game(env).player_view()
+    return env.player_view()
 
 
 def opening_length(env: GameEnv) -> int:
@@ -243,7 +243,7 @@ def opening_length(env: GameEnv) -> int:
     games, which an interval would count as independent.
     """
     legal = env.position().legal_mask
-    choices = int((legal & selfplay_game(env).opening_actions).sum())
+    choices = int((legal & env.opening_actions).sum())
     if choices < FEW:  # `random_points` soon has to use all legal actions
         choices = int(legal.sum())
     for plies in range(2, MOST_PLIES, 2):
@@ -255,12 +255,12 @@ def opening_length(env: GameEnv) -> int:
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
     """Return a random legal action for each game, int32 [n].
 
-    The action is drawn from `SelfPlayGame.opening_actions`; if none of them is legal, from all legal actions.
+    The action is drawn from `GameEnv.opening_actions`; if none of them is legal, from all legal actions.
     generators: the random generator of each game.
     """
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
-    allowed = legal & selfplay_game(env).opening_actions
+    allowed = legal & env.opening_actions
     allowed = np.where(allowed.any(axis=1, keepdims=True), allowed, legal)
     chance = np.array([generator.random() for generator in generators])
     return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)

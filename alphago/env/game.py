@@ -115,10 +115,6 @@ class GameEnv:
         """
         return position.is_even and self.accepts(position.env)
 
-    def match_variant(self) -> Self:
-        """Return the game to play in matches: this game without options that only help self-play."""
-        return self
-
     def replace(self, **options: object) -> Self:
         """Return the same game with other values of some options of its `config`."""
         return type(self)(**{**self.config, **options})
@@ -159,6 +155,29 @@ class GameEnv:
         setup: the keywords of `position` with which the game began.
         """
         return Position(self, batch, setup)
+
+    # --- in self-play and in matches ---
+
+    def selfplay_variant(self) -> Self:
+        """Return the game that self-play plays to learn this one: this game, or a variant that is learned faster."""
+        return self
+
+    def match_variant(self) -> Self:
+        """Return the game to play in matches: this game without options that only help self-play."""
+        return self
+
+    def player_view(self) -> Self:
+        """Return the game that a player's search uses in a match of this one: by default this game itself."""
+        return self
+
+    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
+        """Return a random set-up for a game of self-play, as keywords of `GameBatch.reset` and `GameEnv.position`."""
+        return {}
+
+    @cached_property
+    def opening_actions(self) -> np.ndarray:
+        """The actions from which random openings choose: bool [action_space]; an opening uses those that are legal."""
+        return np.ones(self.action_space, np.bool_)
 
     # --- for people ---
 

@@ -2,17 +2,14 @@
 
 import inspect
 from collections.abc import Mapping
-from functools import singledispatch
 from typing import Any
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.go_selfplay import GoSelfPlayGame
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.env.selfplay_game import SelfPlayGame
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that named it
@@ -47,18 +44,6 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     env = GAMES[name](**arguments)
     check_defined(env)
     return env
-
-
-@singledispatch
-def selfplay_game(env: GameEnv) -> SelfPlayGame[Any]:
-    """Return how a game is played in self-play and in matches.
-
-    `selfplay_game.register(MyEnv, MySelfPlayGame)` gives a game of your own a subclass of SelfPlayGame.
-    """
-    return SelfPlayGame(env)
-
-
-selfplay_game.register(GoEnv, GoSelfPlayGame)
 
 
 def check_defined(env: GameEnv) -> None:

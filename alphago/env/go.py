@@ -81,8 +81,8 @@ class GoEnv(StonesEnv):
         (1 - w) sign(margin) + w tanh(margin / 10).  For self-play, so that decided games still teach something
         (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
         depend on it.
-    komi_spread: in self-play, spread in points of the random komi of each game (see `alphago.env.go_selfplay`); 0 for
-        `komi` in every game.  With random komis one network learns all komis, and neither side wins all games.
+    komi_spread: in self-play, spread in points of the random komi of each game (see `random_setup`); 0 for `komi` in
+        every game.  With random komis one network learns all komis, and neither side wins all games.
     first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
         Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
         score (as in cody2007's games).
@@ -224,6 +224,43 @@ class GoEnv(StonesEnv):
             return self.replace(board_size=size, komi=None)
         cap = 0 if self.max_moves == ENDLESS else None
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
+
+    def selfplay_variant(self) -> Self:
+        """Return the game with options that make self-play learn faster.
+
+        margin_weight becomes 0.3, komi_spread 1 and first_pass 0.9 N^2, each only if it is 0 in this game.
+        """
+        return self.replace(
+            margin_weight=self.margin_weight or 0.3,
+            komi_spread=self.komi_spread or USUAL_SPREAD,
+            first_pass=self.first_pass or 9 * self.N * self.N // 10,
+        )
+
+    def player_view(self) -> Self:
+        """Return the game; if it has fixed turns, the game in which a pass is legal only if there is no other move."""
+        return self if self.turns is None else self.replace(first_pass=self.max_moves)
+
+    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
+        """Return a random komi for a game of self-play as {"komi": …}; {} if `komi_spread` is 0.
+
+        The komi is normally distributed: in half of the games around `komi`, with a standard deviation of 2
+        `komi_spread`; in the other half around `komi` / 2, with a standard deviation of 5 `komi_spread`. While networks
+        are weak, Black needs these smaller komis.
+        """
+        if self.komi_spread == 0:
+            return {}
+        around_komi = generator.random() < 0.5
+        mean, spreads = (self.komi, 2.0) if around_komi else (self.komi / 2, 5.0)
+        drawn = generator.normal(mean, spreads * self.komi_spread)
+        points = self.N * self.N
+        return {"komi": float(np.clip(np.round(2 * drawn) / 2, -points, points))}  # a multiple of 0.5
+
+    @cached_property
+    def opening_actions(self) -> np.ndarray:
+        """The actions from which random openings choose: the points off the edge, bool [action_space]."""
+        inner = np.zeros(self.plane_shape, np.bool_)
+        inner[1:-1, 1:-1] = True
+        return np.append(inner.ravel(), False)  # no pass
 
     def match_variant(self) -> Self:
         """Return the game in which passing is always legal; without fixed turns, `max_moves` is also at least 4 N^2."""

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.env.games import selfplay_game
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
@@ -51,7 +50,7 @@ class Stage:
         device: str = "cpu",
     ) -> None:
         self.env = env
-        self.variant = env if settings.exact_rules else selfplay_game(env).variant()  # the game of self-play
+        self.variant = env if settings.exact_rules else env.selfplay_variant()  # the game of self-play
         self.settings = settings
         self.selfplay = settings.selfplay
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None

@@ -3,25 +3,24 @@
 import numpy as np
 import pytest
 
-from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 
 
 def test_the_variant_of_selfplay() -> None:
-    variant = selfplay_game(GoEnv(9, komi=5.5, planes=5)).variant()
+    variant = GoEnv(9, komi=5.5, planes=5).selfplay_variant()
     assert variant == GoEnv(9, komi=5.5, planes=5, first_pass=72, margin_weight=0.3, komi_spread=1)
     chosen = GoEnv(9, first_pass=10, margin_weight=0.5, komi_spread=2)
-    assert selfplay_game(chosen).variant() == chosen
+    assert chosen.selfplay_variant() == chosen
 
 
 def test_a_search_sees_no_pass_in_a_game_of_fixed_turns() -> None:
     turns = GoEnv(5, turns=4, first_pass=3)
-    assert selfplay_game(turns).player_view() == GoEnv(5, turns=4, first_pass=8)
-    assert selfplay_game(GoEnv(5)).player_view() == GoEnv(5)
+    assert turns.player_view() == GoEnv(5, turns=4, first_pass=8)
+    assert GoEnv(5).player_view() == GoEnv(5)
 
 
 def test_openings_are_off_the_edge() -> None:
-    allowed = selfplay_game(GoEnv(4)).opening_actions
+    allowed = GoEnv(4).opening_actions
     assert [GoEnv(4).to_text(int(action)) for action in np.flatnonzero(allowed)] == ["B3", "C3", "B2", "C2"]
 
 
@@ -29,12 +28,12 @@ def test_openings_are_off_the_edge() -> None:
 
 
 def komis(env: GoEnv, count: int = 4000) -> np.ndarray:
-    return np.array([selfplay_game(env).random_setup(np.random.default_rng([3, i]))["komi"] for i in range(count)])
+    return np.array([env.random_setup(np.random.default_rng([3, i]))["komi"] for i in range(count)])
 
 
 def test_without_options_every_game_starts_the_same() -> None:
     generator = np.random.default_rng(1)
-    assert selfplay_game(GoEnv(9)).random_setup(generator) == {}
+    assert GoEnv(9).random_setup(generator) == {}
     assert generator.random() == np.random.default_rng(1).random()  # nothing was drawn
 
 

@@ -5,44 +5,31 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago import GameEnv, GoEnv
-from alphago.env.games import GAMES, make_game, selfplay_game
-from alphago.env.go_selfplay import GoSelfPlayGame
-from alphago.env.selfplay_game import SelfPlayGame
+from alphago import GameEnv
+from alphago.env.games import GAMES, make_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
 
 
 @pytest.mark.parametrize("env", [*(make_game(name) for name in GAMES if name != "go"), TicTacToeEnv()], ids=str)
 def test_by_default_nothing_is_special(env: GameEnv) -> None:
-    game, generator = selfplay_game(env), np.random.default_rng(1)
-    assert type(game) is SelfPlayGame
-    assert game.variant() is game.player_view() is env
-    assert game.random_setup(generator) == {}
+    generator = np.random.default_rng(1)
+    assert env.selfplay_variant() is env.player_view() is env
+    assert env.random_setup(generator) == {}
     assert generator.random() == np.random.default_rng(1).random()  # nothing was drawn
-    assert game.opening_actions.tolist() == [True] * env.action_space
-
-
-def test_go_has_its_own() -> None:
-    assert type(selfplay_game(GoEnv(5))) is GoSelfPlayGame
-    assert type(selfplay_game(type("MyGo", (GoEnv,), {})(5))) is GoSelfPlayGame  # as has a subclass
+    assert env.opening_actions.tolist() == [True] * env.action_space
 
 
 class OddEnv(TicTacToeEnv):
-    """Tic-tac-toe by another name."""
+    """One that begins with a move of Black's."""
 
     name = "odd"
-
-
-class OddSelfPlayGame(SelfPlayGame[OddEnv]):
-    """One that begins with a move of Black's."""
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         return {"first": int(generator.integers(9))}
 
 
 def test_a_game_of_ones_own_can_have_its_own() -> None:
-    selfplay_game.register(OddEnv, OddSelfPlayGame)
     beginning = draw_beginning(OddEnv(), SelfPlaySettings(), 3, 5)
     assert beginning.setup == {"first": int(np.random.default_rng([3, 5]).integers(9))}
     assert draw_beginning(TicTacToeEnv(), SelfPlaySettings(), 3, 5).setup == {}

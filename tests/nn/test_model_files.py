@@ -12,7 +12,6 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from alphago import GameEnv, GoEnv, NeuralNet, load_model
-from alphago.env.games import selfplay_game
 from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.nn import model_files
 from alphago.nn.model_files import ModelError, model_file, saved_game
@@ -302,7 +301,7 @@ def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
 
 def test_without_a_game_a_network_loads_with_its_own(tmp_path):
     """The rules of Go, that is: what self-play changed about them is left out."""
-    path = save(selfplay_game(GoEnv(5, komi=3.5, max_moves=40)).variant(), tmp_path / "net")
+    path = save(GoEnv(5, komi=3.5, max_moves=40).selfplay_variant(), tmp_path / "net")
     net = load_model(path)
     assert net.env == GoEnv(5, komi=3.5)
     assert_reads_alike(net, load_model(path, GoEnv(5)), net.env.position())

@@ -15,7 +15,6 @@ import pytest
 import torch
 
 from alphago import GameEnv, GameRecord, GoEnv, NeuralNet, Report, train
-from alphago.env.games import selfplay_game
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.records.record import RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.settings import make, spread
@@ -276,7 +275,7 @@ class RandomGames:
 
     def game(self, number: int) -> GameRecord:
         generator = np.random.default_rng([self.seed, number])
-        setup = selfplay_game(self.env).random_setup(generator)
+        setup = self.env.random_setup(generator)
         builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
         while not position.is_over:
             legal = np.flatnonzero(position.legal_mask)

@@ -128,7 +128,7 @@ class RunSettings(AnyRunSettings):
         "depend slightly on the margin",
         default=False,
         structural=True,
-        python="See `alphago.env.selfplay_game.SelfPlayGame.variant`",
+        python="See `GameEnv.selfplay_variant`",
     )
     selfplay_dtype: str | None = setting(
         'dtype of inference in self-play and in matches of judges: "float32", "bfloat16" or, on CPUs that support it, '

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.env.games import selfplay_game
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, check_heeds_early
@@ -141,7 +140,7 @@ def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: 
     """
     # The order of the draws below decides every game, so it stays as it is.
     generator = np.random.default_rng([seed, number])
-    setup = selfplay_game(env).random_setup(generator)
+    setup = env.random_setup(generator)
     mean_opening = settings.opening_plies  # mean number of opening plies
     if mean_opening is None:
         longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves

@@ -8,14 +8,13 @@ import numpy as np
 import torch
 
 from alphago import ReplayMemory, selfplay
-from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference import hardware
 from alphago.training.loop import train_loop
 from tests.training.small_runs import GO, EagerSaving, opened
 
 # Compiled kernels come with the fork, too.
-memory = ReplayMemory(selfplay_game(GO).variant())
+memory = ReplayMemory(GO.selfplay_variant())
 memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1, device="cpu", seed=0))
 memory.sample(4, np.random.default_rng(0))
 
