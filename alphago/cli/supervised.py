@@ -22,8 +22,8 @@ def add_options(parser: Parser) -> None:
     option(parser, "--test", "only test --model, on the test games; train nothing", action="store_true")
     text = "how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)"
     option(parser, "--epochs X", text, number)
-    option(parser, "--tower-height N", "residual blocks (the board's recipe's); a --model grows", integer)
-    option(parser, "--channels N", "channels (the board's recipe's); a --model grows", integer)
+    option(parser, "--tower-height N", "residual blocks of a new network (the board's recipe's)", integer)
+    option(parser, "--channels N", "channels of a new network (the board's recipe's)", integer)
     option(parser, "--folder PATH", "the run's folder (a new one in runs)")
     option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
     add_device(parser)

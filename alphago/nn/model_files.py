@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load as tensors_from
+from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
@@ -25,10 +26,10 @@ from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_network as read_katago_network
 from alphago.nn.katago.stream import GZIP, Stream, unpacked
-from alphago.nn.parts import SLOTS, game_structure
+from alphago.nn.parts import SLOTS, fits_game, game_structure
 from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import check_regular, read_file, user_path, write_atomic
-from alphago.system.validation import check_int, near_names, shortened
+from alphago.system.validation import check_int, is_int, near_names, shortened, shown
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -346,3 +347,74 @@ def check_table(name: str, value: object) -> None:
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts `extra` in a file's description, by name."""
     return {name: str(text) for name, text in description["extra"].items()}
+
+
+# --- does a file hold the network that it describes, and can this one play a game? -----------------
+
+
+def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
+    """Raise ModelError unless the network in the file `path`, with this description, can play the game `env`."""
+    saved, structure = description["structure"], game_structure(env)
+    if not fits_game(saved, env, bool(description["net"]["size_free"])):
+        different = [key for key in structure if saved.get(key) != structure[key]]
+        detail = ", ".join(f"{key} must be {structure[key]}, got {shortened(saved.get(key))}" for key in different)
+        raise ModelError(f"{path} holds a network for {description['env']}, not for {env}: {detail}")
+
+
+def check_modules(
+    path: str | PathLike[str], config: Mapping[str, Any], modules: Mapping[str, nn.Module | None]
+) -> None:
+    """Check that modules were passed exactly for the slots that were saved with custom modules.
+
+    config: `NeuralNet.config`, from the file `path`.  modules: the modules passed to `load_model`, by slot.
+    Raises ModelError if a module is missing, or was passed for a slot with the default part.
+    """
+    parts, custom = config["parts"], config["custom"]
+    for slot, module in modules.items():
+        if slot in custom and module is None:
+            raise ModelError(f"{path} was saved with its own {slot}, a {shortened(custom[slot])}: pass one as {slot}=…")
+        is_default = slot not in custom and slot not in parts
+        if is_default and module is not None:
+            raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
+
+
+def check_tower_size(
+    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
+) -> None:
+    """Raise ModelError if the file has too few weights for a tower of this size.
+
+    This is checked before the tower is built, so that a damaged file cannot make it allocate much memory.
+    tensors: the tensors in the file `path`.
+    """
+    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
+    fits = False
+    if is_int(tower_height, 0) and is_int(channels, 0):
+        entry, block = 9 * channels, 2 * 9 * channels**2  # fewest weights of the 3x3 convolutions of entry and block
+        enough_weights = entry + tower_height * block <= held
+        fits = enough_weights and tower_height <= len(tensors)  # the latter because `channels` may be 0
+    if not fits:
+        size = f"{shortened(tower_height)} blocks x {shortened(channels)} channels"
+        raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
+
+
+def check_tensors(
+    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], expected: Mapping[str, torch.Tensor]
+) -> None:
+    """Raise ModelError unless the tensors of the file `path` are finite and match `expected`.
+
+    expected: the network's state dict, which determines names, shapes, and whether numbers are floating-point.
+    """
+    for name in expected:
+        if name not in tensors:
+            raise ModelError(f"{path} lacks the weight {name}, which the network has")
+    for name, tensor in tensors.items():
+        like = expected.get(name)
+        if like is None:
+            raise ModelError(f"{path} holds a weight {shortened(name)}, which the network does not have")
+        if tensor.shape != like.shape:
+            got = shown(list(tensor.shape))
+            raise ModelError(f"{path}: weight {name} must have shape {list(like.shape)}, got {got}")
+        if tensor.is_floating_point() != like.is_floating_point():
+            raise ModelError(f"{path}: weight {name} must be {like.dtype}, got {tensor.dtype}")
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")

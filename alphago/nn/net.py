@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.env.games import GAMES, is_go
 from alphago.env.go_rules import KATAGO
 from alphago.env.position import Position
-from alphago.nn import model_checks, model_files, parts
+from alphago.nn import model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
@@ -384,10 +384,10 @@ def load_model(
         env = env.replace(planes=KATAGO)
     tensors, description = model_files.read_weights(path)
     config = description["net"]
-    model_checks.check_game_fits(path, description, env)
-    model_checks.check_modules(path, config, modules)
+    model_files.check_game_fits(path, description, env)
+    model_files.check_modules(path, config, modules)
     if base_net is None and "base_net" not in config["parts"]:
-        model_checks.check_tower_size(path, tensors, config["tower_height"], config["channels"])
+        model_files.check_tower_size(path, tensors, config["tower_height"], config["channels"])
     try:
         for slot, part in config["parts"].items():
             if modules[slot] is None:
@@ -395,7 +395,7 @@ def load_model(
         net = build_net(config, env, **modules)
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # the description is damaged
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error
-    model_checks.check_tensors(path, tensors, net.state_dict())
+    model_files.check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
     net.notes = model_files.notes_of(description)
     net.taught_by = net.notes.get(TAUGHT_BY, "")

@@ -12,7 +12,6 @@ import torch
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import network_and_game
-from alphago.nn.growing import grow
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import changes, from_data, structural_changes, to_data
@@ -78,6 +77,8 @@ class Call:
         if network is not None and not isinstance(network, NeuralNet):
             raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
         given = {name: size for name, size in sizes.items() if size is not None}
+        if network is not None and given:
+            raise ValueError(f"{' and '.join(given)} must be left out with a model, which has its own: {network}")
         return cls(env, network, given, find_device(env, device), device == "auto", reports, deadline, parts)
 
 
@@ -111,8 +112,6 @@ def new_network(call: Call, of_recipe: Mapping[str, Any], seed: int) -> tuple[Ne
     with seeded(seed):
         if model is None:
             model = NeuralNet(env, **{**of_recipe, **call.sizes})
-        elif call.sizes:
-            model = grow(model, **call.sizes)
     if model.env == env:
         return model, []
     note = f"the model is for {model.env}: its weights learn {env}, for which a network is returned"
@@ -175,8 +174,6 @@ def saved_run(
                     f"the run in {folder} has a network with custom modules ({slots}): pass one like it as model=…"
                 )
             model = build_net(network, env)
-    elif call.sizes:
-        model = grow(model, **call.sizes)
     model = model if model.env == env else model.resized(env)  # raises ValueError if it is for another game
     check_unchanged(folder, network, model.config)
     model.taught_by = config["taught_by"]

@@ -64,8 +64,7 @@ def train(
             gives none.  None: the recipe of the board, or of the next larger board that has one; runs of fewer than
             5 000 games take its network, and the settings "few-games" in recipes.toml.
         model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
-            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  With larger sizes than
-            the network's, a new network that computes the same goes on (`alphago.nn.growing`).  If the network is for
+            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  If the network is for
             another board or komi, the result is a network for `env` that shares its weights.
         folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
             call resumes the run with its own settings.  All settings may change except the game, the network, and what

@@ -67,8 +67,7 @@ def train_supervised(
             report says how many games are left out, and why.
         net: a network to continue with, which is trained in place, or its name or path; None for a new network.
         epochs: how often each game is trained on, on average, at least 0.001; to be given instead of `num_games`.
-        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.  With `net`, sizes to
-            which the network grows: the result is a new network, which computes the same at first.
+        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe; not with `net`.
         folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
             settings that the call leaves out keep their values.
         reports: as in `train`.

@@ -216,7 +216,7 @@ class TestModel:
     @pytest.mark.parametrize(
         ("env", "given", "sentence"),
         [
-            (GO, {"model": model(), "channels": 1}, "channels must be at least that of the model, "),
+            (GO, {"model": model(), "channels": 1}, "channels must be left out with a model, which has its own"),
             (GO, {"model": model(env=GoEnv(5), size_free=False)}, "fit one board size"),
             (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
             (TicTacToeEnv(), {"model": model()}, "is another game"),
