@@ -21,11 +21,13 @@ from alphago.env.game_options import HIDDEN, Option, option_of
 from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
+from alphago.system.other_names import GAME_NAMES, with_name_hints
 from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
 
 PLAYER_NAMES = {1: SIDES[0], -1: SIDES[1]}
 
 
+@with_name_hints(GAME_NAMES)
 class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 

@@ -15,6 +15,7 @@ from alphago.drawing.planes import planes_picture
 from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.batch import FIRST, GameBatch, Line
+from alphago.system.other_names import POSITION_NAMES, with_name_hints
 from alphago.system.validation import shown
 
 
@@ -69,6 +70,7 @@ PLAIN = Look()
 STONES = ("lines", "squares", "holes")  # surfaces with stones
 
 
+@with_name_hints(POSITION_NAMES)
 class Position:
     """One position of any game; immutable: `play` returns a new one.
 

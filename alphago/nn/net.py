@@ -28,6 +28,7 @@ from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
+from alphago.system.other_names import NETWORK_NAMES
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
 # (tower_height, channels, size_free) of each preset.  A "default" network learns a small board on one machine in
@@ -164,6 +165,11 @@ class NeuralNet(nn.Module):
         net.parts, net.custom = self.parts, self.custom
         net.taught_by = self.taught_by
         return net.train(self.training)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NETWORK_NAMES:
+            raise AttributeError(f"NeuralNet has no {name}: {NETWORK_NAMES[name]}")
+        return super().__getattr__(name)
 
     def __call__(self, inputs: object, *rest: object, **options: object) -> Any:
         """Evaluate a position, `net(position)`, several positions, `net(positions)`, or planes, `net(planes)`.
