@@ -108,14 +108,6 @@ def same_tree(player: PlayoutPlayer, search: NaivePlayoutSearch) -> bool:
     return len(pairs) == tree.used[0]
 
 
-class TestStrength:
-    @pytest.mark.parametrize("name", ["uct:100", "rave:100"])
-    def test_beats_random_moves(self, name: str) -> None:
-        match = evaluate(GoEnv(5, komi=0.5), name, "random", 20, random_opening=2)
-        assert match.wins >= 18
-        assert match.distinct == 20
-
-
 ONE_STONE_TO_TAKE = """
     . X . X O
     X X X X .

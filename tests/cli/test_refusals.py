@@ -65,6 +65,8 @@ sgf exam --to d --workers 0 -> --workers must be an integer from 1
 export four --out four.pt -> --format must be onnx, w32 or w16, or the end of the file's name
 export four --game reversi -> four must hold a network for reversi, got one for ConnectFourEnv
 export four --out none/x.w32 -> none/x.w32 cannot be used: No such file
+worker -> either ADDRESS or --folder PATH must be given
+worker 10.0.0.1:6379 --folder x -> either ADDRESS or --folder PATH must be given
 info swept -> a run must be a folder with metrics.jsonl
 info run -> rows must be two or more iterations
 info 5x5 -> no network 5x5 comes with the package

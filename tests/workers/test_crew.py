@@ -91,12 +91,6 @@ def test_where_nothing_answers(address: str) -> None:
         ray_cluster.check_reachable("here")
 
 
-@pytest.mark.parametrize("words", [[], ["10.0.0.1:6379", "--folder", "x"]])
-def test_a_worker_needs_one_place(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["worker", *words]) == 2
-    assert "either ADDRESS or --folder PATH must be given" in capsys.readouterr().err
-
-
 def test_the_cause_in_a_log_of_ray() -> None:
     log = "Traceback\n  File x\nray.exceptions.RpcError: no\n  File y\nRuntimeError: Version mismatch:\n  Ray: 2.60.0\n"
     assert ray_cluster.cause_in(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
