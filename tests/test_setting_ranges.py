@@ -130,7 +130,7 @@ WRONG: list[tuple[Any, dict[str, list[Any]]]] = [
     (partial(DenseBase, 3, (5, 5)), {"activation": ["tanh"]}),
     (partial(FlatPolicy, 5, 6), {"hidden": [-1]}),
     (partial(ReplayMemory, GO), {"capacity": ["9"], "search_share": [math.nan]}),
-    (Gate, {"games": [5], "sprt": [5]}),
+    (Gate, {"games": [5]}),
     (TournamentSettings, {"games": [5]}),
     (partial(Sprt, 0, 10), {"alpha": [0.0], "beta": [0.5]}),
     (MakeSettings, {"komi": [0.3]}),

@@ -117,7 +117,7 @@ def test_numpy_numbers_are_numbers() -> None:
     """In settings that a run's config keeps, and in parts that a file describes."""
     made = [
         Gumbel(considered=np.int64(2), c_scale=np.float32(0.5), decisive_moves=np.True_),
-        Gate(games=np.int64(4), sprt=(np.float64(0), np.int64(20))),
+        Gate(games=np.int64(4), win_rate=np.float64(0.5)),
         LossWeights(policy=np.float32(1)),
         run_settings(search={"considered": np.int64(2)}).selfplay.search,
         ResidualTower(GO.planes, np.int64(8), np.int64(1)).arguments,
