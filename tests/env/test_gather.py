@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.game import GameEnv
-from tests.env.test_pictured import GAMES
+from tests.env.test_pictures import GAMES
 from tests.random_games import random_game
 
 
