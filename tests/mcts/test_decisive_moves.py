@@ -18,14 +18,14 @@ from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.forbidden import Forbidden
 from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.waves import decide
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
 from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
-from tests.mcts.trees import children, random_position, run, search_from
+from tests.mcts.trees import random_position, run, search_from
 
 TIC_TAC_TOE = GomokuEnv(3, 3)
 
@@ -67,21 +67,6 @@ def test_as_if_the_network_had_said_so(env: GameEnv, settings: SearchSettings) -
     without = search_from(positions, HashEvaluator(), blind)
     run(without, 80)
     assert not np.array_equal(without.tree.value, ours.tree.value)
-
-
-def test_a_win_next_move_is_prevented_at_once() -> None:
-    """White must take C1; every other move has lost as soon as it is tried."""
-    position = TIC_TAC_TOE.position().after(["A1", "B2", "B1"])
-    search = search_from([position], HashEvaluator(), Puct(first_play_reduction=0.0))
-    run(search, 12)
-    values = {
-        TIC_TAC_TOE.to_text(action): search.tree.value_sum[0, child] / search.tree.visits[0, child]
-        for action, child in children(search.tree, 0, ROOT).items()
-        if search.tree.visits[0, child]
-    }
-    assert values.pop("C1") > -1
-    assert values
-    assert set(values.values()) == {-1}
 
 
 def winning() -> Position:

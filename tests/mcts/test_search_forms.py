@@ -9,7 +9,6 @@ import pytest
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct, PuctRule
 from alphago.mcts.search_forms import make_search, plain_form
-from alphago.system.validation import UnusedSetting
 
 
 class Mine(Puct):
@@ -52,19 +51,6 @@ class TestForms:
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
-        ("name", "own", "rule", "other"),
-        [
-            *((name, "Puct", "puct", "gumbel") for name in ("c_puct", "first_play_reduction", "virtual_loss")),
-            *((name, "Gumbel", "gumbel", "puct") for name in ("considered", "c_visit", "c_scale")),
-        ],
-    )
-    def test_settings_of_another_rule(self, name: str, own: str, rule: str, other: str) -> None:
-        sentence = f'^{name} is a setting of {own}, but this search is {other.title()}: give search="{rule}"$'
-        for form, default in (({"kind": other, name: 2}, rule), ({name: 2}, other)):
-            with pytest.raises(UnusedSetting, match=sentence):
-                make_search(form, 8, 1, rule=default)
-
     @pytest.mark.parametrize(
         ("given", "error", "sentence"),
         [
