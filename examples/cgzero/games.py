@@ -181,8 +181,8 @@ class CGZeroSelfPlay(SelfPlay):
         snapshots = [self.snapshot(net, dtype, old) for net, old in zip(nets, before, strict=True)]
         self.others = Others(tuple(snapshots), lineup.shares)
 
-    def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
-        group = super().new_group(width, numbers, groups)
+    def new_group(self, width: int, numbers: range) -> GroupPlan:
+        group = super().new_group(width, numbers)
         assert isinstance(group, CGZeroGroup)
         group.games = self.games
         group.seat(self.others)

@@ -74,7 +74,7 @@ class TestGrowth:
     def test_a_tree_that_grows_is_the_same(self, leaves: int) -> None:
         """Arrays begin with 64 nodes a game; the other search has room for all from the start."""
         small, large = (search_from(positions(GO, 0, 7), HashEvaluator(), Puct(leaves=leaves)) for _ in range(2))
-        large.tree = large.tree.grown(5000)
+        large.make_room(4000)
         assert small.tree.parent.shape == (2, 64)
         for readouts in ([40, 10], [300, 0], [0, 300], [900, 1]):
             assert np.array_equal(run(small, readouts), run(large, readouts))
@@ -114,7 +114,7 @@ class TestVirtualLoss:
     def test_none_is_left_after_a_wave(self, env: GameEnv, leaves: int) -> None:
         search = search_from(positions(env, 0, 7, 8), HashEvaluator(), Puct(leaves=leaves, virtual_loss=2))
         search.expand_roots(np.arange(3))
-        search.tree = search.tree.grown(200)
+        search.make_room(160)
         budget = np.array([100, 50, 60], np.int32)
         while search.wave(budget):
             assert not search.tree.virtual.any()
