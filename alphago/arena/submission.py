@@ -17,7 +17,7 @@ from alphago.system.files import user_path
 from alphago.system.validation import check_positive, checks_keywords
 
 START_SECONDS = 60.0  # until a file is imported: torch alone takes some seconds
-MOVE_SECONDS = 2.0
+MOVE_SECONDS = 5.0
 
 
 @checks_keywords()

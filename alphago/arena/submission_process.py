@@ -10,6 +10,7 @@ import random
 import runpy
 import sys
 import traceback
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +29,7 @@ def main() -> None:
             if choose is None:
                 choose, answer = read_function(file, env), ""
             else:
-                answer = move_text(env, choose, *seed_and_moves)
+                answer = move_text(env, choose, os.path.basename(file), *seed_and_moves)
             print("move", answer, file=answers, flush=True)
         except Exception as error:
             print("error", *f"{where(error, file)}{type(error).__name__}: {error}".split(), file=answers, flush=True)
@@ -44,10 +45,14 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
     return choose
 
 
-def move_text(env: Any, choose: Callable[[Any], object], seed: str, *moves: str) -> str:
-    """Return the move that a function chooses after these moves as text, or what else it has returned."""
-    random.seed(int(seed))
-    np.random.seed(int(seed) % 2**32)
+def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
+    """Return the move that a function chooses after these moves as text, or what else it has returned.
+
+    name: the file's, so that two submissions in a game draw other numbers.
+    """
+    mixed = zlib.crc32(f"{name} {seed}".encode())
+    random.seed(mixed)
+    np.random.seed(mixed)
     move: Any = choose(env.position().after(moves))
     is_action = isinstance(move, (int, np.integer)) and 0 <= move < env.action_space
     return env.to_text(int(move)) if is_action else " ".join(str(move).split())

@@ -106,8 +106,14 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
-    """Return a batch with the positions in its slots, in order; raise ValueError for a position of another game."""
-    for other in {id(position.env): position.env for position in positions}.values():
+    """Return a batch with the positions in its slots, in order.
+
+    Raises ValueError for a position of another game; positions of matches (`GameEnv.match_variant`) are welcome.
+    """
+    games = list({id(position.env): position.env for position in positions}.values())
+    if games and env.match_variant().accepts(games[0]):
+        env = env.match_variant()
+    for other in games:
         if not env.accepts(other):
             raise ValueError(f"positions must be of {env}, got one of {other}")
     batch = env.new_batch(len(positions))

@@ -77,6 +77,13 @@ def test_one_position_several_and_none():
     assert value.shape == (0,)
 
 
+def test_positions_of_matches_are_read():
+    """Their games end later."""
+    net, match = lived_in(small()), ENV.match_variant()
+    assert not ENV.accepts(match)
+    assert net(match.position().play(12))[1] == net(ENV.position().play(12))[1]
+
+
 def test_many_positions_are_read_in_parts():
     net = lived_in(small())
     one, _ = net(ENV.position())
