@@ -19,11 +19,20 @@ from alphago.mcts.analyst import Analyst, Evaluators
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.questions import Answer, Limit, Question
 from alphago.system.validation import check_choice, check_int, shown
-from alphago.ui.analysis_query import MOST_VISITS, Defaults, Limits, Query, QueryError, QueryTurn, read_query, require
+from alphago.ui.analysis_query import (
+    MOST_VISITS,
+    Defaults,
+    Limits,
+    Query,
+    QueryError,
+    QueryTurn,
+    read_object,
+    read_query,
+    require,
+)
 from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.katago import SIDES, line_texts, move_fields, points, raw_fields, root_fields, seen_by
 
-GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 THREAD = "alphago-analysis"  # the name of the threads that search
 MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each only once
 
@@ -117,28 +126,13 @@ class AnalysisEngine:
 
     def receive(self, line: str) -> None:
         """Handle one line of input: a query or an action."""
-        if not line.strip():
-            return
-        if len(line) > self.limits.characters:
-            self.send(error(f"a query must have at most {self.limits.characters} characters, got {len(line)}"))
-            return
+        fields: dict[str, Any] = {}
         try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError) as problem:
-            is_gtp = line.split()[0] in GTP_WORDS
-            text = "this is the JSON analysis protocol; `alphago gtp` speaks GTP" if is_gtp else f"no JSON: {problem}"
-            self.send(error(text))
-            return
-        if not isinstance(fields, dict):
-            self.send(error(f"a query must be a JSON object, got {shown(fields)}"))
-            return
-        try:
-            if "action" in fields:
-                self.act(fields)
-            else:
-                self.ask(fields)
-        except QueryError as problem:
-            self.send(error(str(problem), problem.field, fields.get("id")))
+            if line.strip():
+                fields = read_object(line, self.limits.characters)
+                (self.act if "action" in fields else self.ask)(fields)
+        except ValueError as problem:
+            self.send(error(str(problem), getattr(problem, "field", None), fields.get("id")))
 
     def ask(self, fields: Mapping[str, Any]) -> None:
         """Ask the analyst about the positions of a query; raise QueryError if they are too many or it is invalid."""

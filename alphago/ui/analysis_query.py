@@ -38,6 +38,7 @@ T = TypeVar("T")
 Play = tuple[int, int]  # a colour, +1 or -1, and an action
 MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
+GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 ONLY_SLOT = np.zeros(1, np.int64)  # the slot of a position's batch, which has no other
 FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
@@ -129,6 +130,21 @@ class Defaults(NamedTuple):
     visits: int
     side: str
     limits: Limits
+
+
+def read_object(line: str, most: int) -> dict[str, Any]:
+    """Return the query or action in a line; raise ValueError for a line of more characters, or no JSON object."""
+    if len(line) > most:
+        raise ValueError(f"a query must have at most {most} characters, got {len(line)}")
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        is_gtp = line.strip().partition(" ")[0] in GTP_WORDS
+        text = "this is the JSON analysis protocol; `alphago gtp` speaks GTP" if is_gtp else f"no JSON: {problem}"
+        raise ValueError(text) from None
+    if not isinstance(fields, dict):
+        raise ValueError(f"a query must be a JSON object, got {shown(fields)}")
+    return fields
 
 
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:

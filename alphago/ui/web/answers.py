@@ -13,9 +13,10 @@ from alphago.env.game import GameEnv
 from alphago.env.position import IllegalMove
 from alphago.system.kernels.cache import compiling_time
 from alphago.system.validation import near_misses, shortened, shown
+from alphago.ui.analysis_query import read_object
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import MOST_MESSAGE
-from alphago.ui.web.page_actions import ACTIONS, Query, QueryReader
+from alphago.ui.web.page_actions import ACTIONS, QueryReader
 from alphago.ui.web.page_search import PageSearch
 
 LONGEST_ERROR = 400  # letters of an error
@@ -50,7 +51,7 @@ class PageAnswers:
         """Answer a query, with an error if that fails; of a search only begin it."""
         query_id, over = None, self._patience()
         try:
-            query = read_query(line)
+            query = read_object(line, MOST_MESSAGE)
             query_id, action = query.get("id"), query.get("action")
             if action is None:
                 self._drop()  # a page looks at one board, and has one search at most
@@ -120,19 +121,6 @@ def action_of(name: object) -> Callable[..., dict[str, Any]]:
     if not isinstance(name, str) or name not in ACTIONS:
         raise ValueError(f"there is no action {shown(name)}: {near_misses(str(name), list(ACTIONS))}")
     return ACTIONS[name]
-
-
-def read_query(line: str) -> Query:
-    """Return the query in a line; raise ValueError for one that is too long, not JSON, or no object."""
-    if len(line) > MOST_MESSAGE:
-        raise ValueError(f"a message must have at most {MOST_MESSAGE} letters, got {len(line)}")
-    try:
-        query = json.loads(line)
-    except (ValueError, RecursionError):
-        query = None
-    if not isinstance(query, dict):
-        raise ValueError(f"a message must be a JSON object, got {shown(line)}")
-    return query
 
 
 def error_sentence(error: Exception) -> str:

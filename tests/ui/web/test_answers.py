@@ -119,8 +119,8 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
             number = asker.post(**query)
             answer = asker.next()
             assert (answer["id"], answer["error"][: len(sentence)]) == (number, sentence)
-        asker.page.receive("nonsense")
-        assert asker.next() == {"id": None, "error": "A message must be a JSON object, got 'nonsense'."}
+        asker.page.receive("5")
+        assert asker.next() == {"id": None, "error": "A query must be a JSON object, got 5."}
 
 
 def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
