@@ -12,7 +12,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.position import IllegalMove
 from alphago.system.kernels.cache import compiling_time
-from alphago.system.validation import near_misses, shortened, shown
+from alphago.system.validation import check_choice, shortened
 from alphago.ui.analysis_query import read_object
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import MOST_MESSAGE
@@ -58,7 +58,7 @@ class PageAnswers:
                 self._search = PageSearch(self.reader, query)
                 threading.Thread(target=self._report, args=[self._search], name="alphago-page", daemon=True).start()
             elif action != "terminate":
-                self.send(id=query_id, **action_of(action)(self.reader, query))
+                self.send(id=query_id, **ACTIONS[check_choice("action", action, ACTIONS)](self.reader, query))
             elif self._search is not None and self._search.id == query.get("terminateId"):
                 self._drop()
         except Exception as error:
@@ -114,13 +114,6 @@ class PageAnswers:
             search, self._search = self._search, None
         if search is not None:
             search.question.stop()
-
-
-def action_of(name: object) -> Callable[..., dict[str, Any]]:
-    """Return the function of an action; raise ValueError if there is no such one."""
-    if not isinstance(name, str) or name not in ACTIONS:
-        raise ValueError(f"there is no action {shown(name)}: {near_misses(str(name), list(ACTIONS))}")
-    return ACTIONS[name]
 
 
 def error_sentence(error: Exception) -> str:

@@ -187,7 +187,8 @@ class GameTree:
     """
 
     def __init__(self, start: Position, names: tuple[str, str] = ("", "")) -> None:
-        self.start, self.env = start, start.env
+        self.start = start
+        self.env: Any = start.env
         self.nodes: list[dict[str, Any]] = [{"parent": -1}]
         self.positions = [start]
         self.view: dict[str, Any] = {"names": list(names), "nodes": self.nodes, "end": 0}

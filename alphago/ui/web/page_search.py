@@ -70,15 +70,15 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
         {
             "move": to_text(move.action),
             "visits": move.visits,
-            "winrate": rounded((1 + move.q) / 2),
+            "winrate": round((1 + move.q) / 2, 4),
             **score_field(move.score),
-            "prior": rounded(move.prior),
+            "prior": round(move.prior, 4),
             "order": move.order,
             "pv": [to_text(action) for action in move.line],
         }
         for move in black.moves(0)
     ]
-    root = {"visits": int(analysis.root_visits[0]), "winrate": rounded((1 + float(black.value[0])) / 2)}
+    root = {"visits": int(analysis.root_visits[0]), "winrate": round((1 + float(black.value[0])) / 2, 4)}
     fields = {
         "moveInfos": infos,
         "rootInfo": {**root, **score_field(float(black.root_score[0])), "currentPlayer": PLAYER_NAMES[mover][0]},
@@ -92,8 +92,3 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
 def score_field(score: float) -> dict[str, float]:
     """Return KataGo's field of a lead in points; none for NaN."""
     return {} if np.isnan(score) else {"scoreLead": round(score, 2) + 0.0}  # makes -0.0 a 0.0
-
-
-def rounded(share: float) -> float:
-    """Return a share as a short number."""
-    return round(float(share), 4)

@@ -96,7 +96,6 @@ def sgf_text(tree: GameTree) -> str:
         if result is not None:
             document.set_text(0, "RE", result)
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
-    assert isinstance(env, StonesEnv)
     for number, node in enumerate(tree.nodes):
         old, count = in_file(node), count_at(tree, number)
         is_old = number == 0 or 0 <= old < len(document.nodes)  # a new file has its first node
@@ -229,18 +228,12 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     return list(remarks)
 
 
-def stones_env(tree: GameTree) -> StonesEnv:
-    """Return the game of a tree that is read from SGF."""
-    assert isinstance(tree.env, StonesEnv)
-    return tree.env
-
-
 def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
     """Return whether a file's node sets up stones that change the board at a tree's node, or that are off the board."""
     if not any(name in properties for name in STONES):
         return False
     try:
-        stones = stones_of(stones_env(tree), properties)
+        stones = stones_of(tree.env, properties)
     except ValueError:
         return True
     board = tree.positions[number].board.ravel()  # type: ignore[attr-defined]
@@ -292,7 +285,7 @@ def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
     A move out of turn skips the other colour's turn; passes after the end of the game are left out.
     number: the number of the node in the file.  Raises IllegalMove for an illegal move.
     """
-    env = stones_env(tree)
+    env = tree.env
     for letter in properties:
         if letter not in SIGNS or not properties[letter]:
             continue

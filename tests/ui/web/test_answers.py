@@ -101,7 +101,7 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
     other = {"network": "hash", "moves": []}
     with Asker() as asker:
         for query, sentence in (
-            ({"action": "jump"}, "There is no action 'jump'"),
+            ({"action": "jump"}, "Action must be one of 'hello', "),
             ({"action": "view", **about(asker.start), "moves": ["C3"]}, 'A move must be such as ["B", "C3"]'),
             ({"action": "view", **about(asker.start), "moves": [["B", "Z9"]]}, "'Z9' is not a point of Go 5x5; moves"),
             ({"action": "view", "game": 5}, "Game must be an object with a name"),
