@@ -59,7 +59,7 @@ def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
     assert len(rows) > 1
     for row in rows:
         assert (len(row["moves"]), row["board_size"]) == (row["played"], 3)
-        ends = [GO.match_variant().position().after(game["moves"].split()) for game in row["moves"]]
+        ends = [GO.position().after(game["moves"].split()) for game in row["moves"]]
         assert all(end.is_over for end in ends)
         candidate = [end.result * (1 - 2 * (i % 2)) for i, end in enumerate(ends)]
         assert candidate == [game["outcome"] for game in row["moves"]]
