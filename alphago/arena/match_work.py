@@ -17,9 +17,8 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator, fitting_network
 from alphago.mcts.network_digest import check_network, network_digest
 from alphago.mcts.search_forms import plain_form
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import one_torch_thread, own_thread
-from alphago.nn.travel import net_from_arrays, net_to_arrays
 from alphago.workers.jobs import JobPool
 from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 

@@ -6,6 +6,7 @@ from math import prod
 from os import PathLike
 from typing import Any, overload
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -410,4 +411,22 @@ def load_model(
         _ = net.resign_threshold  # raises if the note is damaged
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
+    return net.eval()
+
+
+# --- as plain data and arrays, which travel to other processes -------------------------------------
+
+
+def net_to_arrays(net: NeuralNet) -> tuple[dict[str, object], dict[str, np.ndarray]]:
+    """Return a network's description and weights; raise ValueError if it has modules that only this program has."""
+    if net.custom:
+        names = ", ".join(f"{slot}={name}" for slot, name in net.custom.items())
+        raise ValueError(f"workers must be able to build the network: {names} must be a registered part")
+    return net.config, {name: tensor.cpu().numpy() for name, tensor in net.state_dict().items()}
+
+
+def net_from_arrays(config: Mapping[str, Any], weights: Mapping[str, np.ndarray], env: GameEnv) -> NeuralNet:
+    """Return the network of `net_to_arrays`; env: its game."""
+    net = build_net(config, env)
+    net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     return net.eval()

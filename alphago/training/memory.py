@@ -11,11 +11,10 @@ import numpy as np
 
 from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game import GameEnv
-from alphago.env.kernels.turned import turn_rows
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
-from alphago.training.kernels.samples import find_drawn, gather_paths
+from alphago.training.kernels.samples import find_drawn, gather_paths, turn_rows
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets, policies_of, values_of
 
 ArrayT = TypeVar("ArrayT")

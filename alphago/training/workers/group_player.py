@@ -18,9 +18,8 @@ from alphago.mcts.network_digest import check_network, network_digest
 from alphago.nn.inference.cpu import compiled_evaluator, compiled_network
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.hardware import find_device
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import own_thread
-from alphago.nn.travel import net_from_arrays, net_to_arrays
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.settings import from_data, to_data
 from alphago.training.group import Group
