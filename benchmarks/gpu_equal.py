@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from gpu_figures import Figure, Scale
+from row_playouts import PLAYOUTS
 
 from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda.backend import find_backend
 from alphago.cuda.device import import_cupy
 from alphago.env.game import GameEnv
 from alphago.env.kernels.playouts import playout
-from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.nn.threads import Workers
 from alphago.system.cores import available_cores
 

@@ -31,10 +31,10 @@ from statistics import fmean, median
 
 import numpy as np
 from figures import Figures, add_option, rate
+from row_playouts import PLAYOUTS
 
 from alphago import GameEnv, GoEnv, OwareEnv, ReversiEnv
 from alphago.env.kernels.playouts import playout_batch
-from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.nn.inference.hardware import processor
 
 try:

@@ -7,7 +7,7 @@ import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, NeuralNet, OwareEnv, ReversiEnv, selfplay
 from alphago.cuda.contract import Backend
-from alphago.env.kernels.row_playouts import PLAYOUTS
+from benchmarks.row_playouts import PLAYOUTS
 from tests.cuda.boards import Twins, batch_on
 
 SMALL = [

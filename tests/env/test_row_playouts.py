@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GomokuEnv, OwareEnv, ReversiEnv
-from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.env.kernels.rows import PLY
+from benchmarks.row_playouts import PLAYOUTS
 from tests.naive.playouts import Stream
 
 ENVS = [OwareEnv(), OwareEnv(rules="cgzero"), ReversiEnv(6), ReversiEnv(10), GomokuEnv(5, 4), ConnectFourEnv()]
