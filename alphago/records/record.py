@@ -324,7 +324,6 @@ class RecordBuilder:
         self.began = time.monotonic()
         # For each ply: a block with the moves of many games, and the row of this game in the block.
         self.plies: list[tuple[RecordedMoves, int]] = []
-        self.dropped = 0  # number of moves at the beginning whose weights are 0
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
@@ -356,10 +355,6 @@ class RecordBuilder:
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
-    def drop_samples(self) -> None:
-        """Set the weights of all moves so far to 0, so that training does not learn from them."""
-        self.dropped = len(self.plies)
-
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """Return the record of the finished game.
 
@@ -370,7 +365,6 @@ class RecordBuilder:
             policies = np.stack([block.policies[row] for block, row in self.plies])
             numbers = np.stack([block.numbers[row] for block, row in self.plies])
         moves, values, legal_counts, movers, weights, surprises = numbers.T
-        weights[: self.dropped] = 0
         return GameRecord(
             moves=moves.astype(np.int16),
             policies=policies,
