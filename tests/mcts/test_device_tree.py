@@ -180,6 +180,30 @@ def test_analyses(env: GameEnv, rule: str, device: str) -> None:
         assert_same(*both)
 
 
+class Counting(DeviceHash):
+    """Knows the sizes of its batches."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__(device)
+        self.sizes: list[int] = []
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        self.sizes.append(len(slots))
+
+
+def test_batches_have_no_more_rows_than_leaves(device: str) -> None:
+    """Rounds know their sizes; games without readouts, and those that are done, leave the waves."""
+    evaluator = Counting(device)
+    search = Search(GO, evaluator, 4, ROUNDS)
+    search.run(np.full(4, 16, np.int32))
+    assert evaluator.sizes == [4, 4 * 8, 4 * 4, 4 * 2, 4 * 2]  # roots, and rounds of so many candidates
+    evaluator.sizes.clear()
+    search = Search(GO, evaluator, 4, Puct())
+    search.run(np.array([8, 2, 0, 0], np.int32))
+    assert evaluator.sizes == [2, 2, 2, *[1] * 6]
+
+
 def test_a_broken_evaluator_leaves_empty_trees(device: str) -> None:
     search = Search(GO, Broken(device), 3, ROUNDS)
     with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of \d+ positions: a legal"):

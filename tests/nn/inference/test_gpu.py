@@ -54,6 +54,9 @@ def test_priors_and_values_are_those_of_the_cpu(device: str, net: NeuralNet) -> 
     for batch in (played(device), played("cpu")):
         for count in (COUNT, 1, 9):
             got = evaluate(evaluator, batch, np.arange(count))
+            there = [torch.zeros(array.shape, device=torch_device(device)) for array in got]
+            evaluator.evaluate(batch, np.arange(count), *there)
+            same(got, tuple(tensor.cpu().numpy() for tensor in there), 0)
             same(got, (expected[0][:count], expected[1][:count]), NEAR[device])
             mask = batch.legal_mask(np.arange(count), np.empty(got[0].shape, np.bool_))
             assert np.array_equal(got[0] > 0, mask)
@@ -154,6 +157,10 @@ def test_what_is_broken_is_said(device: str) -> None:
     evaluator.load(net.base_net, net.value, net.policy)
     with pytest.raises(ValueError, match="the network's output is not finite"):
         evaluate(evaluator, batch, np.arange(COUNT))
+    where = torch_device(device)
+    priors, values = torch.zeros(COUNT, ENV.action_space, device=where), torch.zeros(COUNT, device=where)
+    evaluator.evaluate(batch, np.arange(COUNT), priors, values)  # what stays there is not waited for
+    assert values.isnan().all()
 
 
 class Stubborn(torch.nn.Module):
