@@ -47,8 +47,9 @@ def tests(scale: Scale, quick: bool) -> Iterator[Figure]:
         yield Figure("gpu tests", f"not run: {' and '.join(missing)} not installed", "all pass")
         return
     on_device = scale.device == "cuda"
-    files = [path for path in sorted((ROOT / "tests").rglob("*.py")) if "mark.gpu" in path.read_text("utf-8")]
-    chosen = [path.parent if path.name == "conftest.py" else path for path in files]
+    texts = {path: path.read_text("utf-8") for path in sorted((ROOT / "tests").rglob("test_*.py"))}
+    files = [path for path, text in texts.items() if "mark.gpu" in text or "device: str" in text]  # or the fixture
+    chosen = [*files, ROOT / "tests" / "cuda"]
     if quick:
         chosen = [ROOT / "tests" / "cuda" / "test_callers.py"]
     usual = "not gpu and not slow"

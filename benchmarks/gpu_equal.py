@@ -106,6 +106,7 @@ def play_games(device: str, games: int = 6, apart: bool = False) -> None:
         in the next one, and nobody sees it.
     """
     from tests.cuda.boards import Twins
+    from tests.mcts.test_device_tree import test_self_play
 
     if device == "cuda" and apart:
         import_cupy().cuda.set_allocator(None)
@@ -113,6 +114,8 @@ def play_games(device: str, games: int = 6, apart: bool = False) -> None:
     boards = [GoEnv(size, planes="alive", suicide=size == 9) for size in (2, 9, 19)]
     for env in (*boards, ReversiEnv(8), ReversiEnv(10), GomokuEnv(9), OwareEnv(), ConnectFourEnv()):
         Twins(env, games, find_backend(device)).exercise(np.random.default_rng(env.N), 60)
+    for rule in ("puct-8", "rounds"):
+        test_self_play(ReversiEnv(4), rule, device)
 
 
 def norms_of_training() -> None:
