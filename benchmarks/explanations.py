@@ -12,6 +12,7 @@ import numpy as np
 
 from alphago import analyze, explain, load_model
 from alphago.exams.positions import Exam, find_exam
+from alphago.nn.net import NeuralNet
 
 WANTED = 0.3  # seconds a move at 200 readouts on 9x9, at most
 SOMETHING, BAD, BAD_RATE, BIG = 0.3, 1.0, 0.1, 5.0  # losses by the exam, in points, and in win rate
@@ -22,6 +23,7 @@ SEED = 5  # of the drawn moves
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=9)
+    parser.add_argument("--network", help="a network's name or file (the package's for the board)")
     parser.add_argument("--positions", type=int, help="40, or all with --judge")
     parser.add_argument("--readouts", type=int, default=200)
     parser.add_argument("--points", type=float, default=3.0, help="the least that a move loses")
@@ -34,9 +36,14 @@ def main() -> None:
         measure_time(exam, options)
 
 
+def network(exam: Exam, options: argparse.Namespace) -> NeuralNet:
+    """Return the network that explains."""
+    return load_model(options.network or f"{exam.size}x{exam.size}", exam.boards[0].env)
+
+
 def judge(exam: Exam, options: argparse.Namespace) -> None:
     """Explain a move of each position, drawn by the network's probabilities among those that lose something."""
-    net, generator, counts = load_model(f"{options.size}x{options.size}"), np.random.default_rng(SEED), Counter[str]()
+    net, generator, counts = network(exam, options), np.random.default_rng(SEED), Counter[str]()
     boards = exam.boards[: options.positions]
     priors = analyze(boards, net, 0).prior
     for position, judged, prior in zip(boards, exam.positions, priors, strict=False):
@@ -59,7 +66,7 @@ def judge(exam: Exam, options: argparse.Namespace) -> None:
 
 def measure_time(exam: Exam, options: argparse.Namespace) -> None:
     """Print how long explanations take, and of which facts they are."""
-    net = load_model(f"{options.size}x{options.size}")
+    net = network(exam, options)
     boards = exam.boards[: options.positions or 40]
     priors = analyze(boards, net, 0).prior
     seconds, work, kinds = [], [], Counter[str]()

@@ -18,7 +18,7 @@ P = TypeVar("P", bound=Position)
 # limits admit.
 MISTAKE = 3.0  # least points of a mistake: it nearly always finds a loss too
 MISTAKE_RATE = 0.1  # and the least win rate that is lost by one that loses fewer points
-SURE_PART = 0.6  # part of the points that is sure: it nearly always finds so many too, and more in fights
+SURE_PART = 0.5  # part of them that is sure: it nearly always finds so much too, and more in fights
 CLEAR = 0.9  # least part of the visits of a move beside which the search hardly looked at another one
 SURE = 0.25  # a chain whose chance to survive is less is expected to die, one with more than 1 - SURE to live
 FORESEEN = 5  # plies of a line that a sentence names, as many as a ladder has at least: later ones were hardly searched
@@ -114,7 +114,7 @@ class Loss(Fact):
     @property
     def worse(self) -> bool:
         """Whether the move is a mistake: it loses so many points, or that much of winning."""
-        is_mistake = self.points >= self.least or self.rate >= MISTAKE_RATE * self.least / MISTAKE
+        is_mistake = self.points >= self.least or self.rate >= self.least / MISTAKE * MISTAKE_RATE
         return self.action != self.best and not self.ends and is_mistake
 
     @property
@@ -126,9 +126,9 @@ class Loss(Fact):
         move = words.choice(self.action)
         if not self.worse:
             return f"The search finds no better move than {move}." if self.praised else ""
-        points = 0 if isnan(self.points) else round(SURE_PART * self.points)
-        percent = 5 * int(20 * self.rate)  # in steps of 5 %
-        sizes = [f"{points} points"] * (points >= 2) + [f"{percent}% of winning"] * (percent >= 100 * MISTAKE_RATE)
+        points = 0 if isnan(self.points) else int(SURE_PART * self.points)
+        percent = 5 * int(20 * SURE_PART * self.rate)  # in steps of 5 %
+        sizes = [f"{points} point{'s' * (points > 1)}"] * (points > 0) + [f"{percent}% of winning"] * (percent > 0)
         size = f"loses at least {' and '.join(sizes)}" if sizes else "seems a mistake"
         better = f"better is {words.line(self.line)}" if self.line else f"{words.choice(self.best)} is better"
         return f"{move} {size}; {better}."

@@ -59,7 +59,7 @@ def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence
     if told := lasting(does, seen.after.ownership):
         return list(told)  # which name the answer
     is_key = line[0] == loss.best
-    return [Reply(tried.mover, tried.action, line=line[:1], mover=-tried.mover, is_key=is_key)] if is_key else []
+    return [Reply(tried.mover, tried.action, line[:1], -tried.mover, is_key)] if is_key else []
 
 
 def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
@@ -68,14 +68,12 @@ def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capt
     taken: chains of which is told that the move prevents that they are taken.
     """
     does = captures_and_ataris(tried.position, tried.best, seen.after_best.line)
-    does = lasting(does, seen.after_best.ownership)
-    owners = seen.after.ownership
     found = []
-    for fact in does:
+    for fact in lasting(does, seen.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
         is_told = any(fact.chain in chains for fact in taken)
-        lost = [owners is not None and share_of(owners, [chain.point], chain.colour) < SURE for chain in chains]
-        if not is_told and not all(lost):
+        is_lost = all(share_of(seen.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
+        if not is_told and not is_lost:
             found.append(fact)
     return found
 
@@ -85,10 +83,8 @@ def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> lis
 
     They are the points of the chains that it captures or catches, or the move's own point.
 
-    owners: the ownership after the move, Black's view [H, W]; None if unknown.
+    owners: as in `share_of`, after the move.
     """
-    if owners is None:
-        return list(facts)
     found = []
     for fact in facts:
         points = [fact.action]
@@ -109,13 +105,13 @@ def capturable(tried: Tried[GoPosition], seen: Searched) -> list[Capturable]:
     """
     if tried.best in (tried.action, tried.position.env.pass_action):
         return []
-    owners, found = seen.after_best.ownership, list[Capturable]()
+    found = list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
     for chain, line in in_danger(tried.after):
         old_stones = chain.stones - {tried.action}
         if chain.stones & in_danger_anyway or not old_stones:
             continue
-        is_kept = owners is None or share_of(owners, old_stones, tried.mover) > 0.5
+        is_kept = share_of(seen.after_best.ownership, old_stones, tried.mover) > 0.5
         is_expected = line[0] in seen.after.line[:1]
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
             found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=named(chain), line=line))
@@ -128,16 +124,13 @@ def safer_chain(tried: Tried[GoPosition], seen: Searched) -> list[SaferChain]:
     It is the one with most at stake; neither a stone that is in a ko, nor a chain that can be taken after the best move
     too.  Returns [] if there is none, or if the network forecasts no ownership.
     """
-    best_owners, owners = seen.after_best.ownership, seen.after.ownership
-    if best_owners is None or owners is None:
-        return []
     found = list[SaferChain]()
     stones, after_best = stones_of(tried.position), stones_of(tried.after_best)
     for chain in stones.chains():
         if chain.colour != tried.mover or is_in_ko(stones, chain):
             continue
-        best_share = share_of(best_owners, chain.stones, tried.mover)
-        share = share_of(owners, chain.stones, tried.mover)
+        best_share = share_of(seen.after_best.ownership, chain.stones, tried.mover)
+        share = share_of(seen.after.ownership, chain.stones, tried.mover)
         is_saved = best_share > 1 - SURE and share <= 0.5
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
             found.append(SaferChain(tried.mover, tried.action, tried.best, named(chain), best_share, share))
@@ -239,6 +232,11 @@ def is_in_ko(stones: Stones, chain: Chain) -> bool:
     return after is not None and after.ko is not None
 
 
-def share_of(ownership: np.ndarray, points: Collection[int], colour: int) -> float:
-    """Return which part of some points, 0 .. 1, is expected to become a side's.  ownership: [H, W], Black's view."""
+def share_of(ownership: np.ndarray | None, points: Collection[int], colour: int) -> float:
+    """Return which part of some points, 0 .. 1, is expected to become a side's; 1 if no ownership is known.
+
+    ownership: [H, W], Black's view.
+    """
+    if ownership is None:
+        return 1.0
     return float(1 + colour * ownership.ravel()[sorted(points)].mean()) / 2

@@ -113,12 +113,12 @@ def test_a_side_that_moves_twice_goes_on() -> None:
 @pytest.mark.parametrize(
     ("points", "rate", "said"),
     [
-        (3.0, 0.02, "C3 loses at least 2 points; D4 is better."),
-        (8.0, 0.28, "C3 loses at least 5 points and 25% of winning; D4 is better."),
-        (1.0, 0.28, "C3 loses at least 25% of winning; D4 is better."),
-        (-4.0, 0.1, "C3 loses at least 10% of winning; D4 is better."),
+        (3.0, 0.02, "C3 loses at least 1 point; D4 is better."),
+        (8.0, 0.28, "C3 loses at least 4 points and 10% of winning; D4 is better."),
+        (1.0, 0.3, "C3 loses at least 15% of winning; D4 is better."),
+        (-4.0, 0.1, "C3 loses at least 5% of winning; D4 is better."),
         (2.9, 0.09, ""),
-        (float("nan"), 0.1, "C3 loses at least 10% of winning; D4 is better."),
+        (float("nan"), 0.1, "C3 loses at least 5% of winning; D4 is better."),
         (float("nan"), 0.09, ""),
     ],
 )
