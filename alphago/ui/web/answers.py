@@ -95,18 +95,17 @@ class PageAnswers:
 
     def _patience(self) -> threading.Event:
         """Tell the page that kernels are compiled, if that takes long, until the event that is returned is set."""
-        over = threading.Event()
-        threading.Thread(target=self._watch, args=[over], name="alphago-patience", daemon=True).start()
-        return over
+        over, before = threading.Event(), compiling_time.seconds
 
-    def _watch(self, over: threading.Event) -> None:
-        before, told = compiling_time.seconds, False
-        while not over.wait(LONG):
-            if compiling_time.seconds > before and not told:
-                told = True
-                self.send(status=COMPILING)
-        if told:
-            self.send(status="")
+        def watch() -> None:
+            while not over.wait(LONG):
+                if compiling_time.seconds > before:
+                    self.send(status=COMPILING)
+                    over.wait()
+                    self.send(status="")
+
+        threading.Thread(target=watch, name="alphago-patience", daemon=True).start()
+        return over
 
     def _drop(self) -> None:
         """End the search, if there is one; nothing more of it is sent."""

@@ -83,21 +83,6 @@ export class FileCarrier {
       this.hear({ ...reply, ...chosenMove, id });
     }, (fault) => this.fail(id, fault));
   }
-
-  /**
-   * What the network alone finds.
-   * @param {Query} query
-   * @param {number} back moves that are left out
-   * @returns {Promise<Found>}
-   */
-  found(query, back) {
-    const { begun: { options, view }, position } = this.position(query);
-    const actions = position.line.map(({ action }) => action);
-    return new Promise((tell, fail) => {
-      this.engine.search({ options, moves: actions.slice(0, actions.length - back), shape: /** @type {any} */ (view).shape, readouts: 0, seconds: null,
-        level: null, even: null, most: most(view) }, tell, fail);
-    });
-  }
 }
 
 /** Readouts of one search, whose tree must fit into the memory. @param {GameView} view */
@@ -168,8 +153,10 @@ const ANSWERS = {
     return shown(view, position, countOf(position, point === undefined ? dead : toggled(/** @type {any} */ (position), dead, point)));
   },
   async count(file, query) {
-    const { begun: { view }, position } = file.position(query);
-    const { raw } = await file.found(query, 2);
+    const { begun: { options, view }, position } = file.position(query);
+    const moves = position.line.slice(0, -2).map(({ action }) => action); // without the passes, which leave no stone dead
+    const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ options, moves, shape: /** @type {any} */ (view).shape,
+      readouts: 0, seconds: null, level: null, even: null, most: most(view) }, tell, fail)));
     return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
   },
 };
