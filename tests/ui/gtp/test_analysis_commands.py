@@ -92,6 +92,9 @@ class TestAnalyze:
             assert len(move["pvVisits"]) == len(move["pv"]) == len(move["pvEdgeVisits"])
             assert move["pvVisits"][0] == move["visits"][0]
             assert len(move["movesOwnership"]) == len(move["movesOwnershipStdev"]) == 25
+            assert (
+                list(move).index("pv") < list(move).index("pvVisits") < list(move).index("movesOwnership")
+            )  # LizzieYzy
         assert int(root[1]) == 1 + sum(int(move["visits"][0]) for move in moves_of(line))
 
     def test_how_many_moves(self, gtp: GoEngine, controller: Controller) -> None:
@@ -175,6 +178,11 @@ class TestAnalyze:
         after = moves_of(controller.analyse("kata-analyze 1"))
         assert sum(int(move["visits"][0]) for move in after) > sum(int(move["visits"][0]) for move in before)
         controller.end()
+
+
+def test_it_may_be_called_katago() -> None:
+    """Lizzie asks KataGo's questions of an engine of this name, LizzieYzy those of its version."""
+    assert ask(engine(name="KataGo", version="1.16.4"), "name", "version") == ["KataGo", "1.16.4"]
 
 
 def test_what_lizgoban_asks_first(gtp: GoEngine) -> None:
