@@ -33,7 +33,6 @@ STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")  # of the kinds of curves in a
 LOW, HIGH = ":low", ":high"  # suffixes of a metric's name for the ends of its band, in means over runs
 WORDS = TABLES["words"]
 LONGEST_NAME = 30  # letters of an opponent's name
-OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis
 # Each colour has a contrast of at least 4.5 on white, so that text in it can be read.
 COLOURS = ("#20242c", "#86692f", "#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
 POLICY_ALONE: Dash = "--"
@@ -80,13 +79,13 @@ def run_colours(count: int) -> list[str]:
     return ["#" + "".join(f"{round(255 * part):02x}" for part in colour) for colour in rainbow]
 
 
-def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = "", x_label: str = "") -> CurvePanel:
+def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = "") -> CurvePanel:
     """Return a panel with the curves of all sources that have points of its metrics.
 
-    x: the x axis, a name in AXES.  title: "" for the panel's.  x_label: as in CurvePanel.
+    x: the x axis, a name in AXES.  title: "" for the panel's.
     """
     curves = [curve for source in sources for curve in curves_of(panel, source, x)]
-    return CurvePanel(title or panel.title, curves, panel.unit, panel.level, x_label=x_label)
+    return CurvePanel(title or panel.title, curves, panel.unit, panel.level)
 
 
 def curves_of(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
@@ -136,10 +135,7 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] =
         rows = histories[0].evaluations
         sources = [Source(rows_against(name, rows), *look, name=name) for name, look in looks.items()]
         win_rate, *others = panels
-        *_, label = AXES[other := OTHER_AXIS[x]]
         yield curve_panel(win_rate, sources, x, f"{win_rate.title} (dashed: the policy alone)")
-        title = f"{win_rate.title} by {other}"
-        yield curve_panel(win_rate, sources, other, title, x_label=in_words_of(histories, label))
         yield from (curve_panel(panel, sources, x) for panel in others)
         return
     for name in looks:

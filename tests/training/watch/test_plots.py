@@ -174,7 +174,6 @@ def test_opponents_of_one_run_share_panels(tmp_path: Path) -> None:
     assert [curve.name for curve in rates.curves] == [f"{name}@{n}" for name, n in pairs]
     assert [curve.dash for curve in rates.curves] == ["--", "--", "-", "-"]
     assert [curve.colour for curve in rates.curves][:3] == ["#20242c", "#86692f", "#86692f"]
-    assert drawn["Win rate by minutes"].x_label == "minutes of training"
     assert [curve.name for curve in drawn["Moves of the records that are the policy's first"].curves] == ["records:kgs"]
 
 
