@@ -74,12 +74,6 @@ def test_an_engine_by_its_command() -> None:
             parse_entrant(text)
 
 
-@pytest.mark.parametrize("level", [11, 99])
-def test_a_level_that_gnu_go_does_not_have(level: int) -> None:
-    with pytest.raises(ValueError, match=f"^GNU Go's level must be an integer from 0 to 10, got {level}$"):
-        parse_entrant(f"gnugo:{level}")
-
-
 def test_a_file_that_is_called_like_a_player(folder: Path) -> None:
     """The player comes first; a path or readouts name the file."""
     (folder / "random").write_text("")

@@ -108,9 +108,3 @@ def test_refusals(changed: dict[str, Any], sentence: str) -> None:
     given = {"positions": POSITIONS, "policies": POLICIES, "outcomes": [1, 1, 1], **changed}
     with pytest.raises(ValueError, match=sentence):
         train_on(network(), **given)
-
-
-@pytest.mark.parametrize(("keyword", "sentence"), [("readouts", "'readouts'"), ("epoch", "did you mean epochs")])
-def test_keywords_of_learning_alone(keyword: str, sentence: str) -> None:
-    with pytest.raises(TypeError, match=f"train_on has no keyword .*{sentence}"):
-        train_on(network(), POSITIONS, POLICIES, [1, 1, 1], **{keyword: 3})

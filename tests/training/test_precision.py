@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.cli import parser_of
 from alphago.nn.inference import hardware
 from alphago.training.learner import choose_bfloat16
 from alphago.training.settings.learning_settings import LearningSettings
@@ -47,8 +46,3 @@ def test_by_the_kind_of_processor(
     assert hardware.dtype_name(hardware.choose_dtype(None)) == dtype
     given = replace(SETTINGS, bfloat16=not bfloat16)
     assert choose_bfloat16(given, net) == given
-
-
-def test_the_flag() -> None:
-    assert parser_of("train").parse_args(["--bfloat16"]).bfloat16 is True
-    assert parser_of("train").parse_args(["--no-bfloat16"]).bfloat16 is False

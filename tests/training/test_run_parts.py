@@ -110,15 +110,3 @@ def test_a_memory_and_a_judge(tmp_path: Path) -> None:
 def test_what_is_saved_is_read(given: dict[str, Any]) -> None:
     settings = run_settings(**given).completed("cpu")
     assert from_data(RunSettings, json.loads(json.dumps(to_data(settings))), {}, "the run") == settings
-
-
-def test_one_that_cannot_be_imported() -> None:
-    Nothing = dataclass(frozen=True)(
-        type("Nothing", (EveryOther,), {"__annotations__": {"size": int}, "__module__": "nowhere"})
-    )
-    settings = run_settings(memory=Nothing(3))
-    saved = json.loads(json.dumps(to_data(settings)))
-    assert saved["memory"] == {"kind": "nowhere:Nothing", "size": 3}
-    with pytest.raises(ValueError, match="the run has a memory of its own class, nowhere:Nothing, which cannot be imp"):
-        from_data(RunSettings, saved, {}, "the run")
-    assert from_data(RunSettings, saved, {"memory": Nothing(5)}, "the run") == settings
