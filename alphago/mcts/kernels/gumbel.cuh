@@ -116,7 +116,7 @@ struct Gumbel {
 };
 
 // Makes the `considered` actions with the greatest noise + logit children of the root.
-BOTH void add_candidates(const Tree& tree, const float* noise, Long considered) {
+BOTH void make_candidates(const Tree& tree, const float* noise, Long considered) {
     const float* waiting = tree.priors(ROOT);
     for (; considered > 0; considered--) {
         int best = NONE;
@@ -136,7 +136,7 @@ BOTH void add_candidates(const Tree& tree, const float* noise, Long considered) 
 
 // policy: float [actions], the root's improved policy. Returns the most visited action, of equals the one with the
 // greatest root score.
-BOTH int improved_policy(const Tree& tree, const Gumbel& rule, float* policy) {
+BOTH int write_policy(const Tree& tree, const Gumbel& rule, float* policy) {
     Improved improved(tree, ROOT, rule.c_visit, rule.c_scale);
     const float* waiting = tree.priors(ROOT);
     for (Long action = 0; action < tree.actions; action++) {

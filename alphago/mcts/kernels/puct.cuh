@@ -37,7 +37,7 @@ struct Puct {
 };
 
 // Dirichlet noise at a root: priors become (1 - weight) prior + weight noise.
-BOTH void mix_noise(const Tree& tree, const float* noise, float weight) {
+BOTH void mix_into_priors(const Tree& tree, const float* noise, float weight) {
     double rest = 1 - (double)weight;
     EACH_CHILD(tree, ROOT, child) {
         float share = weight * noise[tree.action[child]];

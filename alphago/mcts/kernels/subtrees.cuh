@@ -66,7 +66,7 @@ BOTH void compact(const Tree& tree, int root) {
 }
 
 // Plays an action: its child becomes the root, and all nodes that are not below it are freed.
-BOTH void advance(const Tree& tree, int action) {
+BOTH void play_action(const Tree& tree, int action) {
     int child = tree.first_child[ROOT];
     while (child != NONE && tree.action[child] != action) child = tree.next_sibling[child];
     if (child == NONE) child = take_cached(tree, ROOT, action);

@@ -14,7 +14,7 @@ KERNEL clear_all(GAMES) { EACH_TREE clear(GAMES_TREE); }
 
 KERNEL restart_all(GAMES) { EACH_TREE restart(GAMES_TREE); }
 
-KERNEL advance(GAMES, const int* played, int*) { EACH_TREE advance(GAMES_TREE, played[i]); }
+KERNEL advance(GAMES, const int* played, int*) { EACH_TREE play_action(GAMES_TREE, played[i]); }
 
 // out: int [n, actions].
 KERNEL root_visits(GAMES, int* out, Long) {
@@ -39,12 +39,12 @@ KERNEL root_priors(GAMES, float* out, Long) {
 
 // noise: float [n, actions].
 KERNEL mix_noise(GAMES, const float* noise, Long, double weight) {
-    EACH_TREE mix_noise(GAMES_TREE, noise + i * actions, (float)weight);
+    EACH_TREE mix_into_priors(GAMES_TREE, noise + i * actions, (float)weight);
 }
 
 // noise: float [all, actions]; considered: int [n].
 KERNEL add_candidates(GAMES, const float* noise, Long, const int* considered, double*) {
-    EACH_TREE add_candidates(GAMES_TREE, noise + games[i] * actions, considered[i]);
+    EACH_TREE make_candidates(GAMES_TREE, noise + games[i] * actions, considered[i]);
 }
 
 // The parameters of the rules, as in puct.py and gumbel.py one directory up.
@@ -59,7 +59,7 @@ KERNEL add_candidates(GAMES, const float* noise, Long, const int* considered, do
 
 // policies: float [n, actions]; winners: int [n].
 KERNEL improved_policy(GAMES, GUMBEL, float* policies, Long, int* winners) {
-    EACH_TREE winners[i] = improved_policy(GAMES_TREE, GUMBEL_OF(games[i]), policies + i * actions);
+    EACH_TREE winners[i] = write_policy(GAMES_TREE, GUMBEL_OF(games[i]), policies + i * actions);
 }
 
 // budget: int [all]. Each of the n games chooses `leaves` leaves at most, and has so many rows of the wave; the slots
@@ -110,7 +110,7 @@ KERNEL expand(TREES, WAVE, const bool* over, const signed char* movers, const fl
             Long row = i * leaves + k;
             float value = over[row] ? outcomes[row] : values[row];
             const float* own = priors + row * actions;
-            broken[wave.game[0]] += expand(tree, wave.leaf[k], over[row], movers[row], own, value);
+            broken[wave.game[0]] += expand_leaf(tree, wave.leaf[k], over[row], movers[row], own, value);
         }
         for (int* node = wave.collisions; node < wave.collisions + 2 * leaves && *node != NONE; node++) {
             add_virtual(tree, *node, -1);

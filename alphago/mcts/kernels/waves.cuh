@@ -70,7 +70,7 @@ BOTH void select(const Tree& tree, int* budget, const Rule& rule, Long slot, con
 }
 
 // Writes the evaluation of a leaf into the tree and backs it up; returns whether the evaluator is broken.
-BOTH bool expand(const Tree& tree, int leaf, bool over, int mover, const float* priors, float value) {
+BOTH bool expand_leaf(const Tree& tree, int leaf, bool over, int mover, const float* priors, float value) {
     bool usable = value - value == 0;  // neither infinite nor NaN
     tree.mover[leaf] = (signed char)mover;
     tree.value[leaf] = value;
