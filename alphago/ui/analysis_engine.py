@@ -54,7 +54,8 @@ class Networks:
     @property
     def name(self) -> str:
         """The name of the networks in the reply to `query_models`, by which exams and labels know who made them."""
-        name = str(self.network)[:200]
+        taught_by = getattr(self.network, "taught_by", "")  # KataGo's own networks have it too
+        name = (f"a network taught by {taught_by}" if taught_by else str(self.network))[:300]
         if not hasattr(self.network, "state_dict"):
             return name
         from alphago.nn.model_files import fingerprint  # imported late, since other networks do not need torch

@@ -356,6 +356,8 @@ def test_networks_of_the_same_sizes_have_different_names() -> None:
     query = {"id": "m", "action": "query_models"}
     names = [answers(each, query)[0]["models"][0]["name"] for each in (*nets, nets[0])]
     assert names[0] == names[2] != names[1]
+    nets[0].taught_by = "KataGo"  # which a student of this one should tell whole
+    assert answers(nets[0], query)[0]["models"][0]["name"].startswith("a network taught by KataGo ")
 
 
 def test_networks_without_forecasts_have_no_scores() -> None:
