@@ -14,7 +14,7 @@ from alphago.arena.line_process import EngineError, LineProcess
 from alphago.env.game import GameEnv
 from alphago.system.children import child_environment, python_command
 from alphago.system.files import user_path
-from alphago.system.validation import check_positive, checks_keywords
+from alphago.system.validation import check_positive, checks_keywords, printable
 
 START_SECONDS = 60.0  # until a file is imported: torch alone takes some seconds
 MOVE_SECONDS = 5.0
@@ -74,7 +74,7 @@ class SubmissionProcess(LineProcess):
             raise self.failed("the process has ended", has_exited=True)
         kind, _, text = answer.decode("utf-8", "replace").strip().partition(" ")
         if kind == "error":
-            raise EngineError(f"{self.name}: {text}")
+            raise EngineError(f"{self.name}: {printable(text)}")
         return text
 
     def close(self, patience: float = 1.0) -> None:
