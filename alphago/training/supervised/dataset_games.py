@@ -17,6 +17,8 @@ from alphago.records.labels import OWNED, label_policies, label_values
 from alphago.records.record import GameRecord
 from alphago.training.memory import ReplayMemory, Sample, apply_symmetries
 
+AT_ONCE = 256  # games whose records are in memory at the same time: 50 MB on 19x19
+
 
 class GivenGames:
     """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games.
@@ -188,8 +190,12 @@ class DatasetGames(GivenGames):
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
         # The number of moves before each stored ply.  Skipped turns have entries in `skipped`, and none in `moves`.
         moves = [int((~game.skipped[:ply]).sum()) for game, ply in pairs]
-        memory = ReplayMemory(self.env, 1, masked=self.masked)
-        sample = memory.rebuild([memory.entry(game.to_record(self.env)) for game in games], moves, symmetries)
+        memory, parts = ReplayMemory(self.env, 1, masked=self.masked), []
+        for first in range(0, len(games), AT_ONCE):
+            rows = slice(first, first + AT_ONCE)
+            entries = [memory.entry(game.to_record(self.env)) for game in games[rows]]
+            parts.append(memory.rebuild(entries, moves[rows], symmetries[rows]))
+        sample = Sample(*map(np.concatenate, zip(*parts, strict=True)))
         return sample._replace(weight=sample.weight * weights)
 
 
