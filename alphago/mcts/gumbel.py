@@ -5,6 +5,7 @@ follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
 """
 
 import functools
+import itertools
 import math
 from dataclasses import replace
 from typing import NamedTuple, Self
@@ -109,18 +110,15 @@ class GumbelRule(SearchRule):
         schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
         self.parameters = self.parameters._replace(schedules=schedules)
 
-    def most_leaves(self, budget: np.ndarray, leaves: int) -> int:
-        """Return the size of the present rounds, however many candidates games have, if the search is by rounds."""
+    def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
+        """Return a wave for each round that is left, if the search is by rounds, or several for a large one."""
         if not self.parameters.rounds:
-            return leaves
+            return super().plan(budget, leaves)
         games = np.flatnonzero(budget)
-        plans = np.stack([self.parameters.schedule_of[games], self.planned[games], budget[games]])
-        return min(leaves, max(self._size_of_round(*plan) for plan in np.unique(plans, axis=1).T.tolist()))
-
-    def _size_of_round(self, schedule: int, planned: int, left: int) -> int:
-        """Return the greatest size of the present round; planned, left: simulations of the search, and those left."""
-        plans = self.parameters.schedules[schedule, 1 : min(self.considered, planned) + 1]
-        return int((plans[:, planned - left] == plans.T).sum(axis=0).max())  # a round's simulations have one number
+        pairs = np.unique([self.planned[games], self.planned[games] - budget[games]], axis=1).T.tolist()
+        sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
+        greatest = map(max, zip(*sizes, strict=False))  # of as many rounds as all games have left
+        return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return for each game, bool [B], whether its root has only one candidate."""
@@ -175,6 +173,17 @@ def halving_schedule(considered: int, readouts: int) -> np.ndarray:
             remaining = max(min(2, candidates), remaining // 2)  # the better half goes on, but two candidates at least
         by_candidates[candidates] = schedule[:readouts]
     return by_candidates
+
+
+@functools.cache
+def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
+    """Return the greatest sizes of the rounds from simulation `done` on, however many candidates there are.
+
+    They are as many as with all candidates.
+    """
+    plans = halving_schedule(considered, readouts)[1:]  # a round's simulations have the same number of visits
+    sizes = [[int((plan == visits).sum()) for visits in np.unique(plan[done:])] for plan in plans]
+    return [max(each) for each in itertools.zip_longest(*sizes, fillvalue=0)][: len(sizes[-1])]
 
 
 @functools.cache

@@ -60,12 +60,14 @@ class SearchRule(ABC):
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
         """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games."""
 
-    def most_leaves(self, budget: np.ndarray, leaves: int) -> int:
-        """Return the most leaves that the next wave may have in a game, 1 to `leaves`.
+    def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
+        """Return for the next waves how many leaves each may have in a game, at most `leaves`.
+
+        They are half of those that the games surely need; then games that are done leave the waves.
 
         budget: int32 [B], simulations left, more than 0 in some game.
         """
-        return leaves
+        return [leaves] * max(1, int(budget[budget > 0].min()) // (2 * leaves))
 
     @abstractmethod
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:

@@ -201,7 +201,7 @@ class Search:
             if count == 0:
                 continue
             if self._waves is not None:
-                self._run_on_device(self._waves, np.zeros(self.games, np.int32), leaves=1, waves=1, roots=unevaluated)
+                self._run_on_device(self._waves, np.zeros(self.games, np.int32), [1], unevaluated)
                 continue
             wave.game[:count] = unevaluated
             wave.leaf[:count] = ROOT
@@ -240,23 +240,21 @@ class Search:
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            leaves, waves = self.settings.leaves, 1
-            if self._waves is not None and best_only is None:
-                # Half of what the games surely need is queued at once; then those that are done leave the waves.
-                leaves = self.rule.most_leaves(budget, leaves)
-                waves = max(1, int(budget[budget > 0].min()) // (2 * leaves))
-            if not self.wave(budget, leaves, waves):  # without a new leaf no simulation is left
+            if self._waves is None or best_only is not None:
+                found = self.wave(budget)
+            else:
+                found = self._run_on_device(self._waves, budget, self.rule.plan(budget, self.settings.leaves))
+            if not found:  # without a new leaf no simulation is left
                 return
 
-    def wave(self, budget: np.ndarray, leaves: int | None = None, waves: int = 1) -> int:
+    def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
         """Run a wave, for which there must be room; return 0 if it evaluated no leaf: no simulation is left.
 
         budget: int32 [games], the simulations left in each game; reduced by those of the wave.
         leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
-        waves: on a device, the number of waves to run.
         """
         if self._waves is not None:
-            return self._run_on_device(self._waves, budget, leaves or self.settings.leaves, waves)
+            return self._run_on_device(self._waves, budget, [leaves or self.settings.leaves])
         wave = self._wave
         if leaves not in (None, self.settings.leaves):
             rows = self.games * leaves
@@ -302,13 +300,14 @@ class Search:
             )
 
     def _run_on_device(
-        self, own: DeviceWaves, budget: np.ndarray, leaves: int, waves: int, roots: np.ndarray | None = None
+        self, own: DeviceWaves, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None
     ) -> int:
         """Run waves on the device as `wave` does; return the number of simulations that were added.
 
+        plan: for each wave, how many leaves it may have in a game.
         roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
         """
-        count = rows = 0  # games, and leaves
+        count = rows = leaves = 0  # games, rows, and leaves of a game in the present wave
         before, evaluator = int(budget.sum()), cast(WaveEvaluator, self.evaluator)
 
         def steps() -> None:
@@ -324,8 +323,8 @@ class Search:
         try:
             with self.stream():
                 count = own.begin(budget)
-                rows = count * leaves if roots is None else len(roots)
-                for _ in range(waves):
+                for leaves in plan:
+                    rows = count * leaves if roots is None else len(roots)
                     if roots is None and not self._forbidden:
                         evaluator.repeat(steps, own.graphs, (count, leaves))
                     else:
