@@ -58,8 +58,8 @@ def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence
     does = captures_and_ataris(tried.after, line[0], line[1:]) if seen.after.is_clear else []
     if told := lasting(does, seen.after.ownership):
         return list(told)  # which name the answer
-    is_key = line[0] == loss.best
-    return [Reply(tried.mover, tried.action, line[:1], -tried.mover, is_key)] if is_key else []
+    reply = Reply(tried.mover, tried.action, line[:1], -tried.mover, is_key=True)
+    return [reply] if line[0] == loss.best else []
 
 
 def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
