@@ -12,7 +12,7 @@ from alphago.env.go_count import count_of
 from alphago.env.position import Position
 from alphago.mcts.levels import LEVELS, describe_level
 from alphago.mcts.lost_turns import LostTurns
-from alphago.system.validation import check_int, shown
+from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import (
@@ -31,6 +31,7 @@ from alphago.ui.web.new_game import (
 from alphago.ui.web.saved import kept_game, open_sgf, sgf_text
 from alphago.ui.web.views import board_view, game_view, with_dead
 from alphago.ui.why.explain import Explanation, explain_moves
+from alphago.ui.why.facts import MISTAKE
 
 READOUTS = 200  # of each position that an explanation searches
 Query = Mapping[str, Any]
@@ -183,13 +184,14 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def why(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return why the last of the query's moves is good or bad."""
+    """Return why the last of the query's moves is good or bad; the query may have `points` that a mistake loses."""
     if not query.get("moves"):
         raise ValueError("there is no move to explain")
+    least = check_positive("points", query.get("points", MISTAKE))
     before, position = page.position(query, back=1), page.position(query)
     engine = page.engine(query, before.env)
     moves = [(engine.position(before), position.moves[-1])]
-    return explanation_view(explain_moves(moves, engine.analyst, READOUTS)[0])
+    return explanation_view(explain_moves(moves, engine.analyst, READOUTS, least)[0])
 
 
 def explanation_view(explanation: Explanation) -> dict[str, Any]:
