@@ -120,6 +120,11 @@ class TestEngine:
         with pytest.raises(ValueError, match=f"command must be strings .*, got {re.escape(repr(command))}"):
             Engine("engine", command)
 
+    def test_a_slow_reply(self, tmp_path: Path) -> None:
+        """An engine may think for longer than the time between two polls of its process."""
+        with scripted(tmp_path, genmove='time.sleep(0.6); reply("A1")').start(1, Rules()) as one:
+            assert one.ask("genmove b") == "A1"
+
 
 def with_a_child(folder: Path, body: str) -> Path:
     """An engine that forks, replies first with its child's process id, and then runs `body` for every command."""

@@ -164,6 +164,12 @@ class TestMatch:
         match = evaluate(env, scripted(tmp_path, "B2 A1"), passes, 1, 0)
         assert text(env, match.games[0]) == "B2 pass A1 pass pass"
 
+    def test_an_engine_that_counts_nothing(self, tmp_path: Path) -> None:
+        for answer in ('print("? cannot score\\n", flush=True)', 'reply("who knows")', "sys.exit(1)"):
+            match = evaluate(GO, scripted(tmp_path, "B2", final_score=answer), "random", 1)
+            assert match.counted == 0
+            assert match.forfeits == {}
+
 
 @pytest.mark.slow
 class TestOurEngine:

@@ -102,6 +102,13 @@ class TestFolder:
         others = [folder(RANDOM, HASH), folder(HASH, RANDOM, seed=1), folder(learned, RANDOM), folder(gumbel, RANDOM)]
         assert len({same, *others}) == 5
 
+    def test_openings_are_shared(self, tmp_path: Path) -> None:
+        """By all matches."""
+        played(tmp_path)
+        openings = [tuple(row["moves"].split()[:2]) for row in lines(tmp_path)]
+        assert openings[:6] == openings[6:12] == openings[12:]
+        assert len(set(openings)) == 3
+
 
 class TestResume:
     @pytest.mark.parametrize("after", [1, 5, 7])

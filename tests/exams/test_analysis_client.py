@@ -34,6 +34,12 @@ class TestAnswers:
         with AnalysisClient(engine(tmp_path)) as client:
             assert client.describe() == {"program": "oracle.py 0.7", "networks": ["oracle.bin.gz"]}
 
+    def test_long_replies(self, tmp_path: Path) -> None:
+        """A reply with all moves and their lines may be longer than a line of GTP ever is."""
+        with AnalysisClient(scripted(tmp_path, 'print(json.dumps({"moves": "x" * 200_000}), flush=True)')) as client:
+            client.send({})
+            assert len(client.receive()["moves"]) == 200_000
+
 
 class TestFailures:
     @pytest.mark.parametrize(

@@ -195,6 +195,11 @@ class TestVerbs:
         assert record.setup == {"komi": 0.5}
         assert player.position.moves == (25, 12)
 
+    def test_pick_move_searches_if_nobody_has(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        assert player.position.legal_mask[player.pick_move()]
+        assert player.root_visits == 1 + 8
+
 
 class TestGumbel:
     """What sequential halving ends with is played, from the first simulation of each move on."""

@@ -88,6 +88,11 @@ class TestSurprise:
         assert self.drawn(memory) == pytest.approx([0.25, 0.375, 0.375], abs=0.02)
         assert self.drawn(memory, newest=3) == pytest.approx([0, 0.5, 0.5], abs=0.02)
 
+    def test_where_nothing_is_known_all_are_alike(self) -> None:
+        memory = ReplayMemory(COUNTERS, surprise_share=0.5)
+        memory.add([self.surprising([0.0] * 3)])
+        assert self.drawn(memory) == pytest.approx([1 / 3] * 3, abs=0.02)
+
 
 class TestDraws:
     def test_uniform_over_positions(self) -> None:

@@ -102,6 +102,11 @@ class TestSelfplay:
         assert_same_games(by_workers, alone)
         assert sorted(numbers) == list(range(5))
 
+    def test_a_player_that_cannot_travel_is_refused(self, crew: Any) -> None:
+        crew(a=honest)
+        with pytest.raises(ValueError, match="with workers, the player must be a network"):
+            selfplay(GO, as_evaluator(NET), 4, 1, workers="folder:x")
+
 
 @pytest.mark.parametrize("workers", WORKERS, ids=["one", "several"])
 def test_the_same_dataset(

@@ -243,6 +243,14 @@ class TestFolders:
         assert len(set(made)) == 12
         assert all(name.startswith("go3-") for name in [*made, another])
 
+    @pytest.mark.parametrize(
+        ("inside", "sentence"), [("", "a file is there"), ("run", "cannot be made: Not a directory")]
+    )
+    def test_a_file_in_the_way(self, tmp_path: Path, inside: str, sentence: str) -> None:
+        (tmp_path / "file").write_text("mine")
+        with pytest.raises(OSError, match=sentence):
+            run(tmp_path / "file" / inside)
+
 
 def factored(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
     """An optimizer whose memory of a matrix is its rows and columns."""
@@ -315,3 +323,13 @@ def test_a_gpu_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.M
     _, listener = run(tmp_path, 2, device="auto")
     assert listener.noted("boards and network are on the CPU, since the GPU cannot be used: 2 MiB do not fit")
     assert listener.last["games"] == 2
+
+
+@pytest.mark.slow
+def test_a_run_that_learned_next_to_nothing_is_told(tmp_path: Path) -> None:
+    """A minute on a busy machine ended after 57 steps, weaker than random moves."""
+    _, listener = run(tmp_path, 8, source=RandomGames)
+    steps = listener.last["steps"]
+    assert 0 < steps < 100
+    assert listener.noted(f"after {steps} gradient steps: its network may still lose to random moves; a longer run")
+    assert listener.noted(f"--folder {tmp_path} --games 16")

@@ -161,6 +161,19 @@ class TestExaminations:
         other.restore(run, {}, state)
         assert (other.examinations, other.next_at) == (2, 0.0)  # other seeds, its own times
 
+    def test_a_stop_puts_one_off(self, tmp_path: Path) -> None:
+        """Nothing of it is written down, and it is made again."""
+        stop = threading.Event()
+        stop.set()
+        with self.run(tmp_path, Opponent("random", readouts=0, first=0, most_games=20)) as (run, examiner):
+            assert examiner.due(run)
+            assert not examiner.judge(run, stop)
+            assert not (tmp_path / EVALUATIONS).exists()
+            assert examiner.due(run)
+            run.judge(threading.Event())
+            assert not examiner.due(run)
+        assert len(rows_of(tmp_path)) == 1
+
 
 @pytest.mark.parametrize(
     ("env", "name", "sentence"),

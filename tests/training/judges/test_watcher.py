@@ -179,6 +179,18 @@ class TestTests:
             assert watcher.judge(run, threading.Event())
         assert [row["played"] for row in rows_of(tmp_path)] == [20]
 
+    @pytest.mark.slow
+    def test_an_engine_that_fails(self, tmp_path: Path) -> None:
+        """It is told, and the run goes on; its next test is tried."""
+        clock = Clock()
+        watcher = Watcher(GO, [Broken("broken", clock, lambda: 1.0)], SHARE, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            list(train_for(run, watcher, 90))
+            *_, listener = run.reporter.reports
+            assert isinstance(listener, Listener)
+            assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 4
+        assert not (tmp_path / EVALUATIONS).exists()
+
 
 WATCH: dict[str, Any] = {"watch": ["random@0", "random@4"], "watch_share": 0.9}
 
@@ -409,3 +421,8 @@ class TestNames:
             make_watched(WatchList(("exam:nothing@0",)), GO)
         with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
             watched_by_name(f"exam:{file}@0", OwareEnv())
+
+
+class Broken(Slow):
+    def test(self, *_: Any, **__: Any) -> WatchResult:
+        raise EngineError("out of cheese")

@@ -223,3 +223,19 @@ def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
 
 def test_a_long_name_is_cut_at_its_beginning() -> None:
     assert name_of(match(1, "runs/" + "a" * 40 + "/new")) == "…" + "a" * 22 + "/new@64"
+
+
+def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
+    """After 40 wins of 40 the rating has no upper end; JSON lines then hold null or Infinity."""
+    elos = [(100, 50, None), (300, 200, float("inf")), (200, 150, 260)]
+    matches = [match(i, elo=elo, elo_low=low, elo_high=high) for i, (elo, low, high) in enumerate(elos, 1)]
+    matches.append(match(4))
+    (curve,) = panels(make(tmp_path / "run", [metrics(1)], matches))["Elo, gnugo:10@64"].curves
+    assert (curve.low, curve.high) == ([50, 200, 150], [100, 300, 260])
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="x must be one of minutes, processor, games, positions, got 'hours'"):
+        plot(make(tmp_path / "run", [metrics(1)]), x="hours")
+    with pytest.raises(ValueError, match="runs must be the folder"):
+        plot([])

@@ -189,3 +189,11 @@ def test_a_deadline_stops() -> None:
     stop = threading.Event()
     with stopped_at(None, stop), stopped_at(0.0, stop):
         assert stop.wait(60)
+
+
+@pytest.mark.parametrize("ready", [None, 70.0])
+def test_a_first_iteration_longer_than_the_run(time: Time, ready: float | None) -> None:
+    run = time.clock(minutes=1.0)
+    run.ready = ready
+    time.now += 70
+    assert run.progress == 1.0
