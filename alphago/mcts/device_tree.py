@@ -43,6 +43,7 @@ class DeviceTree:
             parts[name][...] = backend.upload(field, field.dtype)
             begin = end
         self.arrays = Tree(**parts)
+        self.words = (self.memory, *self.shape)  # the first arguments of all kernels on trees
 
     def __getattr__(self, name: str) -> Any:
         if name not in Tree._fields:
@@ -61,11 +62,6 @@ class DeviceTree:
         for array, there in zip(out.values(), written, strict=True):
             if there is not array:
                 array[...] = self.backend.download(there)
-
-    @property
-    def words(self) -> tuple[Any, int, int, int]:
-        """The first arguments of all kernels on trees."""
-        return self.memory, *self.shape
 
     def grown(self, nodes: int) -> "DeviceTree":
         """Return a copy with a capacity of `nodes` nodes per game; see `Tree.grown`."""
@@ -120,7 +116,7 @@ class DeviceWaves:
 
     def __init__(self, batch: Any, games: int, rows: int, decisive: bool) -> None:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
-        self.batch, self.backend, self.games = batch, backend, games
+        self.batch, self.backend = batch, backend
         self.wave = Wave(
             game=zeros((rows,), np.int64),
             leaf=zeros((rows,), np.int32),
