@@ -81,7 +81,7 @@ class GoEnv(StonesEnv):
         (1 - w) sign(margin) + w tanh(margin / 10).  For self-play, so that decided games still teach something
         (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
         depend on it.
-    komi_spread: in self-play, spread in points of the random komi of each game (see `random_setup`); 0 for `komi` in
+    komi_spread: in self-play, spread in points of the random komi of each game; 0 for `komi` in
         every game.  With random komis one network learns all komis, and neither side wins all games.
     first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
         Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
