@@ -1,5 +1,6 @@
 """The server of `alphago web`: the page, WebSockets for queries, and what is watched of runs; it holds no game."""
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -26,6 +27,7 @@ try:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import BaseRoute, Route, WebSocketRoute
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     from alphago.ui.web.programs import REFUSED, pages, programs
 except Exception as error:  # a broken library may fail in any way
@@ -37,6 +39,7 @@ except Exception as error:  # a broken library may fail in any way
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
+HEADER_SECONDS = 20.0  # for a request to arrive
 WAITING_CONNECTIONS = 128  # that the system keeps until the server takes them
 PING_SECONDS = 120.0  # for a page's answer to a ping: nothing that the page sends is read while its commands wait
 
@@ -182,13 +185,41 @@ def serve(
         new_server(app).run(sockets=[listener])
 
 
+class TimedHttp(H11Protocol):
+    """HTTP that closes a connection on which no request arrives, or no answer is read, for HEADER_SECONDS."""
+
+    seen: object = None  # at the last look: the `cycle` (a request and its answer), and the bytes that wait to be sent
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEADER_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Close the connection if since the last look no request has come and no byte of an answer was taken.
+
+        A request may be answered for longer, as long as nothing is ready to be sent.
+
+        Then look again later, unless the connection is closed or has become a WebSocket.
+        """
+        became_websocket = self.transport.get_protocol() is not self
+        if self.transport.is_closing() or became_websocket:
+            return
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        unsent = self.transport.get_write_buffer_size()
+        if self.seen == (self.cycle, unsent) and (unsent > 0 or not is_answering):
+            self.transport.abort()  # `close` would wait until everything is sent
+            return
+        self.seen = (self.cycle, unsent)
+        self.loop.call_later(HEADER_SECONDS, self.look)
+
+
 def new_server(app: Starlette) -> uvicorn.Server:
     """Return a server for the application, without a log; how the process logs stays as it is."""
     config = uvicorn.Config(
         app,
         log_config=None,
         log_level="error",
-        http="h11",
+        http=TimedHttp,
         ws="websockets-sansio",
         ws_max_size=MOST_MESSAGE + 1000,  # a message that is a little too long is still answered
         ws_per_message_deflate=False,

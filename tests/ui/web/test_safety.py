@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import random
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +15,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
 from alphago.ui.web import programs
+from alphago.ui.web import server as server_module
 from alphago.ui.web.guard import MOST_MESSAGE, MOST_PAGES, Guard
 from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
@@ -21,6 +23,33 @@ from tests.ui.web.served import PATIENCE, Served, ask, serving, threads, wait_un
 
 TOKEN = "a long secret"
 FLAT = 60.0  # megabytes by which memory may grow: thousands of messages that each left a trace would take more
+
+
+@pytest.mark.slow
+def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silent or in the middle of its headers; a page that is connected stays."""
+    monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.2)
+    with serving() as served, served.page() as page:
+        for begin in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"):
+            with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
+                connection.sendall(begin)
+                assert connection.recv(10) == b""
+        assert served.get()[0] == 200
+        assert ask(page, action="hello")["games"]
+
+
+@pytest.mark.slow
+def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks for much, and takes nothing; who takes a little again and again gets everything."""
+    monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.5)
+    request = b"GET /page.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with serving() as served, socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", served.port))
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            connection.sendall(request * 1_000_000)  # more than any buffer holds
+        assert served.get()[0] == 200
 
 
 def test_the_page_and_its_headers() -> None:
