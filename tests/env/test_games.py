@@ -28,14 +28,13 @@ ABOUT_GO = {
     "records/label": "datasets hold games of Go",
     "records/sgf/": "SGF files hold games of Go",
     "training/supervised/dataset_games.py": "datasets hold games of Go",
-    "training/supervised/given_games.py": "datasets hold games of Go",
     "ui/analysis_engine.py": "KataGo's protocol speaks of Go",
     "ui/analysis_query.py": "KataGo's protocol speaks of Go",
     "ui/gtp/": "GTP speaks of Go",
     "ui/model_context.py": "SGF files hold games of Go",
     "ui/web/programs.py": "KataGo's protocol speaks of Go",
     "ui/web/server.py": "KataGo's protocol speaks of Go",
-    "nn/katago/": "KataGo plays Go",
+    "nn/model_files.py": "KataGo plays Go",
 }
 CLASSES = {env.__name__ for env in GAMES.values()}
 
