@@ -25,7 +25,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_network as read_katago_network
-from alphago.nn.katago.stream import GZIP, Stream, unpacked
+from alphago.nn.katago.stream import GZIP, KataGoFile, unpacked
 from alphago.nn.parts import SLOTS, fits_game, game_structure
 from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import check_regular, read_file, user_path, write_atomic
@@ -232,7 +232,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     with explain_errors(path), open(path, "rb") as file:
         if size > MOST_BYTES:
             raise ValueError(f"a file must have at most {MOST_BYTES:,} bytes, got {size:,}")
-        stream = Stream(unpacked(file, size, header_only))
+        stream = KataGoFile(unpacked(file, size, header_only))
         tensors, parts, header = read_katago_network(stream, header_only)
     env = GoEnv(9, KATAGO)  # unless another one is wished: the network plays on any board
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}

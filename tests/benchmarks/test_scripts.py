@@ -46,6 +46,7 @@ PLAYERS = {"gomoku.py": GomokuEnv(4, 3)}
 PEERS = {"boards.py": "jax", "openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
 ELSEWHERE = {
     "baseline.py",
+    "row_playouts.py",
     "levels.py",
     "memory.py",
     "training_share.py",

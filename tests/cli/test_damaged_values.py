@@ -86,9 +86,9 @@ def test_values_of_a_config(run: Path, trained: Path, step: int) -> None:
 @pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
 def test_values_of_games(run: Path, step: int) -> None:
     (path,) = (run / "games").glob("*.npz")
-    runs = Runs([run])
 
     def opened() -> None:
+        runs = Runs([run])
         runs.overview()
         for number in range(len(runs.games(0))):
             runs.open_game(0, number)
@@ -99,7 +99,6 @@ def test_values_of_games(run: Path, step: int) -> None:
     lost = []
     for what, arrays in islice(other_arrays(whole), 0, None, step):
         np.savez_compressed(path, **arrays)
-        runs.folders[0].games_stamp = ()
         lost += tracebacks(doors, what)
     assert not lost, "\n".join(lost)
 

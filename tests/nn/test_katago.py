@@ -24,7 +24,7 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn import model_files
 from alphago.nn.export import export_model
 from alphago.nn.katago.conversion import LEAD_FACTOR, NUMBERS_USED, SPATIAL_USED
-from alphago.nn.katago.stream import Stream, unpacked
+from alphago.nn.katago.stream import KataGoFile, unpacked
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet, load_model
 from tests.nn.boards import needs_openvino
@@ -145,7 +145,7 @@ def test_refused_with_a_sentence(tmp_path, why):
 def test_white_space_is_read_once():
     """However much of it follows: an array gives up at once."""
     white = gzip.compress(b"\n" * 10**6)
-    stream = Stream(unpacked(io.BytesIO(white), 10**6))
+    stream = KataGoFile(unpacked(io.BytesIO(white), 10**6))
     with pytest.raises(ValueError, match="it is cut off"):
         stream.array(1)
     stream.close()

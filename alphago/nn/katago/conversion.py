@@ -12,7 +12,7 @@ import torch
 
 from alphago.env.go_rules import KATAGO, PLANE_SETS
 from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
-from alphago.nn.katago.stream import Stream
+from alphago.nn.katago.stream import KataGoFile
 from alphago.nn.katago.tower import ACTIVATIONS, BlockTower
 from alphago.nn.value import POINTS
 from alphago.system.validation import check_choice
@@ -37,7 +37,7 @@ class Header(NamedTuple):
     lead: float
 
 
-def read_header(stream: Stream) -> Header:
+def read_header(stream: KataGoFile) -> Header:
     """Read a file's header; raise ValueError if it is none, or one of a network that cannot be read."""
     name, word = stream.word(), stream.word()
     if not (word.isdecimal() and len(word) < 4):
@@ -58,7 +58,7 @@ def read_header(stream: Stream) -> Header:
     return Header(name, version, factors[3] if factors else LEAD_FACTOR)
 
 
-def read_network(stream: Stream, header_only: bool = False) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
+def read_network(stream: KataGoFile, header_only: bool = False) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
     """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
 
     header_only: whether to read no more than the header.
@@ -77,7 +77,7 @@ def read_network(stream: Stream, header_only: bool = False) -> tuple[Weights, di
     return converter.weights, parts, header
 
 
-def options(stream: Stream, count: int) -> None:
+def options(stream: KataGoFile, count: int) -> None:
     """Read options that no known network uses; raise ValueError for one that is used."""
     for _ in range(count):
         stream.integer("an option", 0, 0)
@@ -89,7 +89,7 @@ class NetworkConverter:
     Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.
     """
 
-    def __init__(self, stream: Stream, header: Header) -> None:
+    def __init__(self, stream: KataGoFile, header: Header) -> None:
         self.stream, self.header = stream, header
         self.weights: Weights = {}
 

@@ -48,7 +48,7 @@ def unpacked(file: BinaryIO, size: int, begin_only: bool = False) -> bytearray:
     return data
 
 
-class Stream:
+class KataGoFile:
     """The contents of a file, read from the beginning; all methods raise ValueError for damaged contents."""
 
     def __init__(self, data: bytearray) -> None:

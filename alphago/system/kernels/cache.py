@@ -42,18 +42,22 @@ class CompilingTime:
     """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
 
     numba compiles in one thread at a time, which calls `begin` and `end`; any thread may read `seconds`, and
-    `processor`, those of them in which that thread was on the processor.
+    `processor`, those of them in which that thread was on the processor: of a kernel that is being compiled, all.
     """
 
     def __init__(self) -> None:
         self._depth = 0  # kernels are compiled within others
         self._state: tuple[float, float | None] = 0.0, None  # seconds before, and when the present ones began
-        self.processor = self._processor_began = 0.0
+        self._processor = self._processor_began = 0.0  # before the present ones, and when they began
 
     @property
     def seconds(self) -> float:
         before, began = self._state
         return before if began is None else before + time.monotonic() - began
+
+    @property
+    def processor(self) -> float:
+        return self._processor + self.seconds - self._state[0]
 
     def begin(self) -> None:
         """Begin with a kernel."""
@@ -67,7 +71,7 @@ class CompilingTime:
         self._depth -= 1
         if not self._depth:
             self._state = self.seconds, None
-            self.processor += time.thread_time() - self._processor_began
+            self._processor += time.thread_time() - self._processor_began
 
 
 compiling_time = CompilingTime()
