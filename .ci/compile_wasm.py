@@ -13,6 +13,7 @@ from alphago.cuda.kernel_source import Program
 from alphago.env.device_rows import row_program
 from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.kernels import connect_four, gomoku, oware, reversi
+from alphago.mcts.device_tree import PROGRAM
 from alphago.ui.onefile.page import OWN_STATIC
 
 VERSION = "14.0.6"  # of Debian's clang and lld; others write other code
@@ -24,6 +25,9 @@ COMMON = ("start", "board_batch", "is_over_batch", "legal_mask_batch", "replay_b
 ROWS = (*COMMON, "decisive_moves_batch", "planes_float32_batch")
 POINTS = ("chains_batch", "own_eyes_batch", "repeating_batch", "joined_and_free_batch", "pass_alive_batch")
 OF_GO = (*COMMON, *POINTS, "set_up_batch", "history_planes_float32_batch", "rule_planes_float32_batch")
+# Trees: PUCT alone; sqrt is an instruction.
+TREE = ("clear_all", "advance", "select_puct", "select_roots", "expand")
+OF_TREE = ("-fbuiltin", "-fno-builtin-memset", "-fno-builtin-memcpy", "-fno-math-errno")
 SECTION = b"source"  # the name of the last section
 
 
@@ -47,19 +51,23 @@ class Module(NamedTuple):
         return done.stdout + self.section
 
 
+def exporting(program: Program, names: tuple[str, ...], *flags: str) -> Module:
+    """Return the module of a program's kernels."""
+    return Module(program.host_text, (*FLAGS, *RULES, *flags, *(f"-Wl,--export={name}" for name in names)))
+
+
 def rules(program: Program, exports: tuple[str, ...]) -> Module:
     """Return a game's module; program: that of its batch, beside which its file for a page is."""
-    page = Program(program.path.with_name(f"page_{program.path.name}"), program.numbers)
-    return Module(page.host_text, (*FLAGS, *RULES, *(f"-Wl,--export={name}" for name in exports)))
+    return exporting(Program(program.path.with_name(f"page_{program.path.name}"), program.numbers), exports)
 
 
 def modules() -> dict[str, Module]:
-    """Return all modules by the names of their files: the network's arithmetic, and the rules of each game."""
+    """Return all modules by the names of their files: the network's arithmetic, the search's trees, each game's rules."""
     source = (OWN_STATIC / "kernels.c").read_text()
     network = Module(source, (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic"))
     games = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}
     of_rows = {name: rules(row_program(kernels), ROWS) for name, kernels in games.items()}
-    return {"kernels": network, "go": rules(GO, OF_GO), **of_rows}
+    return {"kernels": network, "tree": exporting(PROGRAM, TREE, *OF_TREE), "go": rules(GO, OF_GO), **of_rows}
 
 
 if __name__ == "__main__":

@@ -146,6 +146,7 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
+        "tree": (OWN_STATIC / "tree.wasm").read_bytes(),
         "rules": (OWN_STATIC / f"{net.env.name}.wasm").read_bytes(),
         "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
         "script": without_comments(bundle("file_page", FOLDERS)).encode(),

@@ -16,9 +16,10 @@ async function networkOf({ manifest, weights }) {
   return new Network(manifest, numbers(weights), await loadKernels(code("kernels")));
 }
 
-// The modules have the rules of one game at a time.
+// The modules have the rules of one game at a time, and trees.
 async function rulesOf(game) {
   await (await load("position")).loadRules(code(game));
+  await (await load("tree_search")).loadTree(code("tree"));
   return (await load("rules")).startOf;
 }
 

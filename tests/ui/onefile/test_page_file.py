@@ -39,7 +39,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, dict[st
 def test_a_file_is_small_and_whole(written: Any) -> None:
     page, text, parts = written
     assert page.bytes == len(text.encode()) < 1_000_000
-    assert list(parts) == ["facts", "weights", "kernels", "rules", "worker", "script"]
+    assert list(parts) == ["facts", "weights", "kernels", "tree", "rules", "worker", "script"]
     assert not re.search(r"https?://(?!www\.w3\.org/)", text)
     assert not re.search(r"<(?:link|script|img)[^>]*(?:src|href)=(?!\"data:)", text)
     assert "{{" not in text

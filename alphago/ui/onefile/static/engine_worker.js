@@ -9,7 +9,7 @@ import { moveOf, resigns } from "./move_choice.js";
 import { Network } from "./network.js";
 import { loadRules } from "./position.js";
 import { startOf } from "./rules.js";
-import { TreeSearch } from "./tree_search.js";
+import { TreeSearch, loadTree } from "./tree_search.js";
 
 /**
  * @typedef {object} Model
@@ -17,6 +17,7 @@ import { TreeSearch } from "./tree_search.js";
  * @property {import("./network.js").Manifest} manifest
  * @property {Float32Array} weights
  * @property {Uint8Array} kernels the code of kernels.wasm
+ * @property {Uint8Array} tree the code of tree.wasm
  * @property {Uint8Array} rules the code of the game's module
  * @property {import("./tree_search.js").Settings} settings
  * @property {number} planes how many
@@ -89,7 +90,7 @@ class Searcher {
     this.model = model;
     this.helpers = helpers;
     this.network = networkOf(model);
-    this.rules = loadRules(/** @type {any} */ (model.rules));
+    this.modules = Promise.all([loadRules(/** @type {any} */ (model.rules)), loadTree(/** @type {any} */ (model.tree))]);
     /** @type {((answer: any) => void)[][]} by helper, what takes its next answers */
     this.waiting = helpers.map(() => []);
     helpers.forEach((port, i) => { port.onmessage = ({ data }) => this.waiting[i].shift()?.(data); });
@@ -128,7 +129,7 @@ class Searcher {
 
   /** @param {Request} request */
   async work(request) {
-    await this.rules;
+    await this.modules;
     const search = this.follow(request);
     const level = request.even ? await this.evenLevel(request, request.even) : request.level;
     const readouts = level ? Math.max(0, level.readouts - search.visits) : request.readouts;

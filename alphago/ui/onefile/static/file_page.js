@@ -32,12 +32,12 @@ const place = /** @type {HTMLElement} */ (document.getElementById("play"));
 const begin = async () => {
   const facts = JSON.parse(new TextDecoder().decode(await unpacked(part("facts"))));
   const weights = weightsOf(await unpacked(part("weights")));
-  const [kernels, rules] = /** @type {any[]} */ (await Promise.all([unpacked(part("kernels")), unpacked(part("rules"))]));
+  const [kernels, tree, rules] = /** @type {any[]} */ (await Promise.all(["kernels", "tree", "rules"].map((name) => unpacked(part(name)))));
   const lacks = () => { throw new Error("it has no WebAssembly with SIMD, or the site of this file forbids it"); };
   if (typeof WebAssembly !== "object" || !WebAssembly.validate(kernels)) lacks();
   await loadRules(rules).catch(lacks);
   const source = new TextDecoder().decode(await unpacked(part("worker")));
-  const engine = new Engine(source, { ...facts.model, weights, kernels, rules });
+  const engine = new Engine(source, { ...facts.model, weights, kernels, tree, rules });
   openPage(place, (hear) => new FileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });
 };
 begin().catch((error) => {

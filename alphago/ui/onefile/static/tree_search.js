@@ -1,5 +1,5 @@
-// PUCT of the package (alphago/mcts: kernels/puct.py, kernels/waves.py, kernels/nodes.py) for one game, in waves whose
-// leaves are evaluated together. Sums and priors are float32, as there, so that both choose the same moves.
+// PUCT of the package for one game, in waves whose leaves are evaluated together. The tree is the package's
+// (alphago/mcts/kernels/tree.cu) in WebAssembly; each search has an instance, whose memory has the tree and a wave.
 
 import { outcome } from "./position.js";
 
@@ -27,72 +27,64 @@ import { outcome } from "./position.js";
 
 /** @typedef {(positions: Position[]) => Promise<Evaluation[]>} Evaluate */
 
-const { fround } = Math;
-const TAKEN = -1; // in `waiting`: the action has a child; 0 marks an illegal action
 const NONE = -1;
+const NEW = 0; // in `state`: not evaluated
+const NODES = 256; // for which a new tree has room; trees grow
+const PLAIN = ["parent", "first_child", "next_sibling", "cached", "action", "next_action", "visits", "virtual"]; // Int32Array each
+const REAL = ["prior", "value", "value_sum"]; // Float32Array each
 
+/** @type {WebAssembly.Module} */
+let code;
+
+/**
+ * Load the kernels; before that there are no searches.
+ * @param {BufferSource} module of tree.wasm
+ */
+export async function loadTree(module) {
+  code = await WebAssembly.compile(module);
+}
+
+/** A node of a tree, until the next wave. */
 export class TreeNode {
   /**
-   * @param {TreeNode | null} parent
-   * @param {Position} position
-   * @param {number} prior
+   * @param {TreeSearch} search
+   * @param {number} index
    */
-  constructor(parent, position, prior) {
-    this.parent = parent;
-    this.position = position;
-    this.action = position.action;
-    this.mover = position.toPlay;
-    this.prior = prior;
-    /** @type {TreeNode[]} */
-    this.children = [];
-    this.state = "new"; // then "pending", "expanded" or "terminal"
-    this.visits = 0;
-    this.virtual = 0; // simulations of the current wave that passed here
-    this.value = 0; // from the view of `mover`
-    this.sum = 0; // of backed-up values, from the view of the player who moved here (at the root: of `mover`)
-    /** @type {Float32Array | null} */
-    this.waiting = null; // priors of the actions that have no child yet
-    this.next = NONE; // the one of these with the greatest prior
-    /** @type {number | null} */
-    this.score = null;
-    /** @type {ArrayLike<number> | null} */
-    this.ownership = null;
+  constructor({ tree, actions, forecasts }, index) {
+    this.tree = tree;
+    this.index = index;
+    this.actions = actions;
+    this.forecasts = forecasts;
+    this.action = tree.action[index];
+    this.mover = tree.mover[index];
+    this.prior = tree.prior[index];
+    this.visits = tree.visits[index];
+    this.sum = tree.value_sum[index]; // of values, from the view of the player who moved here (at the root: of `mover`)
+    this.next = tree.next_action[index]; // the untried action with the greatest prior
   }
 
-  findNext() {
-    const waiting = /** @type {Float32Array} */ (this.waiting);
-    this.next = NONE;
-    let best = 0;
-    for (let action = 0; action < waiting.length; action += 1) {
-      if (waiting[action] > best) [best, this.next] = [waiting[action], action];
+  /** @returns {TreeNode[]} */
+  get children() {
+    const children = [];
+    const search = /** @type {any} */ (this);
+    for (let child = this.tree.first_child[this.index]; child !== NONE; child = this.tree.next_sibling[child]) {
+      children.push(new TreeNode(search, child));
     }
+    return children;
   }
 
-  addChild() {
-    const waiting = /** @type {Float32Array} */ (this.waiting);
-    const child = new TreeNode(this, this.position.play(this.next), waiting[this.next]);
-    this.children.push(child);
-    waiting[this.next] = TAKEN;
-    this.findNext();
-    return child;
+  /** The priors of the actions that have no child yet; -1 where there is one, 0 for illegal ones. */
+  get waiting() {
+    return this.tree.waiting.subarray(this.index * this.actions, (this.index + 1) * this.actions);
   }
 
-  /** @param {number} count */
-  addVirtual(count) {
-    for (let node = /** @type {TreeNode | null} */ (this); node; node = node.parent) node.virtual += count;
+  /** In points, for `mover`. */
+  get score() {
+    return this.forecasts[this.index]?.score ?? null;
   }
 
-  /**
-   * Count a simulation that ended here.
-   * @param {number} pending 1 if it had a virtual visit
-   */
-  backUp(pending) {
-    for (let node = /** @type {TreeNode | null} */ (this); node; node = node.parent) {
-      const player = (node.parent || node).mover;
-      node.visits += 1;
-      node.virtual -= pending;
-      node.sum = fround(node.sum + (player === this.mover ? this.value : -this.value));
-    }
+  get ownership() {
+    return this.forecasts[this.index]?.ownership ?? null;
   }
 }
 
@@ -105,12 +97,73 @@ export class TreeSearch {
   constructor(settings, evaluate, position) {
     this.settings = settings;
     this.evaluate = evaluate;
-    this.root = new TreeNode(null, position, 1);
+    this.position = position;
+    this.actions = position.game.actions;
+    /** @type {(Pick<Evaluation, "score" | "ownership"> | undefined)[]} */
+    this.forecasts = []; // of the nodes
+    /** @type {any} */
+    this.kernels = new WebAssembly.Instance(code).exports;
+    this.nodes = 0;
+    /** @type {Record<string, any>} */
+    this.tree = {}; // its arrays, and those of a wave
+    /** @type {Record<string, number>} */
+    this.places = {}; // of them, in bytes
     position.keep();
+    this.grow(NODES);
+    this.tree.collisions.fill(NONE);
+    this.tree.c_puct[0] = settings.c_puct;
+    this.kernels.clear_all(...this.games);
   }
 
-  get position() {
-    return this.root.position;
+  /**
+   * Make room for so many nodes.
+   * @param {number} nodes
+   */
+  grow(nodes) {
+    const { leaves } = this.settings;
+    const { memory, __heap_base: base } = this.kernels;
+    /** @type {[string, any, number][]} */
+    const all = [["game", BigInt64Array, leaves], ["games", BigInt64Array, 1], ["c_puct", Float64Array, 1], ["budget", Int32Array, 1], ["broken", Int32Array, 1],
+      ["leaf", Int32Array, leaves], ["length", Int32Array, leaves], ["collisions", Int32Array, 2 * leaves], ["outcomes", Float32Array, leaves],
+      ["values", Float32Array, leaves], ["priors", Float32Array, leaves * this.actions], ["over", Int8Array, 4 * leaves], ["movers", Int8Array, 4 * leaves],
+      ["path", Int32Array, nodes], ...PLAIN.map((name) => /** @type {[string, any, number]} */ ([name, Int32Array, nodes])),
+      ...REAL.map((name) => /** @type {[string, any, number]} */ ([name, Float32Array, nodes])),
+      ["waiting", Float32Array, nodes * this.actions], ["used", Int32Array, 1], ["state", Int8Array, nodes], ["mover", Int8Array, nodes]];
+    let end = (base.value + 15) & -16;
+    /** @type {Record<string, number>} */
+    const places = {};
+    for (const [name, Kind, count] of all) {
+      places[name] = end;
+      end += Kind.BYTES_PER_ELEMENT * count;
+    }
+    const lacks = end - memory.buffer.byteLength;
+    if (lacks > 0) memory.grow(Math.ceil(lacks / 65536));
+    const bytes = new Uint8Array(memory.buffer);
+    for (const [name, Kind] of all.slice().reverse()) { // from the end, as each moves to where others were
+      if (this.nodes) bytes.copyWithin(places[name], this.places[name], this.places[name] + Kind.BYTES_PER_ELEMENT * this.tree[name].length);
+    }
+    this.tree = Object.fromEntries(all.map(([name, Kind, count]) => [name, new Kind(memory.buffer, places[name], count)]));
+    this.places = places;
+    this.nodes = nodes;
+  }
+
+  /** The first arguments of kernels: the tree, and the only game. */
+  get games() {
+    return [this.places.parent, 1n, BigInt(this.nodes), BigInt(this.actions), this.places.games, 1n];
+  }
+
+  get leafArrays() {
+    const { game, leaf, path, length, collisions } = this.places;
+    return [game, leaf, path, 0n, length, collisions]; // all paths in one place: `positionAt` finds them in the tree
+  }
+
+  /**
+   * The position of a node.
+   * @param {number} node
+   * @returns {Position}
+   */
+  positionAt(node) {
+    return node ? this.positionAt(this.tree.parent[node]).play(this.tree.action[node]) : this.position;
   }
 
   /**
@@ -118,20 +171,27 @@ export class TreeSearch {
    * @param {number} action
    */
   advance(action) {
-    const child = this.root.children.find((node) => node.action === action) || new TreeNode(null, this.position.play(action), 1);
-    child.position.keep();
-    if (this.position.parent) this.position.row = null;
-    this.root = child;
-    child.sum = -child.sum; // for the player to move, where it was for the one who moved here
-    child.parent = null;
+    const { parent, used } = this.tree;
+    const child = this.root.children.find((node) => node.action === action);
+    const kept = child ? [child.index] : [];
+    const below = new Set(kept);
+    for (let node = child ? child.index + 1 : used[0]; node < used[0]; node += 1) { // children come behind their parents
+      if (below.has(parent[node])) kept.push(node) && below.add(node);
+    }
+    this.forecasts = kept.map((node) => this.forecasts[node]);
+    this.tree.budget[0] = action;
+    this.kernels.advance(...this.games, this.places.budget, 0);
+    const { position } = this;
+    this.position = position.play(action);
+    this.position.keep();
+    if (position.parent) position.row = null;
   }
 
   /** Evaluate the root, unless that is done. */
   async expandRoot() {
-    if (this.root.state !== "new") return;
-    this.root.state = "pending";
-    this.root.addVirtual(1);
-    await this.finish([this.root], []);
+    if (this.tree.state[0] !== NEW) return;
+    this.kernels.select_roots(...this.games, ...this.leafArrays);
+    await this.finish(1);
   }
 
   /**
@@ -140,115 +200,65 @@ export class TreeSearch {
    */
   async wave(budget) {
     await this.expandRoot();
-    const { leaves } = this.settings;
-    /** @type {TreeNode[]} */
-    const found = [];
-    /** @type {TreeNode[]} */
-    const collisions = [];
-    let left = budget;
-    for (let attempts = 0; found.length < leaves && attempts < 2 * leaves && left > 0;) {
-      const leaf = this.descend();
-      if (leaf.state === "terminal") {
-        leaf.backUp(0);
-        left -= 1;
-        continue;
-      }
-      attempts += 1;
-      leaf.addVirtual(1);
-      if (leaf.state === "pending") {
-        collisions.push(leaf);
-        continue;
-      }
-      leaf.state = "pending";
-      found.push(leaf);
-      left -= 1;
-    }
-    await this.finish(found, collisions);
-    return budget - left;
-  }
-
-  // Follow the formula from the root to a node that is not evaluated, which is made if it does not exist.
-  descend() {
-    let node = this.root;
-    while (node.state === "expanded") node = this.choose(node) || node.addChild();
-    return node;
-  }
-
-  /**
-   * The child to follow, or null for the untried action with the greatest prior.
-   * @param {TreeNode} node
-   */
-  choose(node) {
-    const { c_puct: constant, parent_value_weight: own, first_play_reduction: reduction, virtual_loss: loss } = this.settings;
-    const explore = constant * Math.sqrt(node.visits + loss * node.virtual);
-    const seed = own * node.value;
-    let [tried, best, bestAction, bestScore] = [0, /** @type {TreeNode | null} */ (null), Infinity, -Infinity];
-    for (let i = node.children.length - 1; i >= 0; i -= 1) { // the order of the package's sums
-      const child = node.children[i];
-      tried += child.prior;
-      const lost = loss * child.virtual;
-      const visits = child.visits + lost;
-      const weight = visits + own;
-      const mean = weight > 0 ? (child.sum - lost + seed) / weight : 0;
-      const score = mean + (explore * child.prior) / (1 + visits);
-      if (score > bestScore || (score === bestScore && child.action < bestAction)) {
-        [bestScore, bestAction, best] = [score, child.action, child];
-      }
-    }
-    if (node.next !== NONE) {
-      const waiting = /** @type {Float32Array} */ (node.waiting);
-      const mean = (own > 0 ? node.value : 0) - reduction * Math.sqrt(tried);
-      const score = mean + explore * waiting[node.next];
-      if (score > bestScore || (score === bestScore && node.next < bestAction)) best = null;
-    }
-    return best;
+    const { leaves, parent_value_weight: own, first_play_reduction: reduction, virtual_loss: loss } = this.settings;
+    if (this.tree.used[0] + 2 * leaves >= this.nodes) this.grow(2 * (this.nodes + leaves));
+    this.tree.budget[0] = budget;
+    this.kernels.select_puct(...this.games, this.places.budget, this.places.c_puct, own, reduction, BigInt(loss), ...this.leafArrays, BigInt(leaves));
+    await this.finish(leaves);
+    return budget - this.tree.budget[0];
   }
 
   /**
    * Evaluate leaves and back them up; after an error the tree is of no more use.
-   * @param {TreeNode[]} found
-   * @param {TreeNode[]} collisions
+   * @param {number} leaves the most
    */
-  async finish(found, collisions) {
-    const decisive = found.map(({ position }) => (this.settings.decisive_moves && !position.over ? position.decisive() : NONE));
-    const open = found.filter(({ position }, i) => !position.over && decisive[i] === NONE);
-    const evaluations = open.length ? await this.evaluate(open.map(({ position }) => position)) : [];
+  async finish(leaves) {
+    const { tree, places, forecasts, actions } = this;
+    const end = tree.leaf.subarray(0, leaves).indexOf(NONE);
+    const found = [...tree.leaf.subarray(0, end < 0 ? leaves : end)];
+    const positions = found.map((leaf) => this.positionAt(leaf));
+    const decisive = positions.map((position) => (this.settings.decisive_moves && !position.over ? position.decisive() : NONE));
+    const open = positions.filter(({ over }, i) => !over && decisive[i] === NONE);
+    const evaluations = open.length ? await this.evaluate(open) : [];
     let next = 0;
-    found.forEach((leaf, i) => {
-      const { position } = leaf;
-      if (position.over) {
-        leaf.state = "terminal";
-        [leaf.value, leaf.score, leaf.ownership] = [outcome(position), position.margin * position.toPlay, position.owners()];
-      } else {
-        leaf.state = "expanded";
-        if (decisive[i] === NONE) {
-          const { priors, ...found } = evaluations[next++];
-          Object.assign(leaf, found, { waiting: priors });
-        } else {
-          leaf.waiting = Float32Array.from(position.legal(), (_, action) => (action === decisive[i] ? 1 : 0));
-          leaf.value = 1;
-        }
-        leaf.findNext();
-      }
-      leaf.backUp(1);
+    positions.forEach((position, i) => {
+      const { over, toPlay } = position;
+      const priors = tree.priors.subarray(i * actions, (i + 1) * actions).fill(0);
+      tree.over[i] = Number(over);
+      tree.movers[i] = toPlay;
+      tree.values[i] = 1;
+      if (over) {
+        tree.outcomes[i] = outcome(position);
+        forecasts[found[i]] = { score: position.margin * toPlay, ownership: position.owners() };
+      } else if (decisive[i] === NONE) {
+        const { score, ownership, ...evaluation } = evaluations[next++];
+        priors.set(evaluation.priors);
+        tree.values[i] = evaluation.value;
+        forecasts[found[i]] = { score, ownership };
+      } else priors[decisive[i]] = 1;
     });
-    for (const leaf of collisions) leaf.addVirtual(-1);
+    this.kernels.expand(...this.games.slice(0, 4), ...this.leafArrays, places.over, places.movers, places.outcomes, places.priors, BigInt(actions), places.values,
+      places.broken, BigInt(leaves), 1n);
+  }
+
+  get root() {
+    return new TreeNode(this, 0);
   }
 
   /** The number of simulations, the root's own evaluation included. */
   get visits() {
-    return this.root.visits;
+    return this.tree.visits[0];
   }
 
   /** The mean value of all simulations, for the player to move. */
   get value() {
-    return this.root.sum / Math.max(this.root.visits, 1);
+    return this.tree.value_sum[0] / Math.max(this.visits, 1);
   }
 
   /** The prior of each action, 0 for illegal ones. */
   priors() {
     const { children, waiting } = this.root;
-    const priors = Array.from(/** @type {Float32Array} */ (waiting), (prior) => Math.max(prior, 0));
+    const priors = Array.from(waiting, (/** @type {number} */ prior) => Math.max(prior, 0));
     for (const { action, prior } of children) priors[action] = prior;
     return priors;
   }
