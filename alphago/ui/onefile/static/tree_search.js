@@ -136,12 +136,10 @@ export class TreeSearch {
       places[name] = end;
       end += Kind.BYTES_PER_ELEMENT * count;
     }
-    const lacks = end - memory.buffer.byteLength;
-    if (lacks > 0) memory.grow(Math.ceil(lacks / 65536));
+    const before = Object.entries(this.tree).map(([name, array]) => [name, this.places[name], this.places[name] + array.byteLength]);
+    memory.grow(Math.max(0, Math.ceil((end - memory.buffer.byteLength) / 65536)));
     const bytes = new Uint8Array(memory.buffer);
-    for (const [name, Kind] of all.slice().reverse()) { // from the end, as each moves to where others were
-      if (this.nodes) bytes.copyWithin(places[name], this.places[name], this.places[name] + Kind.BYTES_PER_ELEMENT * this.tree[name].length);
-    }
+    for (const [name, from, to] of before.reverse()) bytes.copyWithin(places[name], from, to); // the last first: each moves to where others were
     this.tree = Object.fromEntries(all.map(([name, Kind, count]) => [name, new Kind(memory.buffer, places[name], count)]));
     this.places = places;
     this.nodes = nodes;
