@@ -1,6 +1,6 @@
 """Write a network as one HTML file that plays in any browser, without a server: `export_page`.
 
-The file has the page of `alphago web` and the search in JavaScript, the game's rules and the network's arithmetic in
+The file has the page of `alphago web` in JavaScript, the game's rules, search tree and the network's arithmetic in
 WebAssembly, and the weights as float16 numbers. These parts are deflated, and written in base64.
 """
 

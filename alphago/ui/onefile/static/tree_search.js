@@ -99,7 +99,7 @@ export class TreeSearch {
     this.evaluate = evaluate;
     this.position = position;
     this.actions = position.game.actions;
-    /** @type {(Pick<Evaluation, "score" | "ownership"> | undefined)[]} */
+    /** @type {({score: number | null, ownership: ArrayLike<number> | null} | undefined)[]} */
     this.forecasts = []; // of the nodes
     /** @type {any} */
     this.kernels = new WebAssembly.Instance(code).exports;
