@@ -62,7 +62,7 @@ def rules(program: Program, exports: tuple[str, ...]) -> Module:
 
 
 def modules() -> dict[str, Module]:
-    """Return all modules by the names of their files: the network's arithmetic, the search's trees, each game's rules."""
+    """Return all modules by the names of their files: the network's arithmetic, trees, each game's rules."""
     source = (OWN_STATIC / "kernels.c").read_text()
     network = Module(source, (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic"))
     games = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}

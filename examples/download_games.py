@@ -34,9 +34,13 @@ KGS_FILES = """
 class Collection:
     """A collection of games.
 
-    what: a one-line description.  source: the web page about the collection.
-    files: addresses of the games.  indexes: addresses of files with the games' results.
-    licence: as stated on the page.  filter: recommended keywords of GameFilter.
+    Attributes:
+        what: a one-line description.
+        source: the web page about the collection.
+        files: addresses of the games.
+        indexes: addresses of files with the games' results.
+        licence: as stated on the page.
+        filter: recommended keywords of GameFilter.
     """
 
     what: str

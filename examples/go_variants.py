@@ -21,9 +21,10 @@ class GraphGoEnv(StonesEnv):
 
     Passing is allowed from ply `first_pass` on; before it, only if no other move is legal.
 
-    board_size: the side of a square board.
-    komi: White's points before the game.
-    first_pass: the ply from which passing is allowed; None for half the number of points.
+    Args:
+        board_size: the side of a square board.
+        komi: White's points before the game.
+        first_pass: the ply from which passing is allowed; None for half the number of points.
     """
 
     surface = "lines"
@@ -178,11 +179,12 @@ class TwoStonesGoEnv(GraphGoEnv):
 class OutlineGoEnv(GraphGoEnv):
     """Go on a rectangle from which points may be missing.
 
-    height: rows.
-    width: columns.
-    missing: points that are no part of the board, such as "C3 D4".
-    komi: White's points before the game.
-    first_pass: the ply from which passing is allowed; None for half of the points.
+    Args:
+        height: rows.
+        width: columns.
+        missing: points that are no part of the board, such as "C3 D4".
+        komi: White's points before the game.
+        first_pass: the ply from which passing is allowed; None for half of the points.
     """
 
     name, title = "outline-go", "Go on a board of any outline"

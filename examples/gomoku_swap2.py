@@ -99,8 +99,9 @@ class Swap2:
 class GomokuSwap2Env(StonesEnv):
     """Gomoku with Swap2.
 
-    board_size: points along a side.
-    connect_row: stones in a line that win.
+    Args:
+        board_size: points along a side.
+        connect_row: stones in a line that win.
     """
 
     name, title, surface = "gomoku-swap2", "Gomoku with Swap2", "lines"

@@ -72,7 +72,8 @@ class Hex:
 class HexEnv(StonesEnv):
     """Hex on a rhombus; the first side that joins its two edges wins, and there are no draws.
 
-    board_size: cells along an edge.
+    Args:
+        board_size: cells along an edge.
     """
 
     name, title, surface = "hex", "Hex", "lines"

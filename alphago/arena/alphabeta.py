@@ -27,7 +27,8 @@ NODES = 1 << 19  # nodes per call of the kernel, well below a second
 class AlphaBetaSettings(NamedTuple):
     """Settings of an alpha-beta player.
 
-    depth: plies to look ahead.
+    Attributes:
+        depth: plies to look ahead.
     """
 
     depth: int
@@ -41,9 +42,12 @@ class AlphaBetaSettings(NamedTuple):
 class BestMove(NamedTuple):
     """The result of an alpha-beta search.
 
-    value: the evaluation, from the view of the player to move; beyond +-`WIN` / 2 the winner is certain.
-    depth: the depth of the last iteration, in plies.  nodes: number of positions visited, in all iterations.
-    is_exact: whether every line was followed to the end of the game, so that a deeper search cannot change the result.
+    Attributes:
+        value: the evaluation, from the view of the player to move; beyond +-`WIN` / 2 the winner is certain.
+        depth: the depth of the last iteration, in plies.
+        nodes: number of positions visited, in all iterations.
+        is_exact: whether every line was followed to the end of the game, so that a deeper search cannot change the
+            result.
     """
 
     action: int
@@ -89,11 +93,17 @@ class Stack(NamedTuple):
 class AlphaBetaSearch:
     """Alpha-beta search with iterative deepening and a transposition table, one position at a time.
 
-    Results depend only on the position and the depth.  Raises ValueError for a game without an evaluation.
+    Results depend only on the position and the depth.
 
-    depth: plies to look ahead at most.
-    nodes_a_call: an attribute, the number of nodes that one call of the kernel visits.  Ctrl-C takes effect between two
-        calls.
+    Args:
+        depth: plies to look ahead at most.
+
+    Attributes:
+        nodes_a_call: an attribute, the number of nodes that one call of the kernel visits.  Ctrl-C takes effect between
+            two calls.
+
+    Raises:
+        ValueError: for a game without an evaluation.
     """
 
     def __init__(self, env: GameEnv, depth: int) -> None:
@@ -119,8 +129,9 @@ class AlphaBetaSearch:
     def find(self, row: np.ndarray, *, until_decided: bool = False) -> BestMove:
         """Return the best move of a position that is not over.
 
-        row: int64 [words], the position as a row of the game's batch.
-        until_decided: whether to stop as soon as the winner is certain, although another move might win by more.
+        Args:
+            row: int64 [words], the position as a row of the game's batch.
+            until_decided: whether to stop as soon as the winner is certain, although another move might win by more.
         """
         self._number += 1
         self._history[:] = self._preferences
@@ -180,10 +191,12 @@ class PlainAlphaBetaPlayer:
 def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float = np.inf) -> tuple[float, int]:
     """Return a position's value, from Black's view, and its best action (NO_ACTION if it is not searched).
 
-    depth: plies to look ahead.  low, high: a value between them is exact; a value beyond them is a bound (alpha-beta,
-        Knuth and Moore 1975).
     The value is the result times (1 + d) if the game ends with d plies left of `depth`, so that early ends count more,
     and 0 for an undecided position.
+
+    Args:
+        depth: plies to look ahead.
+        low, high: a value between them is exact; a value beyond them is a bound (alpha-beta, Knuth and Moore 1975).
     """
     if position.is_over:
         return position.result * (1 + depth), NO_ACTION
@@ -210,9 +223,12 @@ def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float
 def best_move(position: Position, depth: int | None = None) -> BestMove:
     """Return the best move of a position of Oware, Reversi, Gomoku or Connect Four by alpha-beta search.
 
-    depth: plies to look ahead; None to search to the end of the game, which solves small boards, so that `outcome` and
-        `margin` of the result are known.
-    Raises ValueError for another game, and for a game that is over.
+    Args:
+        depth: plies to look ahead; None to search to the end of the game, which solves small boards, so that `outcome`
+            and `margin` of the result are known.
+
+    Raises:
+        ValueError: for another game, and for a game that is over.
     """
     if position.is_over:
         raise ValueError(f"position must not be over, got {position.describe()}")
@@ -225,7 +241,8 @@ def best_move(position: Position, depth: int | None = None) -> BestMove:
 def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
     """Return the settings of the player called "alphabeta:N" (default N: 8); None for any other name.
 
-    Raises ValueError for an invalid N.
+    Raises:
+        ValueError: for an invalid N.
     """
     match = re.fullmatch(r"alphabeta(?::([0-9]{1,9}))?", name)
     if match is None:

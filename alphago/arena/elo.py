@@ -37,12 +37,14 @@ def elo_difference(win_rate: float, games: int) -> Rating:
 def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0) -> list[Rating]:
     """Return each player's rating, by maximum likelihood in the model of Bradley and Terry (1952).
 
-    points: float [P, P]; points[i, j] is what player i scored against player j: 1 for a win, half a point for a draw.
-    anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are relative to it.
-
     One drawn game is added for each pair that met, as a prior: so a player that won all n games is rated 400 log10(2 n
     + 1) points above its opponent, with a wide interval. Intervals come from the inverse Hessian of the log likelihood
     and assume independent wins and losses; with many draws they are too wide.
+
+    Args:
+        points: float [P, P]; points[i, j] is what player i scored against player j: 1 for a win, half a point for a
+            draw.
+        anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are relative to it.
     """
     points = np.asarray(points, np.float64)
     met = (points + points.T) > 0

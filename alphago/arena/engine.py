@@ -25,15 +25,17 @@ class EngineRefusal(EngineError):
 class Engine:
     """A program that speaks GTP, and how to start it.
 
-    name: the engine's name in results and messages.
-    command: program and arguments; "{seed}" in an argument is replaced by a number that differs between games.
-    start_timeout: seconds until the first reply.
-    timeout: seconds until any later reply.
-    at_once: how many processes one side of a match may run at the same time, at least 1.
-    rule_options: function from the match's rules of ko and suicide to further arguments of the program; None for a
-        program that always plays by its own rules.
+    Attributes:
+        name: the engine's name in results and messages.
+        command: program and arguments; "{seed}" in an argument is replaced by a number that differs between games.
+        start_timeout: seconds until the first reply.
+        timeout: seconds until any later reply.
+        at_once: how many processes one side of a match may run at the same time, at least 1.
+        rule_options: function from the match's rules of ko and suicide to further arguments of the program; None for a
+            program that always plays by its own rules.
 
-    Raises ValueError for an invalid value, such as a command in one string.
+    Raises:
+        ValueError: for an invalid value, such as a command in one string.
     """
 
     name: str
@@ -62,7 +64,9 @@ class Engine:
 def gnugo(level: int = 10) -> Engine:
     """Return GNU Go as an Engine, at a level.
 
-    Raises ValueError for a level outside 0 .. 10, EngineError if GNU Go is not installed.
+    Raises:
+        ValueError: for a level outside 0 .. 10.
+        EngineError: if GNU Go is not installed.
     """
     check_int("GNU Go's level", level, *LEVELS)
     places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
@@ -90,7 +94,9 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
 def find_engine(name: str) -> Engine | None:
     """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND"; None for any other name.
 
-    Raises ValueError for an invalid level or command, EngineError if the program does not exist.
+    Raises:
+        ValueError: for an invalid level or command.
+        EngineError: if the program does not exist.
     """
     if name.startswith(COMMAND):
         return engine_of_command(name)
@@ -110,9 +116,13 @@ def engine_of_command(name: str) -> Engine:
 class EngineProcess(LineProcess):
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
-    command: program and arguments.  name: the engine's name in messages.  start_timeout, timeout: as in `Engine`.
     `send`, `receive` and `ask` raise EngineError if the engine crashes, hangs or does not speak GTP; the process is
     then ended.  They raise EngineRefusal for a failure reply; the process then keeps running.
+
+    Args:
+        command: program and arguments.
+        name: the engine's name in messages.
+        start_timeout, timeout: as in `Engine`.
     """
 
     farewell = b"quit\n"

@@ -20,7 +20,9 @@ COLOURS = {1: "b", -1: "w"}
 class ProgramPlayer:
     """A program as one side of many games, which it forfeits by its faults; call `close` when the games are over.
 
-    name: the program's name in messages.  games: their number.
+    Args:
+        name: the program's name in messages.
+        games: their number.
     """
 
     question = "genmove"  # what a move answers
@@ -63,11 +65,14 @@ class ProgramPlayer:
 class EnginePlayer(ProgramPlayer):
     """An engine as one side of many games, with one process per game.
 
-    seeds: the engine's random seed in each game.
+    `by_chance` is ignored, since only the seed varies an engine's moves.
 
-    `by_chance` is ignored, since only the seed varies an engine's moves. Raises EngineError if an engine cannot be set
-    up for the game. During the games, an engine that crashes, hangs, breaks the protocol or plays an illegal move
-    forfeits its game, and `faults` has the reason.
+    Args:
+        seeds: the engine's random seed in each game.
+
+    Raises:
+        EngineError: if an engine cannot be set up for the game. During the games, an engine that crashes, hangs, breaks
+            the protocol or plays an illegal move forfeits its game, and `faults` has the reason.
     """
 
     env: GoEnv

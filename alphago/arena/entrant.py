@@ -32,13 +32,15 @@ Players = dict[tuple[str, bool], tuple[PlayerSource, str, object]]  # see `read_
 class Entrant:
     """One side of a match.
 
-    player: an evaluator, an Engine, a Submission, PlayoutSettings, AlphaBetaSettings or "random" (see `make_player`).
-    readouts: simulations per move of an evaluator; 0 plays its policy without search.
-    search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
-    name: shown in results.
-    weights: SHA-256 of the network's or submission's file, or name and version of an engine; "" for other players.
-    level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
-    network: what an evaluator computes, a NeuralNet or its name, by which it travels to workers; None for others.
+    Attributes:
+        player: an evaluator, an Engine, a Submission, PlayoutSettings, AlphaBetaSettings or "random" (see
+            `make_player`).
+        readouts: simulations per move of an evaluator; 0 plays its policy without search.
+        search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
+        name: shown in results.
+        weights: SHA-256 of the network's or submission's file, or name and version of an engine; "" for other players.
+        level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
+        network: what an evaluator computes, a NeuralNet or its name, by which it travels to workers; None for others.
     """
 
     player: PlayerSource
@@ -58,9 +60,10 @@ class Entrant:
 class EntrantText:
     """The parts of an entrant's name.
 
-    base: the part before the @.
-    model: the network's file; None for a player without a network.
-    readouts, search, level: as in `Entrant`; None if the name does not have it.
+    Attributes:
+        base: the part before the @.
+        model: the network's file; None for a player without a network.
+        readouts, search, level: as in `Entrant`; None if the name does not have it.
     """
 
     base: str
@@ -93,9 +96,12 @@ class EntrantText:
 def parse_entrant(text: str) -> EntrantText:
     """Parse the name of an entrant.
 
-    text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, `MODEL@level=7`, or a player without a network (see `evaluate`).
-        MODEL is a file, a run folder or a packaged network.
-    Raises ValueError for any other text.
+    Args:
+        text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, `MODEL@level=7`, or a player without a network (see `evaluate`).
+            MODEL is a file, a run folder or a packaged network.
+
+    Raises:
+        ValueError: for any other text.
     """
     base, options = split_name(text)
     why_no_player = "only networks take readouts"
@@ -152,7 +158,8 @@ def split_name(text: str) -> tuple[str, str | None]:
 def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm = None, device: str = "cpu") -> Entrant:
     """Return one side of a match, whose player is given as in `evaluate`.
 
-    readouts, search: used unless the player is a name with readouts or a search of its own, such as "runs/a@8".
+    Args:
+        readouts, search: used unless the player is a name with readouts or a search of its own, such as "runs/a@8".
     """
     entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
@@ -165,7 +172,9 @@ def level_entrant(base: str, model: Path, text: str) -> EntrantText:
     """Return a network at the level that a text names, such as "7".
 
     The highest level is a full search, with the readouts with which the levels were measured (see `all_tables`).
-    base, model: as in `EntrantText`.
+
+    Args:
+        base, model: as in `EntrantText`.
     """
     level = check_level(text)
     if isinstance(level, str):  # "even", which follows an opponent through a game
@@ -188,13 +197,17 @@ def read_entrants(
 ) -> tuple[GameEnv, list[Entrant]]:
     """Return the game of an evaluation, and its entrants.
 
-    texts: the entrants' names, as in `parse_entrant`.
-    game: the name of the game; None for the game of the networks, or for Go if there are no networks.
-    board_size, komi: options of the game; None for the value of the networks, which must all have the same, or for the
-        game's default if there are no networks.  given: further options of the game.
-    readouts, search: used for networks whose name does not give them.
-    device: the device of networks and of the boards of their searches.
-    Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
+    Args:
+        texts: the entrants' names, as in `parse_entrant`.
+        game: the name of the game; None for the game of the networks, or for Go if there are no networks.
+        board_size, komi: options of the game; None for the value of the networks, which must all have the same, or for
+            the game's default if there are no networks.
+        given: further options of the game.
+        readouts, search: used for networks whose name does not give them.
+        device: the device of networks and of the boards of their searches.
+
+    Raises:
+        ValueError: for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
     entries = [parse_entrant(text).with_defaults(readouts, search) for text in texts]
@@ -251,8 +264,11 @@ def common_game(
 ) -> GameEnv:
     """Return the common game of the networks, with the options that are given replaced; without networks `game`.
 
-    board_size, komi, game, given: as in `read_entrants`.
-    Raises ValueError if the games of the networks differ.
+    Args:
+        board_size, komi, game, given: as in `read_entrants`.
+
+    Raises:
+        ValueError: if the games of the networks differ.
     """
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:

@@ -26,9 +26,14 @@ class EngineError(RuntimeError):
 class LineProcess:
     """A running program that reads lines and writes lines; call `close` at the end, or use it in a `with` statement.
 
-    command: program and arguments.  name: the program's name in messages; None for its file's name.
-    longest: bytes of a line of stdout; longer lines come in pieces.  options: further ones of `subprocess.Popen`.
-    Raises EngineError if the program cannot be started.
+    Args:
+        command: program and arguments.
+        name: the program's name in messages; None for its file's name.
+        longest: bytes of a line of stdout; longer lines come in pieces.
+        options: further ones of `subprocess.Popen`.
+
+    Raises:
+        EngineError: if the program cannot be started.
     """
 
     farewell = b""  # what is written to the program to end it
@@ -68,8 +73,12 @@ class LineProcess:
     def read_line(self, due: float, limit: float) -> bytes | None:
         """Return the next line of stdout; None at its end, or if the process has exited and no more lines come.
 
-        due: the reading of `time.monotonic()` until which to wait.  limit: the seconds that the error names.
-        Raises EngineError, and ends the process, if no line comes in time.
+        Args:
+            due: the reading of `time.monotonic()` until which to wait.
+            limit: the seconds that the error names.
+
+        Raises:
+            EngineError: and ends the process, if no line comes in time.
         """
         while True:
             exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
@@ -110,7 +119,8 @@ class LineProcess:
     def failed(self, what: str, *, has_exited: bool = False) -> EngineError:
         """End the process and return an EngineError that says `what` went wrong, with the end of stderr.
 
-        has_exited: whether the process has ended by itself; only then its exit status says something.
+        Args:
+            has_exited: whether the process has ended by itself; only then its exit status says something.
         """
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
@@ -148,7 +158,8 @@ class LineProcess:
 def split_command(command: str, message: str) -> list[str]:
     """Return program and arguments, split as a shell does, but without pipes and variables.
 
-    Raises ValueError, whose text begins with `message`, for an empty command and for an open quotation mark.
+    Raises:
+        ValueError: whose text begins with `message`, for an empty command and for an open quotation mark.
     """
     try:
         words = shlex.split(command)

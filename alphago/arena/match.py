@@ -38,7 +38,9 @@ class Adjudicator:
     """A referee that scores final boards of Go with the command `final_score` of an engine, one process per game.
 
     Use it for players that pass before dead stones are captured: Tromp-Taylor rules count these stones as alive.
-    Raises ValueError for games other than Go and for games with fixed turns (`GoEnv.turns`), which GTP does not know.
+
+    Raises:
+        ValueError: for games other than Go and for games with fixed turns (`GoEnv.turns`), which GTP does not know.
     """
 
     def __init__(self, env: GameEnv, engine: Engine) -> None:
@@ -50,10 +52,14 @@ class Adjudicator:
     def judge(self, game: MatchGame, seed: int) -> MatchGame:
         """Return the game with the outcome and margin that follow from the engine's score.
 
-        seed: the engine's random seed.
-
         If the Tromp-Taylor score differs, `disagreement` has both scores. A game that ended by resignation or forfeit
-        (margin None) is returned unchanged. Raises EngineError if the engine's reply is not a score.
+        (margin None) is returned unchanged.
+
+        Args:
+            seed: the engine's random seed.
+
+        Raises:
+            EngineError: if the engine's reply is not a score.
         """
         if game.margin is None:
             return game
@@ -76,7 +82,9 @@ class Adjudicator:
 def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:
     """Return the adjudicator for games of a match: an Engine, or one with a name as in `find_engine`; None for None.
 
-    Raises ValueError for any other name, EngineError for an engine that is not installed.
+    Raises:
+        ValueError: for any other name.
+        EngineError: for an engine that is not installed.
     """
     engine = find_engine(adjudicator) if isinstance(adjudicator, str) else adjudicator
     if adjudicator is not None and not isinstance(engine, Engine):
@@ -104,43 +112,42 @@ def evaluate(
 ) -> MatchResult:
     """Play a match and return its result from the view of `black`.
 
-    black, white: the players; `black` has Black in every other game, beginning with the first.  A player is
-        a NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on positions;
-        "7x7@64", "runs/a@8,gumbel" or "9x9@level=5": a network with its own readouts, search or level;
-        "random": a uniformly random legal action, the pass included;
-        "uct:N", and in Go "rave:N": N random games a move (see `alphago.arena.playout_player`; in other games than Go
-            a PUCT search with equal priors, whose values are a random game from each position);
-        "alphabeta:N": N plies ahead, in other games than Go (see `alphago.arena.alphabeta`; in games that do not come
-            with the package it sees wins and losses alone);
-        "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
-        "gtp:./engine --argument" or an `Engine`: any GTP engine;
-        "player.py" or a `Submission`: a Python file with a function `choose(position)`.
-    readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
-        probable action without search.
-    search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
-        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.  One for both players or (black's, white's).
-    opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so that
-        games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds; "alphabeta:N" is
-        deterministic, so give it random openings.
-    random_opening: number of plies on random points off the edge before the players choose.
-        Games 2k and 2k + 1 have the same opening with colours exchanged, so that it favours neither player.
-    seed: random seed of openings, drawn moves and engines; the same seed gives the same games on a CPU.
-    device: the device of networks and of the boards of their searches: "cpu", "cuda", or "auto" for the GPU if there is
-        one that supports game and network.
-    adjudicator: scores final boards of Go: "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.
-        Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
-    progress: called with the number of each finished game.
-    stop: an event that ends the match at the next move, with MatchStopped.
-    workers: the workers that play, as in `train`, on CPUs; the players must be networks, "random", "uct:N", "rave:N"
-        or "alphabeta:N".  Games depend on the seed, not on which worker plays them.  They equal those of the player
-        `net.evaluator(exact=True)` without workers; the usual evaluator of a network computes faster, but its last bits
-        depend on how many games are played side by side.
-
     All games are played to their end by the rules; only engines resign.  Networks of Go may have different input
     planes.  Against an engine, "uct:N" or "rave:N" the environment's `first_pass` is ignored and a ply limit is raised
     to at least 4 N^2, since engines know neither option, and matches against these opponents should be comparable.
     Fixed turns do apply: the game ends when they are played, the board is scored as it is, and an engine's pass uses up
     a turn.
+
+    Args:
+        black, white: the players; `black` has Black in every other game, beginning with the first.  A player is a
+            NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on positions;
+            "7x7@64", "runs/a@8,gumbel" or "9x9@level=5": a network with its own readouts, search or level; "random": a
+            uniformly random legal action, the pass included; "uct:N", and in Go "rave:N": N random games a move (see
+            `alphago.arena.playout_player`; in other games than Go a PUCT search with equal priors, whose values are a
+            random game from each position); "alphabeta:N": N plies ahead, in other games than Go (see
+            `alphago.arena.alphabeta`; in games that do not come with the package it sees wins and losses alone);
+            "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed; "gtp:./engine --argument" or an `Engine`: any GTP
+            engine; "player.py" or a `Submission`: a Python file with a function `choose(position)`.
+        readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
+            probable action without search.
+        search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
+            changes some settings, {"kind": "gumbel", "c_scale": 0.5}.  One for both players or (black's, white's).
+        opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability), so
+            that games differ; None for N^2 / 12, or 0 with `random_opening`.  Engines vary by their seeds;
+            "alphabeta:N" is deterministic, so give it random openings.
+        random_opening: number of plies on random points off the edge before the players choose.  Games 2k and 2k + 1
+            have the same opening with colours exchanged, so that it favours neither player.
+        seed: random seed of openings, drawn moves and engines; the same seed gives the same games on a CPU.
+        device: the device of networks and of the boards of their searches: "cpu", "cuda", or "auto" for the GPU if
+            there is one that supports game and network.
+        adjudicator: scores final boards of Go: "gnugo", "gnugo:LEVEL" or an Engine; None for Tromp-Taylor rules.  Games
+            in which the engine's score differs from the Tromp-Taylor score are reported in the result.
+        progress: called with the number of each finished game.
+        stop: an event that ends the match at the next move, with MatchStopped.
+        workers: the workers that play, as in `train`, on CPUs; the players must be networks, "random", "uct:N",
+            "rave:N" or "alphabeta:N".  Games depend on the seed, not on which worker plays them.  They equal those of
+            the player `net.evaluator(exact=True)` without workers; the usual evaluator of a network computes faster,
+            but its last bits depend on how many games are played side by side.
     """
     check_env(env)
     warm_up()
@@ -181,7 +188,11 @@ def evaluate(
 def pair_of(name: str, value: object) -> tuple[Any, Any]:
     """Return an option's value for each player, given as a pair, or as one value for both.
 
-    name: the option.  Raises ValueError for a sequence of any other length.
+    Args:
+        name: the option.
+
+    Raises:
+        ValueError: for a sequence of any other length.
     """
     if not isinstance(value, (tuple, list)):
         return value, value
@@ -204,13 +215,15 @@ def play_match(
 ) -> None:
     """Play the games with these numbers, and call `on_game` with each finished game.
 
-    entrants: the two players.  plan: what else determines the games.
-    adjudicator: scores the final boards; None to score them by Tromp-Taylor rules.
-    cores: the number of cores to use; None for all.
-    pool: the workers that play; None for threads of this process.
-
     Two calls of `on_game` never overlap. Setting `stop` ends the match at the next move; an exception in a thread, and
     Ctrl-C, also set `stop`.
+
+    Args:
+        entrants: the two players.
+        plan: what else determines the games.
+        adjudicator: scores the final boards; None to score them by Tromp-Taylor rules.
+        cores: the number of cores to use; None for all.
+        pool: the workers that play; None for threads of this process.
     """
     engine_limits = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
     threads = min([cores or available_cores(), len(numbers), *engine_limits])

@@ -36,11 +36,13 @@ MOST_OF_A_DRAW = 0.1  # with graded outcomes (OwareEnv) the outcome of a drawn g
 class MatchPlan:
     """Everything except the players that determines the games of a match.
 
-    games: number of games in the match; the first player has Black in games 0, 2, 4, …
-    opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability).
-    random_opening: number of plies on random points before the players choose; games 2k and 2k + 1 share an opening.
-    seed: random seed of openings, drawn moves and engines.
-    leaves: `SearchSettings.leaves` for players without search settings of their own.
+    Attributes:
+        games: number of games in the match; the first player has Black in games 0, 2, 4, …
+        opening_plies: number of first plies in which a move is drawn in proportion to its visits (or probability).
+        random_opening: number of plies on random points before the players choose; games 2k and 2k + 1 share an
+            opening.
+        seed: random seed of openings, drawn moves and engines.
+        leaves: `SearchSettings.leaves` for players without search settings of their own.
     """
 
     games: int
@@ -58,13 +60,14 @@ class MatchPlan:
 class MatchGame:
     """A finished game of a match.
 
-    number: index of the game in the match; the first player has Black if it is even.
-    outcome: -1 .. 1, the first player's result.
-    moves: the actions of the game.
-    margin: Black's margin in points, komi included; None if a side resigned or forfeited.
-    fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
-    counted: whether the final board was scored by an engine too.
-    disagreement: both scores as text if the engine's score differs from the Tromp-Taylor score, else "".
+    Attributes:
+        number: index of the game in the match; the first player has Black if it is even.
+        outcome: -1 .. 1, the first player's result.
+        moves: the actions of the game.
+        margin: Black's margin in points, komi included; None if a side resigned or forfeited.
+        fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
+        counted: whether the final board was scored by an engine too.
+        disagreement: both scores as text if the engine's score differs from the Tromp-Taylor score, else "".
     """
 
     number: int
@@ -87,8 +90,10 @@ class MatchGame:
 class ParallelGames:
     """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
 
-    entrants: the two players of the match; leaving the `with` statement ends the processes of engines.
-    plan: what else determines the games.  numbers: the numbers of the games in the match.
+    Args:
+        entrants: the two players of the match; leaving the `with` statement ends the processes of engines.
+        plan: what else determines the games.
+        numbers: the numbers of the games in the match.
     """
 
     def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]) -> None:
@@ -150,7 +155,8 @@ class ParallelGames:
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
         """Return an action for each unfinished game, int32 [n].
 
-        first_moves: bool [n], whether it is the first player's turn.
+        Args:
+            first_moves: bool [n], whether it is the first player's turn.
         """
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[game]) for game in active])
@@ -185,7 +191,8 @@ class ParallelGames:
 def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:
     """Play games to their end, and call `on_game` with each finished game.
 
-    stop: setting it ends the call at the next move.
+    Args:
+        stop: setting it ends the call at the next move.
     """
     while len(games.active) and not (stop and stop.is_set()):
         for game in games.step():
@@ -195,8 +202,10 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: int = 1) -> Player:
     """Return an entrant as a player of many games at once; if it is a ProgramPlayer, close it after use.
 
-    env: the game of the match.  seeds: an engine's seed for each game.
-    leaves: `SearchSettings.leaves` of an evaluator's search unless the entrant's search has it.
+    Args:
+        env: the game of the match.
+        seeds: an engine's seed for each game.
+        leaves: `SearchSettings.leaves` of an evaluator's search unless the entrant's search has it.
     """
     source, games = entrant.player, len(seeds)
     env = own_view(env, source)
@@ -256,7 +265,9 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
     """Return a random legal action for each game, int32 [n].
 
     The action is drawn from `GameEnv.opening_actions`; if none of them is legal, from all legal actions.
-    generators: the random generator of each game.
+
+    Args:
+        generators: the random generator of each game.
     """
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))

@@ -23,13 +23,15 @@ if TYPE_CHECKING:  # pictures of runs need no torch, which match_games loads
 class MatchResult:
     """The results of a match, from the view of the player given as `black`, which has Black in games 0, 2, …
 
-    outcomes: float32 [games], the results of `black`: 1, 0 or -1, or fractions in games with graded outcomes.
-    games: the actions of each game.
-    forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
-    counted: number of games whose final board was scored by an engine too.
-    disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
-    symmetries: int64 [S, A], the action to which each symmetry maps each action; None if the game has no symmetries.
-    env: the game, for pictures; None if unknown.
+    Attributes:
+        outcomes: float32 [games], the results of `black`: 1, 0 or -1, or fractions in games with graded outcomes.
+        games: the actions of each game.
+        forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
+        counted: number of games whose final board was scored by an engine too.
+        disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
+        symmetries: int64 [S, A], the action to which each symmetry maps each action; None if the game has no
+            symmetries.
+        env: the game, for pictures; None if unknown.
     """
 
     outcomes: np.ndarray
@@ -96,7 +98,8 @@ class MatchResult:
     def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
         """Return an SVG picture of the final positions of the first `most` games, `columns` in a row.
 
-        Raises ValueError if there are no games, or if `env` is None.
+        Raises:
+            ValueError: if there are no games, or if `env` is None.
         """
         return match_sheet(self.env, self.games, self.outcomes, columns=columns, most=most, title=repr(self))
 
@@ -133,8 +136,9 @@ def wilson(rate: float, games: int) -> tuple[float, float]:
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
     """Return the number of distinct games.
 
-    symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once.  With None
-        all games that differ in a move are distinct.
+    Args:
+        symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once.  With
+            None all games that differ in a move are distinct.
     """
     if symmetries is None:
         return len(set(games))
@@ -146,8 +150,10 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
 class FinalBoards(NamedTuple):
     """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
 
-    score: the player's margin in points.  captures: number of enemy stones captured.  captured: number of own stones
-        lost.
+    Attributes:
+        score: the player's margin in points.
+        captures: number of enemy stones captured.
+        captured: number of own stones lost.
     """
 
     score: float
@@ -158,8 +164,11 @@ class FinalBoards(NamedTuple):
 def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
     """Return averages over the final boards of games, for the player that has Black in games 0, 2, …
 
-    env: a game with `has_captures`.  games: the actions of each game from the start position.
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
+
+    Args:
+        env: a game with `has_captures`.
+        games: the actions of each game from the start position.
     """
     boards = [final_board(env, moves, -1 if number % 2 else 1) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())
@@ -168,7 +177,9 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
 def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
     """Return one side's margin in points, the stones that it captured and those that it lost.
 
-    moves: the actions from the start position.  side: 1 for Black, -1 for White.
+    Args:
+        moves: the actions from the start position.
+        side: 1 for Black, -1 for White.
     """
     position: Any = env.position()  # Any: only games with captures have a `board`
     placed = {1: 0, -1: 0}  # by side, the stones placed so far
@@ -191,10 +202,13 @@ def match_sheet(
 ) -> Svg:
     """Return one picture of the final positions of the first `most` games, `columns` in a row.
 
-    games: the actions of each game.
-    outcomes: the results of the first player, who has Black in games 0, 2, …
-    title: the text above the picture.
-    Raises ValueError if there are no games, or if `env` is None.
+    Args:
+        games: the actions of each game.
+        outcomes: the results of the first player, who has Black in games 0, 2, …
+        title: the text above the picture.
+
+    Raises:
+        ValueError: if there are no games, or if `env` is None.
     """
     check_int("columns", columns, 1)
     if env is None or not len(games):
@@ -207,9 +221,11 @@ def match_sheet(
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
     """Return a caption with the first player's colour and result: "Black, won by 5.5", "White, lost", "Black, a draw".
 
-    position: the last one of the game.  outcome: the first player's result.
-    number: the number of the game; the first player has Black if it is even.
-    is_over: whether the game ended by the rules; only then the caption has a margin.
+    Args:
+        position: the last one of the game.
+        outcome: the first player's result.
+        number: the number of the game; the first player has Black if it is even.
+        is_over: whether the game ended by the rules; only then the caption has a margin.
     """
     colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
     if outcome == 0:

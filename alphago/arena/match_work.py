@@ -98,8 +98,11 @@ def player_of(
 ) -> PlayerSource:
     """Return the player that `plain_player` described by `plain`.
 
-    arrays: the weights of all players; the names of this player's weights begin with `prefix`.
-    Raises WorkerRefused if the player's network computes other numbers on this machine.
+    Args:
+        arrays: the weights of all players; the names of this player's weights begin with `prefix`.
+
+    Raises:
+        WorkerRefused: if the player's network computes other numbers on this machine.
     """
     kind = plain["kind"]
     if kind == "random":
@@ -123,8 +126,12 @@ def play_on_workers(
 ) -> None:
     """Let workers play the games with these numbers, and call `on_game` with each finished game.
 
-    match: the game, the players and the plan.  stop: ends the match at once.
-    Raises ValueError for players that cannot travel.
+    Args:
+        match: the game, the players and the plan.
+        stop: ends the match at once.
+
+    Raises:
+        ValueError: for players that cannot travel.
     """
     parts = [numbers[begin : begin + GAMES_A_JOB] for begin in range(0, len(numbers), GAMES_A_JOB)]
     jobs = (json.dumps(list(part)).encode() for part in parts)

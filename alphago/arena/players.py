@@ -35,10 +35,11 @@ class Player(Protocol):
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], for games (int64 [n]) in which this player is to move.
 
-        by_chance: bool [n], whether to draw a game's action at random, so that games differ.
-        chance: [n], the random numbers with which such actions are drawn, in [0, 1).
-
         The action RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
+
+        Args:
+            by_chance: bool [n], whether to draw a game's action at random, so that games differ.
+            chance: [n], the random numbers with which such actions are drawn, in [0, 1).
         """
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
@@ -124,10 +125,14 @@ class LevelPlayer:
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
     """Convert a player's name, a network, an evaluator or a function on positions to a `PlayerSource`.
 
-    env: the game that the player must be able to play; None to check nothing.
-    device: where networks are computed, see `as_evaluator`.
-    Raises ValueError for an unknown name or a player that cannot play `env`; EngineError for an engine that cannot be
-    started, or one given by its command that rejects the board size or komi of `env`.
+    Args:
+        env: the game that the player must be able to play; None to check nothing.
+        device: where networks are computed, see `as_evaluator`.
+
+    Raises:
+        ValueError: for an unknown name or a player that cannot play `env`.
+        EngineError: for an engine that cannot be started, or one given by its command that rejects the board size or
+            komi of `env`.
     """
     is_name = isinstance(player, (str, PathLike))
     if is_name:
@@ -157,7 +162,9 @@ def network_file(name: str) -> Path | None:
 def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Submission | Path | Literal["random"]:
     """Return the player called `name`: a player without a network, or the path of a network's file or run folder.
 
-    Raises ValueError, with similar names, for an unknown name; EngineError for an engine that is not installed.
+    Raises:
+        ValueError: with similar names, for an unknown name.
+        EngineError: for an engine that is not installed.
     """
     if name == "random":
         return "random"

@@ -19,11 +19,12 @@ MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but no longer 
 class PlayoutSettings(NamedTuple):
     """Settings of a playout player (see `alphago.arena.kernels.playout_player`).
 
-    playouts: random games per move.
-    exploration: UCT's constant c.
-    equivalence: RAVE's k: after k playouts the results of an action's own playouts weigh as much as the results of all
-        playouts in which the same side played the action at any time; 0 for UCT.
-    prior: number of drawn playouts with which RAVE initialises each action.
+    Attributes:
+        playouts: random games per move.
+        exploration: UCT's constant c.
+        equivalence: RAVE's k: after k playouts the results of an action's own playouts weigh as much as the results of
+            all playouts in which the same side played the action at any time; 0 for UCT.
+        prior: number of drawn playouts with which RAVE initialises each action.
     """
 
     playouts: int
@@ -103,7 +104,8 @@ class PlayoutPlayer:
 def playout_settings(name: str) -> PlayoutSettings | None:
     """Return the settings of "uct:N" or "rave:N" (default N: 1000); None for any other name.
 
-    Raises ValueError for N = 0.
+    Raises:
+        ValueError: for N = 0.
     """
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:

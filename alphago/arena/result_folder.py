@@ -36,14 +36,18 @@ class ResultFolder:
       standings.html    the results as a page, written when a call of `alphago evaluate` ends
       lock              held by the process that plays
 
-    path: the folder; None for `runs/evaluate-HASH`, with a hash of the settings.
-    names: the names of the players.  settings: JSON data that determines each game.
+    Args:
+        path: the folder; None for `runs/evaluate-HASH`, with a hash of the settings.
+        names: the names of the players.
+        settings: JSON data that determines each game.
     """
 
     def __init__(self, path: str | Path | None, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
         """Open or create a folder.
 
-        Raises ValueError if the folder has other contents, OSError if it cannot be created.
+        Raises:
+            ValueError: if the folder has other contents.
+            OSError: if it cannot be created.
         """
         identity = json.loads(json.dumps(settings))  # as it is read from a file: with lists for tuples
         self.path = hashed_folder(identity) if path is None else user_path(path)
@@ -112,9 +116,12 @@ def hashed_folder(identity: Mapping[str, Any]) -> Path:
 def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
     """Create the folder of `file` with an identity in the file, or check that it has this identity.
 
-    file: `evaluation.json` in the folder.
-    Raises ValueError, which names the first difference, if the folder has another identity or other contents, OSError
-    if it cannot be created.
+    Args:
+        file: `evaluation.json` in the folder.
+
+    Raises:
+        ValueError: which names the first difference, if the folder has another identity or other contents.
+        OSError: if it cannot be created.
     """
     folder = file.parent
     if os.path.lexists(file):
@@ -131,7 +138,8 @@ def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
 def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
     """Return the first difference of an identity from the one in a file as text, "" if there is none.
 
-    Raises ValueError if the file is damaged.
+    Raises:
+        ValueError: if the file is damaged.
     """
     try:
         saved = dict(parse_json(read_file(file)))

@@ -36,11 +36,13 @@ class Verdict(NamedTuple):
 class Sprt:
     """A test of H1, "the first player is `elo1` Elo points above the second", against H0, "`elo0` points above".
 
-    alpha: the greatest probability of accepting H1 if H0 holds.
-    beta: the greatest probability of rejecting H1 if H1 holds.  (Both probabilities follow Wald's approximation, 1945.)
-
     With elo0 = 0, accepting H1 shows a win rate above 50 %, with an error probability of alpha. The larger elo1, up to
     the true difference, the sooner the test decides.
+
+    Attributes:
+        alpha: the greatest probability of accepting H1 if H0 holds.
+        beta: the greatest probability of rejecting H1 if H1 holds.  (Both probabilities follow Wald's approximation,
+            1945.)
     """
 
     elo0: float
@@ -65,8 +67,9 @@ class Sprt:
     def ratio(self, counts: Sequence[float] | np.ndarray) -> float:
         """Return the log likelihood ratio of H1 over H0.
 
-        counts: [3] or [5], how often each score occurred: loss, draw, win for single games; 0, 1/2, 1, 3/2 and 2 points
-            for pairs of games.
+        Args:
+            counts: [3] or [5], how often each score occurred: loss, draw, win for single games; 0, 1/2, 1, 3/2 and 2
+                points for pairs of games.
         """
         weights = np.maximum(np.asarray(counts, np.float64), RARE)
         scores = np.linspace(0, 1, len(weights))
@@ -77,9 +80,10 @@ class Sprt:
     def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
         """Return the verdict on scores (0 to 1), tested one after the other up to the first decision.
 
-        outcomes: the number of possible scores: 5 for pairs of games, 3 for single games.
-
         Scores after the decision are ignored, so that the verdict does not depend on the order in which games ended.
+
+        Args:
+            outcomes: the number of possible scores: 5 for pairs of games, 3 for single games.
         """
         low, high = self.bounds
         counts = np.zeros(outcomes)
@@ -95,10 +99,12 @@ class Sprt:
 def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float:
     """Return the greatest log likelihood, up to a constant, of a distribution over `scores` whose mean is `mean`.
 
-    counts: [n], how often each score occurred.  scores: [n], the possible scores, 0 .. 1.
-
     The most likely distribution is p_i = f_i / (1 + x (a_i - mean)), where f_i are the frequencies, a_i the scores and
     x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange multiplier); the left side falls as x grows.
+
+    Args:
+        counts: [n], how often each score occurred.
+        scores: [n], the possible scores, 0 .. 1.
     """
     deviations = scores - mean
     low, high = -1 / deviations.max(), -1 / deviations.min()  # for x between them all p_i are positive
@@ -114,8 +120,9 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
 def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:
     """Return the score of each pair of games (0, 1), (2, 3), …: 0, 1/4, 1/2, 3/4 or 1.
 
-    outcomes: the result of each game: positive a win, negative a loss, 0 a draw. A last game without a partner is
-        ignored.
+    Args:
+        outcomes: the result of each game: positive a win, negative a loss, 0 a draw. A last game without a partner is
+            ignored.
     """
     signs = np.sign(np.asarray(outcomes, np.float64))
     paired = signs[: len(signs) // 2 * 2].reshape(-1, 2)

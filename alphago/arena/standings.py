@@ -18,9 +18,13 @@ Sentence = tuple[Match, int, str]  # about the game with this number of a match
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
     """Return the anchor's index among `names`, and its rating.
 
-    text: "gnugo:10" for a player rated 0, "gnugo:10=1800" for a player with another rating.  None for an anchor rated
-        0: the first "gnugo" player, else the first "rave" player, else the first "uct" player, else the last player.
-    Raises ValueError for an unknown name or an invalid rating.
+    Args:
+        text: "gnugo:10" for a player rated 0, "gnugo:10=1800" for a player with another rating.  None for an anchor
+            rated 0: the first "gnugo" player, else the first "rave" player, else the first "uct" player, else the last
+            player.
+
+    Raises:
+        ValueError: for an unknown name or an invalid rating.
     """
     if text is None:
         kinds = [name.split(":")[0] for name in names]
@@ -41,7 +45,8 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
 def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.0) -> str:
     """Return a text with a table of the matches, a table of Elo ratings, and notes on the results.
 
-    anchor: index of the player whose rating is fixed at `anchor_elo`.
+    Args:
+        anchor: index of the player whose rating is fixed at `anchor_elo`.
     """
     played = played_matches(tournament)
     parts = [headline(tournament)]

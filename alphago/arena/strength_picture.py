@@ -26,11 +26,14 @@ def plot_strength(
 
     The left panel has a curve for each value of the first setting over the second one, the right panel the reverse.
 
-    results: what `evaluate` returned, by a value of each setting: {1: {0: …, 64: …}, 4: {0: …, 64: …}}.  The values
-        stand at equal distances, in the order in which they are given.
-    names: of the first and of the second setting.
-    out: a file ending in .svg, .png or .pdf; the last two need Pillow.
-    Raises TypeError for anything but results of `evaluate`.
+    Args:
+        results: what `evaluate` returned, by a value of each setting: {1: {0: …, 64: …}, 4: {0: …, 64: …}}.  The values
+            stand at equal distances, in the order in which they are given.
+        names: of the first and of the second setting.
+        out: a file ending in .svg, .png or .pdf; the last two need Pillow.
+
+    Raises:
+        TypeError: for anything but results of `evaluate`.
     """
     rows = list(results.values()) if isinstance(results, Mapping) else []
     all_results = [result for row in rows for result in (row.values() if isinstance(row, Mapping) else [None])]
@@ -59,7 +62,9 @@ def plot_strength(
 def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], name: str, x_name: str) -> CurvePanel:
     """Return a panel with a curve for each row of results, over the columns.
 
-    name: the setting whose values are the keys of `rows`.  x_name: the setting whose values are `columns`.
+    Args:
+        name: the setting whose values are the keys of `rows`.
+        x_name: the setting whose values are `columns`.
     """
     curves = []
     for i, (value, row) in enumerate(rows.items()):

@@ -28,7 +28,9 @@ class Submission:
     The file runs in a process of its own, in a temporary folder, and may import anything.  It is imported once for many
     games, and each call of `choose` finds Python's and numpy's random generators seeded anew.
 
-    file: the path.  move_seconds: time for a move, by the clock; who exceeds it forfeits the game.
+    Attributes:
+        file: the path.
+        move_seconds: time for a move, by the clock; who exceeds it forfeits the game.
     """
 
     file: str
@@ -65,7 +67,8 @@ class SubmissionProcess(LineProcess):
     def ask(self, line: str, seconds: float) -> str:
         """Send a line and return the answer, which must come in so many seconds.
 
-        Raises EngineError for an exception in the submission, which goes on, and if its process has ended or is ended.
+        Raises:
+            EngineError: for an exception in the submission, which goes on, and if its process has ended or is ended.
         """
         due = time.monotonic() + seconds
         self.write_line(line)
@@ -85,7 +88,8 @@ class SubmissionProcess(LineProcess):
 class SubmissionPlayer(ProgramPlayer):
     """A submission as one side of many games, which one process plays; if that ends, another one goes on.
 
-    seeds: the random seed of each game.
+    Args:
+        seeds: the random seed of each game.
     """
 
     question = "choose"

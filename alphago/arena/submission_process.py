@@ -48,7 +48,8 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
 def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
     """Return the move that a function chooses after these moves as text, or what else it has returned.
 
-    name: the file's, so that two submissions in a game draw other numbers.
+    Args:
+        name: the file's, so that two submissions in a game draw other numbers.
     """
     mixed = zlib.crc32(f"{name} {seed}".encode())
     random.seed(mixed)

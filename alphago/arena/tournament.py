@@ -38,7 +38,9 @@ class ProgressBar:
     def game(self, match: str, result: MatchResult) -> None:
         """Count a finished game, and show the result so far.
 
-        match: the title of its match.  result: the result of this match so far.
+        Args:
+            match: the title of its match.
+            result: the result of this match so far.
         """
         assert self.bar is not None
         text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
@@ -118,9 +120,13 @@ class Tournament:
     ) -> None:
         """Open or create the folder.
 
-        folder: the path; None for `runs/evaluate-HASH`, with a hash of everything that determines the games.
-        Raises ValueError if the folder has other contents, if there are fewer than two entrants, or if the adjudicator
-        cannot score the game; EngineError if the adjudicator is not installed.
+        Args:
+            folder: the path; None for `runs/evaluate-HASH`, with a hash of everything that determines the games.
+
+        Raises:
+            ValueError: if the folder has other contents, if there are fewer than two entrants, or if the adjudicator
+                cannot score the game.
+            EngineError: if the adjudicator is not installed.
         """
         if len(entrants) < 2:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
@@ -169,11 +175,14 @@ class Tournament:
     def play(self, bar: ProgressBar, pool: JobPool | None = None) -> None:
         """Play the games that are missing.
 
-        bar: shows the progress.
-        pool: the workers that play, as in `evaluate`; None for threads of this process.
+        Ctrl-C stops unfinished games at their next move; a later call plays them again from the start.
 
-        Ctrl-C stops unfinished games at their next move; a later call plays them again from the start. Raises
-        BlockingIOError if another process plays in the folder.
+        Args:
+            bar: shows the progress.
+            pool: the workers that play, as in `evaluate`; None for threads of this process.
+
+        Raises:
+            BlockingIOError: if another process plays in the folder.
         """
         with lock(self.folder.path):
             done = sum(len(self.games(match)) for match in self.matches)
@@ -223,10 +232,11 @@ class Tournament:
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
         """Return the sequential test's verdict on a match; None if there is no test.
 
-        games: only the first `games` games count; None for all games.
-
         Pairs of games are tested in the order of their numbers, up to the first missing game, so that the order in
         which games end does not matter. Pairs in which an engine forfeited a game are ignored.
+
+        Args:
+            games: only the first `games` games count; None for all games.
         """
         if self.settings.sprt is None:
             return None

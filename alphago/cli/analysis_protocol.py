@@ -64,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
 def engine_settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the keywords of AnalysisEngine that the command line sets, by `-override-config` or by their own options.
 
-    Raises ValueError for a maxVisits that is no integer.
+    Raises:
+        ValueError: for a maxVisits that is no integer.
     """
     settings: dict[str, Any] = {}
     pairs = ",".join(options.override).split(",")  # the option may be given several times

@@ -59,7 +59,8 @@ class Reviewer:
     def review(self, path: Path, folder: Path) -> None:
         """Review all games of a file, each up to the first fault of its text; faults are printed.
 
-        folder: the folder of the reviews.
+        Args:
+            folder: the folder of the reviews.
         """
         from alphago.records.sgf import salvage_sgf
 
@@ -98,7 +99,8 @@ class Reviewer:
     def place(self, folder: Path, stem: str) -> Path:
         """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
 
-        stem: the name of the review's files, without SUFFIX.
+        Args:
+            stem: the name of the review's files, without SUFFIX.
         """
         place = folder / f"{stem}{SUFFIX}"
         for number in itertools.count(2):
@@ -120,9 +122,13 @@ def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
 def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
     """Return the SGF files to review, each file once, with the folders of their reviews.
 
-    names: paths of files and folders; from folders, reviews (NAME.reviewed.sgf) are left out.
-    to: the folder of all reviews, with the subfolders of the given folders; None for the folder of each file.
-    Raises FileNotFoundError if a path does not exist, ValueError if there are no SGF files.
+    Args:
+        names: paths of files and folders; from folders, reviews (NAME.reviewed.sgf) are left out.
+        to: the folder of all reviews, with the subfolders of the given folders; None for the folder of each file.
+
+    Raises:
+        FileNotFoundError: if a path does not exist.
+        ValueError: if there are no SGF files.
     """
     files: dict[Path, tuple[Path, Path]] = {}  # by resolved path
     for name in names:

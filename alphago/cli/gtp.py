@@ -74,7 +74,8 @@ def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
 def chosen_readouts(policy: str, readouts: int | None) -> int:
     """Return the simulations per move for a value of --policy; raise ValueError if `readouts` does not fit it.
 
-    readouts: the value of --readouts; None for the default.
+    Args:
+        readouts: the value of --readouts; None for the default.
     """
     if readouts is None:
         return 800 if policy == "mcts" else 0

@@ -81,7 +81,8 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
     Both are dictionaries that hold the facts of each section by the section's title.
 
-    what: a run's folder, or a network's file or name.
+    Args:
+        what: a run's folder, or a network's file or name.
     """
     path = Path(what)
     if not path.is_dir():

@@ -46,9 +46,11 @@ def run(options: argparse.Namespace) -> int:
 def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -> int:
     """Call `make` while a bar shows its progress, for `label` and `exam --make`; return the exit code.
 
-    make: makes positions, calls its argument with the number of positions so far and the number in all, and returns the
-        number in the end.
-    told: what to print after this number.  advice: what to say if they are fewer than wanted.
+    Args:
+        make: makes positions, calls its argument with the number of positions so far and the number in all, and returns
+            the number in the end.
+        told: what to print after this number.
+        advice: what to say if they are fewer than wanted.
     """
     bar = LiveBar(unit="position")
 

@@ -35,7 +35,9 @@ def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -
 def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
     """Add --device; what: what the help says is computed there.
 
-    default: the device; argparse.SUPPRESS for "auto" where the parsed options are to have `device` only if it is given.
+    Args:
+        default: the device; argparse.SUPPRESS for "auto" where the parsed options are to have `device` only if it is
+            given.
     """
     usual = "auto" if default is argparse.SUPPRESS else default
     text = f"the device {what}; auto: the GPU if there is one that supports them ({usual})"
@@ -80,8 +82,9 @@ def add_game_settings(parser: Parser) -> None:
 def merge_settings(name: str, settings: Sequence[tuple[str, Setting]], flags: Mapping[str, str]) -> Setting:
     """Return one setting for the keyword `name` of several games, with the types and the help of each.
 
-    settings: each game's name, and its setting.  The choices of the first setting hold for all games.
-    flags: the options' names by keyword, for the help.
+    Args:
+        settings: each game's name, and its setting.  The choices of the first setting hold for all games.
+        flags: the options' names by keyword, for the help.
     """
     types: dict[Any, None] = {}  # a set that keeps the order
     for _, setting in settings:
@@ -98,7 +101,9 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the games' keywords that were given on the command line, except board_size.
 
     The name of rules of Go is replaced by Go's keywords for ko and suicide.
-    Raises ValueError for the name of rules by which games cannot be scored.
+
+    Raises:
+        ValueError: for the name of rules by which games cannot be scored.
     """
     given = {name.removeprefix(GAME): value for name, value in vars(options).items() if name.startswith(GAME)}
     names_rules_of_go = RULES in given and not is_rules_of_oware(given[RULES])
@@ -122,12 +127,15 @@ def load(
 ) -> tuple[GameEnv, Any]:
     """Load a network; return the game and the network.
 
-    model: the network's name, file or run folder; None for the packaged network, see `packaged_net`.
-    board_size: the board's size; None for the network's.
-    komi: the komi; None for the network's or, for a packaged network, the usual komi on the board.
-    game: the name of the game; None for the network's.
-    given: further options of the game, instead of the network's.
-    Raises ValueError if the network does not play this game or board.
+    Args:
+        model: the network's name, file or run folder; None for the packaged network, see `packaged_net`.
+        board_size: the board's size; None for the network's.
+        komi: the komi; None for the network's or, for a packaged network, the usual komi on the board.
+        game: the name of the game; None for the network's.
+        given: further options of the game, instead of the network's.
+
+    Raises:
+        ValueError: if the network does not play this game or board.
     """
     from alphago.mcts.warm_up import warm_up
 
@@ -154,7 +162,10 @@ def load(
 def check_named(game: str | None, env: GameEnv, path: object) -> None:
     """Raise ValueError if the option --game names another game than the network's.
 
-    game: the value of --game; None if it was not given.  env: the network's game.  path: the network's file.
+    Args:
+        game: the value of --game; None if it was not given.
+        env: the network's game.
+        path: the network's file.
     """
     if game not in (None, env.name):
         raise ValueError(f"{path} must hold a network for {game}, got one for {env}")

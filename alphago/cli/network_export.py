@@ -30,7 +30,8 @@ def add_options(parser: Parser) -> None:
 def exam_sentence(network: "NeuralNet") -> str:
     """Take the packaged exam of a network's board, and return what it says of the network's strength.
 
-    Raises ValueError if there is no exam for its game and board.
+    Raises:
+        ValueError: if there is no exam for its game and board.
     """
     from alphago.exams.taking import exam  # imported late, since it loads torch
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 
 from alphago.system.validation import near_misses
 
-PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", re.MULTILINE)
+PARAGRAPH = re.compile(r"^(?P<indent> *)(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n(?P=indent) +.+)*)", re.MULTILINE)
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 EXPECTED = {int: "an integer", float: "a number", str: "text"}
@@ -31,8 +31,9 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, prog: str, run: Callable[[argparse.Namespace], int] | None = None) -> None:
         """Make the parser of the command `prog`.
 
-        run: runs the command with the parsed options, which have it as `run`.  The first paragraph of its docstring is
-            the description of the command, and the others stand below the options.
+        Args:
+            run: runs the command with the parsed options, which have it as `run`.  The first paragraph of its docstring
+                is the description of the command, and the others stand below the options.
         """
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         description, _, epilog = (inspect.getdoc(run) or "" if run else "").partition("\n\n")
@@ -138,9 +139,10 @@ class HelpAll(argparse._HelpAction):
 class Setting:
     """One setting and its option on the command line.
 
-    types: the types of its values; an optional setting also has NoneType.
-    text: the help.
-    choices: the possible values if its type is a Literal.
+    Attributes:
+        types: the types of its values; an optional setting also has NoneType.
+        text: the help.
+        choices: the possible values if its type is a Literal.
     """
 
     name: str
@@ -189,8 +191,9 @@ number: Callable[[str], float] = Setting("", (float,)).read
 def read_value(kind: Any, text: str) -> Any:
     """Convert a text of the command line to a value of type `kind`; raise ValueError if that fails.
 
-    kind: a class that converts a text, such as int; tuple[X, ...], where "none" and "()" are empty; or a pair, written
-        with a colon.  With tuple[tuple[int, float], ...], "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
+    Args:
+        kind: a class that converts a text, such as int; tuple[X, ...], where "none" and "()" are empty; or a pair,
+            written with a colon.  With tuple[tuple[int, float], ...], "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
     """
     if get_origin(kind) is not tuple:
         return kind(text)
@@ -264,7 +267,7 @@ def is_typed(kind: object) -> bool:
 
 
 def help_of(target: type, name: str) -> str:
-    """Return the help of a class's keyword: the paragraph of the class's docstring that begins with `name: `."""
+    """Return the help of a class's keyword: the text behind `name: ` in the class's docstring."""
     for match in PARAGRAPH.finditer(inspect.cleandoc(target.__doc__ or "")):
         if name in match["names"].split(", "):
             return " ".join(match["text"].split()).removesuffix(".")
@@ -274,7 +277,10 @@ def help_of(target: type, name: str) -> str:
 def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **more: Any) -> None:
     """Add an option or argument to `parser`, written as in its help: "games GAMES", "--port N", "--range LOW HIGH".
 
-    text: the help.  kind: function that converts the text of the command line.  more: as in `add_argument`.
+    Args:
+        text: the help.
+        kind: function that converts the text of the command line.
+        more: as in `add_argument`.
     """
     name, *values = words.split()
     if kind is not None:
@@ -300,6 +306,7 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
 def given_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the options that were given on the command line, by name.
 
-    names: the options to consider; the default of each is None.
+    Args:
+        names: the options to consider; the default of each is None.
     """
     return {name: value for name in names if (value := getattr(options, name)) is not None}

@@ -27,9 +27,12 @@ OWN_SEARCH = re.compile(
 def named_game(text: str) -> str:
     """Return the name of the game that a value of --game chooses; a custom game is added to GAMES.
 
-    text: the name of a game in GAMES; or FILE.py:CLASS or MODULE:CLASS for a custom game, whose module is imported from
-        the current folder or from installed packages.
-    Raises ArgumentTypeError if there is no such game.
+    Args:
+        text: the name of a game in GAMES; or FILE.py:CLASS or MODULE:CLASS for a custom game, whose module is imported
+            from the current folder or from installed packages.
+
+    Raises:
+        ArgumentTypeError: if there is no such game.
     """
     module, colon, name = text.rpartition(":")
     if not colon:
@@ -52,8 +55,11 @@ def named_game(text: str) -> str:
 def import_named_game(words: Sequence[str]) -> None:
     """Import the custom game that a command line names, if any, so that the parser can have the game's options.
 
-    words: the arguments of the command line.
-    Raises ArgumentTypeError if the game cannot be imported.
+    Args:
+        words: the arguments of the command line.
+
+    Raises:
+        ArgumentTypeError: if the game cannot be imported.
     """
     for word, next_word in zip(words, [*words[1:], ""], strict=True):
         flag, equals, value = word.partition("=")
@@ -65,9 +71,12 @@ def import_named_game(words: Sequence[str]) -> None:
 def import_named_searches(words: Sequence[str], flags: Container[str] | None = None) -> list[str]:
     """Return a command line in which each search of one's own is called MODULE:CLASS, after importing its module.
 
-    words: the arguments; a search stands after --search, or in a player's name (`runs/a@64,my_rule.py:MyRule`).
-    flags: those of a command that takes players, whose values are no players; None for a command without players.
-    Raises ArgumentTypeError if a search cannot be imported.
+    Args:
+        words: the arguments; a search stands after --search, or in a player's name (`runs/a@64,my_rule.py:MyRule`).
+        flags: those of a command that takes players, whose values are no players; None for a command without players.
+
+    Raises:
+        ArgumentTypeError: if a search cannot be imported.
     """
     renamed = list(words)
     for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):
@@ -88,8 +97,9 @@ def import_named_searches(words: Sequence[str], flags: Container[str] | None = N
 def import_own_module(text: str) -> ModuleType:
     """Import a module; raise ArgumentTypeError if that fails.
 
-    text: a file, such as "games/my_game.py", whose folder is added to sys.path; or the name of a module in the current
-        folder or an installed package.
+    Args:
+        text: a file, such as "games/my_game.py", whose folder is added to sys.path; or the name of a module in the
+            current folder or an installed package.
     """
     try:
         path = user_path(text).resolve() if text.endswith(".py") else None

@@ -39,10 +39,13 @@ def run(options: argparse.Namespace) -> int:
 def draw(kind: str, runs: list[str], out: Path) -> None:
     """Write a picture of one run's games or network.
 
-    kind: "games" or "network".
-    runs: a list with one run's folder, or with the file or name of one network.
-    out: the file to write.
-    Raises ValueError if there are several runs, or if the file's suffix is not .svg.
+    Args:
+        kind: "games" or "network".
+        runs: a list with one run's folder, or with the file or name of one network.
+        out: the file to write.
+
+    Raises:
+        ValueError: if there are several runs, or if the file's suffix is not .svg.
     """
     if len(runs) > 1:
         raise ValueError(f"--{kind} must have one run, got {len(runs)}")

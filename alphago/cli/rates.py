@@ -34,7 +34,8 @@ def measure_rates(seconds: float) -> dict[str, float]:
     Playouts and search use one core, networks and training all cores.  Forms of the network (`FORMS` in
     nn.inference.cpu_forms) that this machine cannot run are left out.
 
-    seconds: time for all measurements together, without compiling and loading.
+    Args:
+        seconds: time for all measurements together, without compiling and loading.
     """
     recipe = RECIPES["9x9"]
     env, cores = recipe.make_env(), available_cores()
@@ -62,7 +63,9 @@ def rate(work: Callable[[], float], seconds: float) -> float:
 
     The first call, which compiles and warms up, does not count.
 
-    work: does some units of work and returns their number.  seconds: how long to measure.
+    Args:
+        work: does some units of work and returns their number.
+        seconds: how long to measure.
     """
     work()
     units, start = 0.0, time.perf_counter()
@@ -74,7 +77,10 @@ def rate(work: Callable[[], float], seconds: float) -> float:
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
     """Return the number of random games of Go per second, on one core.
 
-    size: the board's size.  seconds: how long to measure.  fill_eyes: whether the players may fill their own eyes.
+    Args:
+        size: the board's size.
+        seconds: how long to measure.
+        fill_eyes: whether the players may fill their own eyes.
     """
     count = max(1, PLAYOUT_POINTS // size**2)
     batch = GoEnv(size).new_batch(count)
@@ -91,7 +97,9 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
 def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
     """Return the number of simulations per second of PUCT, which searches `games` games of Go in parallel.
 
-    size: the board's size.  seconds: how long to measure.
+    Args:
+        size: the board's size.
+        seconds: how long to measure.
     """
     env = GoEnv(size)
     search = Search(env, evaluator, games, Puct())

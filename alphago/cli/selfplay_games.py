@@ -77,10 +77,12 @@ def run(options: argparse.Namespace) -> int:
 class GameFolder:
     """A context manager that saves finished games, shows a progress bar, and prints a summary on exit.
 
-    path: the folder, new or empty; None for a new one in `runs`.
-    env: the game.  games: number of games to expect.
-    as_records: whether to write one file of records instead of an SGF file for each game.
-    verbose: whether to print each game.
+    Args:
+        path: the folder, new or empty; None for a new one in `runs`.
+        env: the game.
+        games: number of games to expect.
+        as_records: whether to write one file of records instead of an SGF file for each game.
+        verbose: whether to print each game.
     """
 
     def __init__(self, path: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False) -> None:

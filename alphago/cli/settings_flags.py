@@ -28,9 +28,10 @@ def add_flags(
 ) -> None:
     """Add a flag to `parser` for each setting of the class `root` that can be typed, and --set for the others.
 
-    title: the heading of the settings that belong to no part.
-    defaults: values, by keyword, that the help shows instead of the settings' own.
-    notes: sentences below headings, by heading.
+    Args:
+        title: the heading of the settings that belong to no part.
+        defaults: values, by keyword, that the help shows instead of the settings' own.
+        notes: sentences below headings, by heading.
     """
     known = addresses(root)
     by_path = [path for path, address in known.items() if not address.keyword]

@@ -102,8 +102,13 @@ def hint_at_runs(folder: Path) -> None:
 def game_of_model(path: Path, options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """Return the game of a network to start from, on the board of --board-size or --preset, with the keywords `given`.
 
-    path: the network's file.  options: the parsed options.  given: the game's keywords on the command line.
-    Raises ValueError if --game or --preset is for another game.
+    Args:
+        path: the network's file.
+        options: the parsed options.
+        given: the game's keywords on the command line.
+
+    Raises:
+        ValueError: if --game or --preset is for another game.
     """
     from alphago.nn.model_files import saved_game
     from alphago.training.recipes import named_recipe
@@ -125,7 +130,9 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     If --folder holds a run, the game is the run's.  Otherwise it is the game of --preset, or the game of --game as the
     recipe for this game sets it up.
 
-    options: the parsed options.  given: the game's keywords on the command line.
+    Args:
+        options: the parsed options.
+        given: the game's keywords on the command line.
     """
     from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for

@@ -78,9 +78,12 @@ def page_of(source: Any, env: GameEnv) -> str:
 def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
     """Load the first game's network and the search while the page is opening.
 
-    env: the first game.
-    is_compiling: whether `warm_up` has started a second process, which compiles kernels; this process then does a part.
     Errors are ignored here, since the page reports them when it asks for the network.
+
+    Args:
+        env: the first game.
+        is_compiling: whether `warm_up` has started a second process, which compiles kernels; this process then does a
+            part.
     """
     from alphago.mcts.questions import Limit
     from alphago.mcts.warm_up import compile_player

@@ -6,7 +6,9 @@ from alphago.cuda.contract import Backend
 def find_backend(device: str) -> Backend:
     """Return the backend named "cuda" or "host".
 
-    Raises BackendMissing if it cannot be used on this machine, ValueError for other names.
+    Raises:
+        BackendMissing: if it cannot be used on this machine.
+        ValueError: for other names.
     """
     if device == "cuda":
         from alphago.cuda.device import Device  # imported late, since it needs CuPy

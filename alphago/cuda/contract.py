@@ -53,10 +53,11 @@ class Kernels(Protocol):
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
         """Launch a kernel.
 
-        kernel: its name in the program.
-        items: number of items that the kernel's threads divide among themselves.
-        arguments: the kernel's arguments: arrays of the backend, integers (passed as 64-bit integers) and floats
-            (passed as double).
+        Args:
+            kernel: its name in the program.
+            items: number of items that the kernel's threads divide among themselves.
+            arguments: the kernel's arguments: arrays of the backend, integers (passed as 64-bit integers) and floats
+                (passed as double).
         """
 
 
@@ -68,9 +69,12 @@ class Backend(Protocol):
     def load(self, program: Program, threads: int | None = None) -> Kernels:
         """Return the kernels of a program, compiled now or loaded from a cache.
 
-        threads: number of threads of a block on a GPU; None for that of a board, LANES.
-        Raises BackendMissing if the program cannot be compiled or loaded, MemoryError if the device's memory is too
-        small.
+        Args:
+            threads: number of threads of a block on a GPU; None for that of a board, LANES.
+
+        Raises:
+            BackendMissing: if the program cannot be compiled or loaded.
+            MemoryError: if the device's memory is too small.
         """
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> KernelArray:

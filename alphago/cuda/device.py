@@ -78,7 +78,8 @@ def load_module(program: Program) -> "RawModule":
 class DeviceKernels:
     """The kernels of a program, launched on CuPy's current device and stream.
 
-    threads: number of threads per block.
+    Args:
+        threads: number of threads per block.
     """
 
     def __init__(self, module: "RawModule", threads: int) -> None:
@@ -101,7 +102,8 @@ class DeviceKernels:
 class Device:
     """The backend for CuPy's current device and stream.
 
-    threads: number of threads per block; results do not depend on it.
+    Args:
+        threads: number of threads per block; results do not depend on it.
     """
 
     name = "cuda"
@@ -138,7 +140,8 @@ class Device:
     def reachable(self, out: Array) -> "ndarray | None":
         """Return a CuPy array that shares the memory of `out`, such as a torch tensor on the GPU.
 
-        Returns None if `out` lacks CUDA's array interface.
+        Returns:
+            None if `out` lacks CUDA's array interface.
         """
         if isinstance(out, self._cupy.ndarray):
             return out

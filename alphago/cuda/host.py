@@ -41,8 +41,13 @@ def find_compiler() -> str | None:
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
     """Compile C++ source to a shared library.
 
-    text: the source.  path: the file of the library, written atomically.  flags: further flags of the compiler.
-    Raises BackendMissing if there is no compiler or it fails; the message then has the compiler's first error.
+    Args:
+        text: the source.
+        path: the file of the library, written atomically.
+        flags: further flags of the compiler.
+
+    Raises:
+        BackendMissing: if there is no compiler or it fails; the message then has the compiler's first error.
     """
     compiler = find_compiler()
     if compiler is None:
@@ -64,8 +69,10 @@ def load_library(program: Program) -> ctypes.CDLL:
     """Return the shared library of a program, compiled on first use and cached on disk.
 
     The file's name contains a hash of source text and compiler flags.
-    Raises BackendMissing if it cannot be compiled, or the folder cannot be made or is not private: loading a library
-    runs code.
+
+    Raises:
+        BackendMissing: if it cannot be compiled, or the folder cannot be made or is not private: loading a library runs
+            code.
     """
     text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()
@@ -85,7 +92,8 @@ def load_library(program: Program) -> ctypes.CDLL:
 class HostKernels:
     """The kernels of a program, run on the CPU; several threads may launch them at the same time.
 
-    blocks, threads: the number of blocks of a launch, and the number of threads per block.
+    Args:
+        blocks, threads: the number of blocks of a launch, and the number of threads per block.
     """
 
     def __init__(self, library: ctypes.CDLL, blocks: int, threads: int) -> None:
@@ -95,7 +103,8 @@ class HostKernels:
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
         """Run a kernel for each thread of the grid, one after another; the kernel divides the items among the threads.
 
-        items: not used, since the size of the grid does not depend on it.
+        Args:
+            items: not used, since the size of the grid does not depend on it.
         """
         function = self._library[kernel]
         function.restype = None
@@ -109,8 +118,9 @@ class HostKernels:
 class Host:
     """The backend for the CPU.
 
-    blocks, threads: the number of blocks of a launch, and the number of threads per block.  Results do not depend on
-        them.
+    Args:
+        blocks, threads: the number of blocks of a launch, and the number of threads per block.  Results do not depend
+            on them.
     """
 
     name = "host"

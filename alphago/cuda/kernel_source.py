@@ -20,9 +20,10 @@ _INCLUDE = re.compile(r'#include "(\S+)"\n')
 class Program:
     """The source of one game's kernels: definitions of its constants, then a `.cu` file with its includes expanded.
 
-    path: the `.cu` file; its includes are in the same folder or in FOLDER.
-    numbers: the game's constants by name (see `constants`).  The source also gets those of
-        `alphago.system.kernels.hashing`.
+    Args:
+        path: the `.cu` file; its includes are in the same folder or in FOLDER.
+        numbers: the game's constants by name (see `constants`).  The source also gets those of
+            `alphago.system.kernels.hashing`.
     """
 
     def __init__(self, path: Path, numbers: dict[str, float]) -> None:
@@ -49,7 +50,8 @@ class Program:
 def constants(*modules: ModuleType) -> dict[str, float]:
     """Return all upper-case numbers of the modules, by name.
 
-    Raises ValueError if two modules have different values for a name.
+    Raises:
+        ValueError: if two modules have different values for a name.
     """
     numbers: dict[str, float] = {}
     for module in modules:
@@ -64,7 +66,8 @@ def constants(*modules: ModuleType) -> dict[str, float]:
 def expand(path: Path, seen: set[str]) -> str:
     """Return a file's text with each include expanded once, and #line directives for the compiler's messages.
 
-    seen: names of the files that are already included; this file and its includes are added.
+    Args:
+        seen: names of the files that are already included; this file and its includes are added.
     """
     seen.add(path.name)
     lines = []

@@ -9,7 +9,8 @@ SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more wo
 def ends_of(values: Sequence[float], low: float | None = None, high: float | None = None) -> tuple[float, float]:
     """Return the lower and the upper end of an axis, which are never equal.
 
-    low, high: the wanted ends; None for the least and the greatest of `values`.
+    Args:
+        low, high: the wanted ends; None for the least and the greatest of `values`.
     """
     first = min(values) if low is None else low
     last = max(values) if high is None else high
@@ -43,7 +44,8 @@ def number_text(value: float, unit: str = "") -> str:
 def spread(values: Sequence[float], gap: float) -> list[float]:
     """Move ascending values in 0 .. 1 apart, until neighbours differ by `gap`, or by less if there is no room.
 
-    Returns the moved values.
+    Returns:
+        The moved values.
     """
     gap = min(gap, 1 / max(1, len(values)))
     moved = list(values)
@@ -59,7 +61,9 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 def smooth(values: Sequence[float], over: int) -> list[float]:
     """Return a moving average, with the same number of neighbours on both sides of each value.
 
-    over: the number of neighbours on a side is at most len(values) / over, so fewer values than `over` stay unchanged.
+    Args:
+        over: the number of neighbours on a side is at most len(values) / over, so fewer values than `over` stay
+            unchanged.
     """
     most_neighbours = len(values) // over
     means = []

@@ -35,9 +35,10 @@ FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
 class Board(NamedTuple):
     """A board to draw, one with stones: its look, and what is on it.
 
-    stones: in each cell, 1 Black, -1 White, 0 none.
-    last: the cell of the last move. forbidden: cells on which ko forbids a stone.
-    numbers: by cell, the number on its stone. label: what the picture shows, for those who cannot see it.
+    Attributes:
+        stones: in each cell, 1 Black, -1 White, 0 none.
+        last: the cell of the last move. forbidden: cells on which ko forbids a stone.
+        numbers: by cell, the number on its stone. label: what the picture shows, for those who cannot see it.
     """
 
     view: BoardView
@@ -55,8 +56,9 @@ def board_picture(
 ) -> Drawing:
     """Return the picture of a board, with an overlay.
 
-    actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
-    to_text: returns the name of an action.
+    Args:
+        actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
+        to_text: returns the name of an action.
     """
     view = board.view
     xs, ys = zip(*view.cells, strict=True)
@@ -171,7 +173,8 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
 def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
     """Return an overlay's squares of ownership and, above them, its expected moves, or its discs if it has no moves.
 
-    spots: by point. places: by action; None for an action without a point.
+    Args:
+        spots: by point. places: by action; None for an action without a point.
     """
     if overlay is None:
         return ()

@@ -21,28 +21,29 @@ Line = tuple[float, float, float, float]  # (x, y, x, y) of the two ends
 class BoardView:
     """The look of a game's board; lengths are steps from a cell to the next, x to the right and y down.
 
-    title: the game and its board, such as "Go 9x9".
-    surface: "lines": stones on the crossings of lines; "squares": stones in squares; "holes": stones in the holes of an
-        upright frame; "houses": hollows with seeds; "text": no cells, but the position's text, and a button for each
-        legal action.
-    size: width and height of the surface, whose upper left corner is (0, 0). margin: the space around it.
-    cells: the middle of each cell; `Position.contents` says what is in it. In a game with `has_ownership` the cells are
-        the points of a plane.
-    places: for each side (the first player, then the second) the cells of each action. The action's piece lands in the
-        first empty one of its cells. Where pieces are sown, the only cell of an action is the one that it empties. An
-        action such as a pass has no cell: ().
-    lines: lines of the surface, as (x, y, x, y) of their ends. edges: for each side, the lines that belong to this
-        side, drawn in its colour.
-    labels: names beside the surface, as (x, y, text).
-    stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x, y,
-        width, height); () to count them beside the player's name, in games with `Position.captures`.
-    stone: the radius of a stone. reach: how far from its middle a cell can be clicked.
-    columns, rows: the names of columns from the left, and of rows from the top; () for none.
-    sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
-        black and white.
-    ground: the colour of the board, as "#rrggbb"; "" for wood.
-    mark: what the squares on the cells of `Position.ko_points` mean.
-    pass_hint: a sentence to show when a player passes for the first time.
+    Attributes:
+        title: the game and its board, such as "Go 9x9".
+        surface: "lines": stones on the crossings of lines; "squares": stones in squares; "holes": stones in the holes
+            of an upright frame; "houses": hollows with seeds; "text": no cells, but the position's text, and a button
+            for each legal action.
+        size: width and height of the surface, whose upper left corner is (0, 0). margin: the space around it.
+        cells: the middle of each cell; `Position.contents` says what is in it. In a game with `has_ownership` the cells
+            are the points of a plane.
+        places: for each side (the first player, then the second) the cells of each action. The action's piece lands in
+            the first empty one of its cells. Where pieces are sown, the only cell of an action is the one that it
+            empties. An action such as a pass has no cell: ().
+        lines: lines of the surface, as (x, y, x, y) of their ends. edges: for each side, the lines that belong to this
+            side, drawn in its colour.
+        labels: names beside the surface, as (x, y, text).
+        stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x,
+            y, width, height); () to count them beside the player's name, in games with `Position.captures`.
+        stone: the radius of a stone. reach: how far from its middle a cell can be clicked.
+        columns, rows: the names of columns from the left, and of rows from the top; () for none.
+        sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
+            black and white.
+        ground: the colour of the board, as "#rrggbb"; "" for wood.
+        mark: what the squares on the cells of `Position.ko_points` mean.
+        pass_hint: a sentence to show when a player passes for the first time.
     """
 
     title: str
@@ -93,7 +94,9 @@ class BoardView:
 
         In a game in which no action has more than one cell, it is the action's cell, even if the cell is not empty. In
         other games it is the first empty one of the action's cells.
-        player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
+
+        Args:
+            player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
         """
         if self._only_cells is not None:
             return self._only_cells[0 if player > 0 else 1]
@@ -103,7 +106,8 @@ class BoardView:
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
         """Return the cell in which the piece of the last action landed; None if the action has no cell.
 
-        player: who played the action. contents: what is in each cell after the action.
+        Args:
+            player: who played the action. contents: what is in each cell after the action.
         """
         places = self.places_of(player)
         cells = places[action] if places else ()  # the surface "text" has no places
@@ -115,8 +119,9 @@ class BoardView:
 def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) -> BoardView:
     """Return the view of a board with rows and columns of cells; cell row * width + column, row 0 at the top.
 
-    surface: "lines", "squares" or "holes". shape: (height, width).
-    places: the cells of each action, the same for both sides.
+    Args:
+        surface: "lines", "squares" or "holes". shape: (height, width).
+        places: the cells of each action, the same for both sides.
     """
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"

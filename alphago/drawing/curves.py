@@ -44,11 +44,12 @@ Place = Callable[[float, float], tuple[float, float]]
 class Curve(NamedTuple):
     """A curve: its points, sorted by x, and how they are drawn.
 
-    dash, label: the style of its line, and what it stands for in the panel's legend.
-    name: the text at the curve's end, in place of a label in the legend; "" for none.
-    low, high: the ends of each point's interval; None without intervals.
-    is_band: whether to draw the intervals as a band, instead of bars.
-    is_exact: whether to draw each point, instead of a moving average.
+    Attributes:
+        dash, label: the style of its line, and what it stands for in the panel's legend.
+        name: the text at the curve's end, in place of a label in the legend; "" for none.
+        low, high: the ends of each point's interval; None without intervals.
+        is_band: whether to draw the intervals as a band, instead of bars.
+        is_exact: whether to draw each point, instead of a moving average.
     """
 
     x: Sequence[float]
@@ -74,13 +75,14 @@ class Mark(NamedTuple):
 class CurvePanel(NamedTuple):
     """A diagram with curves, or with a picture in their place.
 
-    unit: the unit of the y axis; if it begins with SHARE, its numbers are written in percent.
-    level: the y of a thin horizontal line, such as a win rate of 0.5; None for no line.
-    vertical: the x of a thin vertical line; None for no line.
-    low, high: the ends of the y axis; None for the least and the greatest value.
-    x_label: the label of the x axis if it differs from that of the other panels.
-    places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
-    fills: whether to fill the space between the curves and `level`.
+    Attributes:
+        unit: the unit of the y axis; if it begins with SHARE, its numbers are written in percent.
+        level: the y of a thin horizontal line, such as a win rate of 0.5; None for no line.
+        vertical: the x of a thin vertical line; None for no line.
+        low, high: the ends of the y axis; None for the least and the greatest value.
+        x_label: the label of the x axis if it differs from that of the other panels.
+        places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
+        fills: whether to fill the space between the curves and `level`.
     """
 
     title: str
@@ -108,8 +110,10 @@ def curves_picture(
 ) -> Drawing:
     """Return panels row by row, with lines of text and a legend of colours above them.
 
-    columns: most panels in a row. x_label: what the x axes count, such as "games". key: pairs of a name and its colour.
-    size: width and height of a panel.
+    Args:
+        columns: most panels in a row. x_label: what the x axes count, such as "games". key: pairs of a name and its
+            colour.
+        size: width and height of a panel.
     """
     columns = max(1, min(columns, len(panels)))
     panel_wide, panel_high = size
@@ -204,7 +208,9 @@ def legend(
 ) -> tuple[list[Shape], float]:
     """Return a legend of line styles, row by row within a width, and the height at which it ends.
 
-    samples: pairs of a text and its style. left, top: the legend's upper left corner. size: the size of its letters.
+    Args:
+        samples: pairs of a text and its style. left, top: the legend's upper left corner. size: the size of its
+            letters.
     """
     shapes: list[Shape] = []
     x, y = left, top + size / 2
@@ -243,7 +249,8 @@ def axes_shapes(
 ) -> list[Shape]:
     """Return a panel's grid, numbers, lines and label.
 
-    box: the space of its curves. x, y: the ends of its axes. place: returns where a point is drawn.
+    Args:
+        box: the space of its curves. x, y: the ends of its axes. place: returns where a point is drawn.
     """
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
@@ -278,8 +285,9 @@ def axes_shapes(
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     """Return a curve with bars or a band if it has intervals, else a thin line with a thick moving average.
 
-    place: returns where a point is drawn. base: the y down to which the space below the curve is filled; None for no
-        filling.
+    Args:
+        place: returns where a point is drawn. base: the y down to which the space below the curve is filled; None for
+            no filling.
     """
     thin = Style(stroke=curve.colour, width=0.7)
     pale = thin._replace(stroke=mix(WHITE, curve.colour, 0.4))

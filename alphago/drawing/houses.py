@@ -25,10 +25,11 @@ DISCS = CELL  # height of a row of discs
 class Houses(NamedTuple):
     """Houses and stores to draw.
 
-    seeds: the seeds in Black's houses from the left, then in White's houses from White's left.
-    stores: the seeds in Black's store and in White's.
-    letters: the names of a side's houses, one letter each, the same for both sides.
-    last: the house that the last move emptied, as an index into `seeds`.
+    Attributes:
+        seeds: the seeds in Black's houses from the left, then in White's houses from White's left.
+        stores: the seeds in Black's store and in White's.
+        letters: the names of a side's houses, one letter each, the same for both sides.
+        last: the house that the last move emptied, as an index into `seeds`.
     """
 
     seeds: Sequence[int]
@@ -45,7 +46,8 @@ class Houses(NamedTuple):
 def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 1) -> Drawing:
     """Return the picture: Black's houses below from the left, White's above from the right.
 
-    mover: the side (+1 Black, -1 White) whose houses are the actions of the overlay.
+    Args:
+        mover: the side (+1 Black, -1 White) whose houses are the actions of the overlay.
     """
     count = len(houses.letters)
     left = STORE + 0.6 * CELL
@@ -83,7 +85,8 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
 def outside(y: float, top: float, cells: float = 1.3) -> float:
     """Return the height of a text or disc beside a house: above a house of the upper row, below one of the lower row.
 
-    y: the height of the house. top: the height of the upper row. cells: the distance, in cells.
+    Args:
+        y: the height of the house. top: the height of the upper row. cells: the distance, in cells.
     """
     return y - cells * CELL if y == top else y + cells * CELL
 

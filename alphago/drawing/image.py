@@ -47,9 +47,12 @@ class Gif(bytes):
 def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Gif:
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
-    seconds: how long each frame but the last stays. last: how long the last frame stays.
-    size: the width in pixels; None for the usual width.
-    Raises ImportError, with a sentence, if Pillow is missing.
+    Args:
+        seconds: how long each frame but the last stays. last: how long the last frame stays.
+        size: the width in pixels; None for the usual width.
+
+    Raises:
+        ImportError: with a sentence, if Pillow is missing.
     """
     palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
     from PIL import Image
@@ -90,7 +93,8 @@ def save_drawing(drawing: Drawing, path: str | Path) -> Path:
 def to_image(drawing: Drawing, size: float | None = None) -> "Image":
     """Return a drawing as an image of Pillow, `size` pixels wide (None: as wide as it is usually shown).
 
-    Raises ImportError, with a sentence, if Pillow is missing.
+    Raises:
+        ImportError: with a sentence, if Pillow is missing.
     """
     Image, ImageDraw = (optional_import(f"PIL.{name}", NEED) for name in ("Image", "ImageDraw"))
     wide = round(drawing.shown if size is None else size)
@@ -131,7 +135,8 @@ def paint(brush: Any, shape: Shape) -> None:
 def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
     """Yield the dashes of a line through points.
 
-    lengths: the length of a dash, of the gap after it, of the next dash, and so on, repeated; () for a solid line.
+    Args:
+        lengths: the length of a dash, of the gap after it, of the next dash, and so on, repeated; () for a solid line.
     """
     if not lengths:
         yield points

@@ -14,7 +14,9 @@ GREY = "#e9e9e6"
 class Box(NamedTuple):
     """A layer or a block of a network.
 
-    title: what it is. detail: a smaller text below the title. times: how many equal layers or blocks follow each other.
+    Attributes:
+        title: what it is. detail: a smaller text below the title. times: how many equal layers or blocks follow each
+            other.
     """
 
     title: str
@@ -25,7 +27,8 @@ class Box(NamedTuple):
 class Head(NamedTuple):
     """A head of a network.
 
-    outputs: lines of text about what the head predicts; the first line is the title of the box that shows them.
+    Attributes:
+        outputs: lines of text about what the head predicts; the first line is the title of the box that shows them.
     """
 
     box: Box
@@ -35,8 +38,10 @@ class Head(NamedTuple):
 def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[Head], label: str) -> Drawing:
     """Return a network as boxes: the inputs at the top, below them the base, then the heads side by side.
 
-    inputs: lines of text about the planes; the first line is the title of their box. base: the boxes before the heads.
-    label: the title of the picture.
+    Args:
+        inputs: lines of text about the planes; the first line is the title of their box. base: the boxes before the
+            heads.
+        label: the title of the picture.
     """
     middle = WIDE / 2
     heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
@@ -64,7 +69,8 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
     """Add the shapes of a box to `shapes`, and return the height of its lower edge.
 
-    x: the middle of the box. top: the height of its upper edge. A box that occurs several times is drawn as a pile.
+    Args:
+        x: the middle of the box. top: the height of its upper edge. A box that occurs several times is drawn as a pile.
     """
     times = f"{box.times} × " if box.times > 1 else ""
     inside = width - 16  # between the box's edges, with room on both sides

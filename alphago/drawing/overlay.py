@@ -49,10 +49,11 @@ MORE = (
 class Overlay(NamedTuple):
     """What is drawn over the picture of a position in a game with A actions; a field that is None is not drawn.
 
-    q: values from the view of the side to move.
-    line: the expected moves after the position: {number of the move: (point, colour)}; colour +1 Black, -1 White.
-    show: which number is written on the discs, a key of SHOWN; None for the win rate if `q` is given, else the
-        prior, else the visits.
+    Attributes:
+        q: values from the view of the side to move.
+        line: the expected moves after the position: {number of the move: (point, colour)}; colour +1 Black, -1 White.
+        show: which number is written on the discs, a key of SHOWN; None for the win rate if `q` is given, else the
+            prior, else the visits.
     """
 
     priors: np.ndarray | None = None  # float [A], 0 .. 1
@@ -80,9 +81,12 @@ class Spot(NamedTuple):
 def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay | None:
     """Return an overlay of the given numbers; None if there are no numbers.
 
-    actions: the number of actions of the game. shape: the height and width of its board.
-    given: fields of Overlay: `show`, and arrays in any form that NumPy reads.
-    Raises ValueError for an array of a wrong shape, an unknown `show`, or a `show` whose numbers are not given.
+    Args:
+        actions: the number of actions of the game. shape: the height and width of its board.
+        given: fields of Overlay: `show`, and arrays in any form that NumPy reads.
+
+    Raises:
+        ValueError: for an array of a wrong shape, an unknown `show`, or a `show` whose numbers are not given.
     """
     show = given.pop("show", None)
     arrays: dict[str, Any] = {name: None if value is None else np.asarray(value) for name, value in given.items()}

@@ -22,8 +22,10 @@ def planes_picture(
     """Return planes [C, height, width] as grids, white for 0 and black for a plane's greatest absolute value.
 
     Numbers below 0 have a minus sign.  Only the first MOST_PLANES planes are drawn.
-    texts: sentences below the planes. names: names of the planes; a plane without a name gets its number.
-    columns: planes in a row.
+
+    Args:
+        texts: sentences below the planes. names: names of the planes; a plane without a name gets its number.
+        columns: planes in a row.
     """
     shown = planes[:MOST_PLANES]
     columns = min(columns, max(1, len(shown)))

@@ -73,8 +73,9 @@ Layer = tuple[Shape, ...]
 class Drawing(NamedTuple):
     """A picture: layers of shapes, the lowest first, in units of its own.
 
-    label: what it shows, as text for those who cannot see it.
-    shown: its usual width in pixels.
+    Attributes:
+        label: what it shows, as text for those who cannot see it.
+        shown: its usual width in pixels.
     """
 
     width: float
@@ -152,7 +153,11 @@ def sheet(
 ) -> Drawing:
     """Return drawings row by row on one white sheet, each with its caption below.
 
-    cell: the width of each drawing. Raises ValueError if there are no drawings, or not one caption for each.
+    Args:
+        cell: the width of each drawing.
+
+    Raises:
+        ValueError: if there are no drawings, or not one caption for each.
     """
     if not drawings or len(drawings) != len(captions):
         raise ValueError(f"a sheet must have one caption for each drawing, got {len(captions)} for {len(drawings)}")

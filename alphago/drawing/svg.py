@@ -32,7 +32,8 @@ class Svg(str):
 def to_svg(drawing: Drawing, size: float | None = None, *, shrinks: bool = True) -> Svg:
     """Return a drawing as SVG, `size` pixels wide (None: as wide as it is usually shown).
 
-    shrinks: whether the picture is shown smaller where the page has less room, by a style of its own.
+    Args:
+        shrinks: whether the picture is shown smaller where the page has less room, by a style of its own.
     """
     return document(drawing, size, [element(shape) for shape in flat(drawing.layers)], shrinks)
 
@@ -42,8 +43,9 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
 
     A shape that occurs in several frames is written once, with the times at which it appears.
 
-    seconds: how long each frame but the last stays. last: how long the last frame stays.
-    size: the width in pixels; None for the usual width.
+    Args:
+        seconds: how long each frame but the last stays. last: how long the last frame stays.
+        size: the width in pixels; None for the usual width.
     """
     total = seconds * (len(frames) - 1) + last
     times = [seconds * i / total for i in range(len(frames))]
@@ -60,7 +62,8 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
 def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
     """Return an SVG element that shows its parent only in the frames where `shown` is True; "" if all are True.
 
-    times: when each frame begins, as a share (0 .. 1) of the total. total: seconds of all frames together.
+    Args:
+        times: when each frame begins, as a share (0 .. 1) of the total. total: seconds of all frames together.
     """
     if all(shown):
         return ""

@@ -47,7 +47,8 @@ class GameBatch(ABC):
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
         """Copy positions from the slots `sources` to the slots `targets` of this batch.
 
-        of: the batch with the sources, of the same game; None for this batch.
+        Args:
+            of: the batch with the sources, of the same game; None for this batch.
         """
 
     def gather(self, batches: Sequence["GameBatch"]) -> None:
@@ -76,7 +77,8 @@ class GameBatch(ABC):
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
         """Copy each root slot to its target slot and play the actions `paths[i, :lengths[i]]` there.
 
-        paths: int32 [n, depth]. lengths: int32 [n].
+        Args:
+            paths: int32 [n, depth]. lengths: int32 [n].
         """
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):

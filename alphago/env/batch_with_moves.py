@@ -28,7 +28,8 @@ def class_with_moves(kind: type[GameBatch]) -> type[GameBatch]:
 class BatchWithMoves(GameBatch):
     """The part of such a batch that remembers; the other base class of `class_with_moves` knows the rules.
 
-    lines: by slot, how its position came about; None if the batch it was copied from does not know.
+    Attributes:
+        lines: by slot, how its position came about; None if the batch it was copied from does not know.
     """
 
     lines: list[Line | None]

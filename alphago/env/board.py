@@ -21,7 +21,8 @@ PLAYERS = {"black": 1, "b": 1, "white": -1, "w": -1}
 def check_player(player: int | str) -> int:
     """Return a player as +1 (Black) or -1 (White); raise ValueError for anything else.
 
-    player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
+    Args:
+        player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
     """
     value = PLAYERS.get(player.lower()) if isinstance(player, str) else player
     if isinstance(value, bool) or value not in (1, -1):
@@ -59,7 +60,8 @@ def point_text(point: int, height: int, width: int) -> str:
 def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, str] | None = None) -> str:
     """Return `board` [height, width] as text: X for 1, O for -1, a dot for 0, brackets around the point `last`.
 
-    marks: {point: sign}, the signs to draw on empty points instead of a dot.
+    Args:
+        marks: {point: sign}, the signs to draw on empty points instead of a dot.
     """
     height, width = board.shape
     signs = [".XO"[colour] for colour in board.ravel()]  # index -1 is O
@@ -117,11 +119,14 @@ class StonesEnv(GameEnv):
 
         board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.
         to_play: the side to move, "black" or "white" (or +1, -1); by default found from `history` or `board`.
-        history: the boards before `board`, oldest first; one legal move must lead from each board to the next.  The
-            position's `moves` are these moves.
 
-        Raises TypeError for an unknown keyword, with a suggestion of similar keywords, and ValueError for a `history`
-        without `board` or without legal moves between its boards.
+        Args:
+            history: the boards before `board`, oldest first; one legal move must lead from each board to the next.  The
+                position's `moves` are these moves.
+
+        Raises:
+            TypeError: for an unknown keyword, with a suggestion of similar keywords.
+            ValueError: for a `history` without `board` or without legal moves between its boards.
         """
         boards = check_history(history, self.plane_shape)  # `board` is appended below
         if not boards:
@@ -159,7 +164,8 @@ class StonesEnv(GameEnv):
     def to_text(self, action: int) -> str:
         """Return an action's name, 'D4', 'D' or 'pass'; columns are letters without I, rows count from the bottom.
 
-        Raises ValueError if the game has no such action.
+        Raises:
+            ValueError: if the game has no such action.
         """
         if not 0 <= action < self.action_space:
             raise ValueError(f"no action {action} in {self}: actions are 0 to {self.action_space - 1}")
@@ -246,9 +252,12 @@ class StonesPosition(Position):
 def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[np.ndarray, int], Any]) -> Any:
     """Return the position at the end of a sequence of boards; one legal move must lead from each board to the next.
 
-    to_play: the side to move at the end; None to find it from the moves, Black if both sides are possible.
-    start: a function of a board [height, width] and a side to move (+1 or -1) that returns their position.
-    Raises ValueError if no legal moves lead through the boards, or if they lead to another side to move.
+    Args:
+        to_play: the side to move at the end; None to find it from the moves, Black if both sides are possible.
+        start: a function of a board [height, width] and a side to move (+1 or -1) that returns their position.
+
+    Raises:
+        ValueError: if no legal moves lead through the boards, or if they lead to another side to move.
     """
     ends = []
     most_reached = 0
@@ -272,7 +281,8 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
 def play_through(position: StonesPosition, boards: Sequence[np.ndarray]) -> tuple[StonesPosition, int]:
     """Play the legal move that leads to each board in turn, up to the first board that no legal move leads to.
 
-    Returns the last position and the number of boards that were reached.
+    Returns:
+        The last position and the number of boards that were reached.
     """
     for reached, board in enumerate(boards):
         after = play_to(position, board)

@@ -55,13 +55,14 @@ def check_game(
     and replays, symmetries, `Position`, and, where ten games or more have a winner, whether it is won in the view of
     the right player.
 
-    plain: a second implementation of the same game, with the same actions; both implementations play the same moves and
-        must agree at every ply.  Use it to compare a fast game with a version in plain Python.
-    games: number of games to play.
-    seed: seed of the random moves.
-    setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
-    check_winners: False for a game in which the last move always loses, or fewer points win, or all random games have
-        the same winner.
+    Args:
+        plain: a second implementation of the same game, with the same actions; both implementations play the same moves
+            and must agree at every ply.  Use it to compare a fast game with a version in plain Python.
+        games: number of games to play.
+        seed: seed of the random moves.
+        setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
+        check_winners: False for a game in which the last move always loses, or fewer points win, or all random games
+            have the same winner.
     """
     _check_is_game("env", env)
     if plain is not None:
@@ -210,8 +211,10 @@ class _Game:
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
-        verb: the method that the message blames; "" to blame the method called as the field that differs.
-        why: why the views must be the same, such as "as in the original"; the message adds it to the expected value.
+        Args:
+            verb: the method that the message blames; "" to blame the method called as the field that differs.
+            why: why the views must be the same, such as "as in the original"; the message adds it to the expected
+                value.
         """
         for field in fields or _View._fields:
             pair = getattr(expected, field), getattr(got, field)

@@ -33,9 +33,10 @@ class DeviceBatch(GameBatch):
     All positions of a call are processed in parallel, so a slot that a call changes must occur only once among the
     slots, sources and targets passed to it.
 
-    program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
-    words: number of int32 words per row.
-    options: numbers that the game's `outcome` kernel reads, such as komi.
+    Args:
+        program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
+        words: number of int32 words per row.
+        options: numbers that the game's `outcome` kernel reads, such as komi.
     """
 
     def __init__(
@@ -127,8 +128,9 @@ class DeviceBatch(GameBatch):
     def planes(self, slots: Array, out: Out) -> Out:
         """Write the planes of the positions in `slots` to `out`.
 
-        out: [n, planes, height, width], of any dtype in PLANE_DTYPES; for bfloat16 pass `tensor.view(torch.int16)`.  An
-            array on the device may also be channels_last, but the points of a plane must have equal strides.
+        Args:
+            out: [n, planes, height, width], of any dtype in PLANE_DTYPES; for bfloat16 pass `tensor.view(torch.int16)`.
+                An array on the device may also be channels_last, but the points of a plane must have equal strides.
         """
         dtype, target = self._plane_target(slots, out)
         self.write_planes(slots, dtype, target)
@@ -158,14 +160,16 @@ class DeviceBatch(GameBatch):
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         """Launch the kernel that writes the planes of the positions in `slots`.
 
-        dtype: "float32", "float16" or "bfloat16".
+        Args:
+            dtype: "float32", "float16" or "bfloat16".
         """
 
     @abstractmethod
     def playout(self, slots: Array, states: Array) -> np.ndarray:
         """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
 
-        states: int64 [n], the state of one random generator per slot, changed in place.
+        Args:
+            states: int64 [n], the state of one random generator per slot, changed in place.
         """
 
     def _playout(self, slots: Array, states: Array, *arguments: int) -> np.ndarray:

@@ -20,7 +20,8 @@ from alphago.env.kernels import rows as layout
 def row_program(kernels: ModuleType) -> Program:
     """Return the CUDA program of a game's kernels, cached.
 
-    kernels: the module of the kernels for the CPU; the program is the file of the same name that ends in `.cu`.
+    Args:
+        kernels: the module of the kernels for the CPU; the program is the file of the same name that ends in `.cu`.
     """
     return Program(Path(str(kernels.__file__)).with_suffix(".cu"), constants(layout, kernels))
 
@@ -40,7 +41,8 @@ class DeviceRowBatch(DeviceBatch):
     def reset(self, slots: Array, **setup: object) -> None:
         """Set the slots to the start position, or to a set-up.
 
-        setup: the keywords that `reset` of the game's batch on the CPU takes.
+        Args:
+            setup: the keywords that `reset` of the game's batch on the CPU takes.
         """
         start = self.backend.upload(start_row(self.env, **setup), np.int32) if setup else self._start
         targets = self.backend.upload(slots, np.int64)
@@ -74,7 +76,8 @@ def rows_on(device: str, env: GameEnv, count: int, kernels: ModuleType) -> Devic
 def start_row(env: GameEnv, **setup: object) -> np.ndarray:
     """Return the row of the start position, or of a set-up, from the game's batch on the CPU, int64 [1, words].
 
-    setup: keywords of the batch's method `reset`.
+    Args:
+        setup: keywords of the batch's method `reset`.
     """
     batch: Any = env.new_batch(1)
     batch.reset(FIRST, **setup)

@@ -15,11 +15,15 @@ def check_device(device: str) -> str:
 def choose_device(env: GameEnv, device: str = "auto") -> str:
     """Return the device for positions of a game: "cpu", "cuda" or "host".
 
-    device: "cpu", numba's kernels; "cuda", the GPU; "host", the CUDA source compiled for the CPU, which is slower than
-        numba's kernels and meant for tests; "auto", the GPU if the game has kernels for it and one can be used, else
-        the CPU.
-    Raises ValueError for an unknown name or a device for which the game has no kernels, BackendMissing if the device
-    cannot be used, MemoryError if the device has no memory left.
+    Args:
+        device: "cpu", numba's kernels; "cuda", the GPU; "host", the CUDA source compiled for the CPU, which is slower
+            than numba's kernels and meant for tests; "auto", the GPU if the game has kernels for it and one can be
+            used, else the CPU.
+
+    Raises:
+        ValueError: for an unknown name or a device for which the game has no kernels.
+        BackendMissing: if the device cannot be used.
+        MemoryError: if the device has no memory left.
     """
     check_device(device)
     if device == "cpu" or (device == "auto" and not env.has_device_kernels):

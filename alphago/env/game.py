@@ -84,9 +84,13 @@ class GameEnv:
     def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
         """Return a batch of `count` slots, each at the start position.
 
-        device: "cpu"; for a game that `has_device_kernels` also "cuda" and "host", see `alphago.env.devices`.
-        Raises ValueError for any other device, BackendMissing if the device cannot be used, MemoryError if its memory
-        is full.
+        Args:
+            device: "cpu"; for a game that `has_device_kernels` also "cuda" and "host", see `alphago.env.devices`.
+
+        Raises:
+            ValueError: for any other device.
+            BackendMissing: if the device cannot be used.
+            MemoryError: if its memory is full.
         """
         self.require_cpu(device)
         return PlainBatch(self, count)
@@ -99,7 +103,8 @@ class GameEnv:
     def new(self, **setup: object) -> "PlainState":
         """Return a start position as a plain Python state; required unless `new_batch` is overridden.
 
-        setup: the game's own keywords for a set-up position, if it has any.
+        Args:
+            setup: the game's own keywords for a set-up position, if it has any.
         """
         raise NotImplementedError(f"{type(self).__name__} defines neither new() nor new_batch()")
 
@@ -130,8 +135,12 @@ class GameEnv:
     def position(self, **setup: object) -> Position:
         """Return the start position, or a set-up position.
 
-        setup: the keywords of `GameBatch.reset`, or of `new` in a game in plain Python; none for the start position.
-        Raises TypeError for an unknown keyword.
+        Args:
+            setup: the keywords of `GameBatch.reset`, or of `new` in a game in plain Python; none for the start
+                position.
+
+        Raises:
+            TypeError: for an unknown keyword.
         """
         batch = self.new_batch(1)
         set_up = self.new if isinstance(batch, PlainBatch) else batch.reset
@@ -154,7 +163,8 @@ class GameEnv:
         Games that can be drawn override this to return a subclass; `alphago.env.board.StonesPosition` draws any game
         with stones.
 
-        setup: the keywords of `position` with which the game began.
+        Args:
+            setup: the keywords of `position` with which the game began.
         """
         return Position(self, batch, setup)
 

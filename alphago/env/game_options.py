@@ -16,16 +16,17 @@ YES, NO = "yes", "no"
 class Option:
     """One option of a new game, which a person may choose.
 
-    name: the keyword. title: the words for people. value: the present value, a number or a text.
-    choices: the texts to choose from; () for a number or any text.
-    least, most, step: the limits of a number; None for no limit. common: numbers to choose with one click.
-    follows: the name of another option on which the usual value depends, such as "board_size" for the komi; "" for
-        none.
-    usual: the usual value for each value of the option `follows`.
-    also: values of other options, by name, which choosing this option brings along: a handicap of 2 or more in Go also
-        sets the komi to 0.5, unless the person has chosen a komi.
-    at_start: whether the option belongs to the start position, and so is a keyword of `GameEnv.position` (a handicap),
-        not of the game (a komi).
+    Attributes:
+        name: the keyword. title: the words for people. value: the present value, a number or a text.
+        choices: the texts to choose from; () for a number or any text.
+        least, most, step: the limits of a number; None for no limit. common: numbers to choose with one click.
+        follows: the name of another option on which the usual value depends, such as "board_size" for the komi; "" for
+            none.
+        usual: the usual value for each value of the option `follows`.
+        also: values of other options, by name, which choosing this option brings along: a handicap of 2 or more in Go
+            also sets the komi to 0.5, unless the person has chosen a komi.
+        at_start: whether the option belongs to the start position, and so is a keyword of `GameEnv.position` (a
+            handicap), not of the game (a komi).
     """
 
     name: str
@@ -44,7 +45,8 @@ class Option:
     def read(self, given: Any) -> Any:
         """Return the given value in the type that the game takes: a text such as "9" becomes a number.
 
-        Raises ValueError if the option is a whole number and the value is not one within the limits.
+        Raises:
+            ValueError: if the option is a whole number and the value is not one within the limits.
         """
         if self.choices == (YES, NO):
             return {YES: True, NO: False}.get(given, given)
@@ -56,7 +58,8 @@ class Option:
 def option_of(name: str, value: object, **further: object) -> Option:
     """Return the option for a value of a game's config.
 
-    further: fields of Option instead of the usual ones.
+    Args:
+        further: fields of Option instead of the usual ones.
     """
     described: dict[str, Any] = {"title": TITLES.get(name, name.replace("_", " ")), "value": value}
     if isinstance(value, bool):

@@ -25,7 +25,8 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
 
     A name, board size or option that is None gets its default value.
 
-    Raises ValueError for an unknown name, an unknown option, or a required option that is missing.
+    Raises:
+        ValueError: for an unknown name, an unknown option, or a required option that is missing.
     """
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
@@ -96,7 +97,8 @@ def is_go(env: GameEnv) -> bool:
 def require_go(env: GameEnv, who: str) -> GoEnv:
     """Return `env` if it is a game of Go; raise ValueError if not.
 
-    who: what needs a game of Go, for the message.
+    Args:
+        who: what needs a game of Go, for the message.
     """
     if not isinstance(env, GoEnv):
         raise ValueError(f"env must be Go for {who}, got {env}")

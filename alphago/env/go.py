@@ -60,34 +60,35 @@ class GoEnv(StonesEnv):
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.
 
-    planes: the network's input, from the mover's view: a set of rule planes (`alphago.env.kernels.go_planes`)
-        or a number of history planes.
-        "rules" (default): 16 planes with stones, liberties, forbidden points, last moves, areas, komi and score;
-        "turns": 18, also the points that ko forbids, and the plies left until `max_moves`;
-        "alive": 20, also pass-alive points;
-        "katago": 30, the input of KataGo's networks (`alphago.env.kernels.go_katago`), on the CPU only;
-        an odd number: 2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 as in
-        AlphaGo Zero (Silver et al. 2017, "Neural network architecture").
-    komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
-        fair value there).
-    max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down,
-        as in AlphaGo.jl; 0 for no limit except 65 536 plies.
-    ko: "positional": no board occurs twice; "situational": no board occurs twice with the same side to move;
-        "simple": no move restores the board before the other side's last move, so a game can repeat until `max_moves`.
-    suicide: whether a move may remove several own stones; a single stone may never be played so.
-    turns: moves of each side after which the board is scored, as in cody2007's games; a pass uses up a turn and
-        does not end the game.  None for games that end after two passes.
-    margin_weight: weight w of the margin in an outcome, 0 to 1: outcomes become
-        (1 - w) sign(margin) + w tanh(margin / 10).  For self-play, so that decided games still teach something
-        (KataGo's score utility: Wu 2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not
-        depend on it.
-    komi_spread: in self-play, spread in points of the random komi of each game; 0 for `komi` in
-        every game.  With random komis one network learns all komis, and neither side wins all games.
-    first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.
-        Not a rule of Go, but for self-play, where untrained networks would end games before there is anything to
-        score (as in cody2007's games).
+    Args:
+        planes: the network's input, from the mover's view: a set of rule planes (`alphago.env.kernels.go_planes`) or a
+            number of history planes.  "rules" (default): 16 planes with stones, liberties, forbidden points, last
+            moves, areas, komi and score; "turns": 18, also the points that ko forbids, and the plies left until
+            `max_moves`; "alive": 20, also pass-alive points; "katago": 30, the input of KataGo's networks
+            (`alphago.env.kernels.go_katago`), on the CPU only; an odd number: 2 planes per remembered board (own and
+            enemy stones), 1 for the side to move; 17 as in AlphaGo Zero (Silver et al. 2017, "Neural network
+            architecture").
+        komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the fair
+            value there).
+        max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down, as in AlphaGo.jl; 0
+            for no limit except 65 536 plies.
+        ko: "positional": no board occurs twice; "situational": no board occurs twice with the same side to move;
+            "simple": no move restores the board before the other side's last move, so a game can repeat until
+            `max_moves`.
+        suicide: whether a move may remove several own stones; a single stone may never be played so.
+        turns: moves of each side after which the board is scored, as in cody2007's games; a pass uses up a turn and
+            does not end the game.  None for games that end after two passes.
+        margin_weight: weight w of the margin in an outcome, 0 to 1: outcomes become (1 - w) sign(margin) + w
+            tanh(margin / 10).  For self-play, so that decided games still teach something (KataGo's score utility: Wu
+            2019, "Accelerating Self-Play Learning in Go", section 4); `result` does not depend on it.
+        komi_spread: in self-play, spread in points of the random komi of each game; 0 for `komi` in every game.  With
+            random komis one network learns all komis, and neither side wins all games.
+        first_pass: the ply from which passing is legal; before it a pass is legal only if there is no other move.  Not
+            a rule of Go, but for self-play, where untrained networks would end games before there is anything to score
+            (as in cody2007's games).
 
-    Raises ValueError for invalid options.
+    Raises:
+        ValueError: for invalid options.
     """
 
     name, title = "go", "Go"
@@ -336,22 +337,26 @@ class GoEnv(StonesEnv):
     ) -> GoPosition:
         """Return the start position, or a position with the given stones.
 
-        black, white: points as text ("D4 E5"), or a collection of texts or actions.
-        to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
-        komi: White's points before the game; None for the komi of this game.
-        board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
-        handicap: number of Black's handicap stones, placed as in `handicap_points`; 0 for none.
-        move_number: plies so far, which count for `max_moves` and `first_pass`; None for the number of plies in
-            `history`.
-        captures: the numbers of stones that Black and White have captured so far; None to count only the captures in
-            `history`.
-        ko: the point where the last move captured one stone, so that the side to move must not play there; None if
-            there is no such point.  If `history` is given, `ko` must be None.
-        history: earlier boards, oldest first, one legal move apart; they count for superko, for a network's planes and
-            for `moves`.
+        move_number, captures, ko and history are AlphaGo.jl's n, caps, ko and recent.
 
-        move_number, captures, ko and history are AlphaGo.jl's n, caps, ko and recent.  Raises ValueError for a stone
-        off the board, two stones on one point, a chain without liberty, and arguments that contradict each other.
+        Args:
+            black, white: points as text ("D4 E5"), or a collection of texts or actions.
+            to_play: "black" or "white" (or +1, -1); Black by default, White after a handicap.
+            komi: White's points before the game; None for the komi of this game.
+            board: all stones at once, [N, N] with 1 Black, -1 White, 0 empty, as `GoPosition.board`.
+            handicap: number of Black's handicap stones, placed as in `handicap_points`; 0 for none.
+            move_number: plies so far, which count for `max_moves` and `first_pass`; None for the number of plies in
+                `history`.
+            captures: the numbers of stones that Black and White have captured so far; None to count only the captures
+                in `history`.
+            ko: the point where the last move captured one stone, so that the side to move must not play there; None if
+                there is no such point.  If `history` is given, `ko` must be None.
+            history: earlier boards, oldest first, one legal move apart; they count for superko, for a network's planes
+                and for `moves`.
+
+        Raises:
+            ValueError: for a stone off the board, two stones on one point, a chain without liberty, and arguments that
+                contradict each other.
         """
         if handicap:
             black = [*list_points(black), *handicap_points(self.N, handicap)]
@@ -374,7 +379,8 @@ class GoEnv(StonesEnv):
     def place(self, black: Stones, white: Stones) -> np.ndarray:
         """Return a board, int8 [N, N], with these stones: 1 Black, -1 White, 0 empty.
 
-        Raises ValueError for a stone off the board or two stones on one point.
+        Raises:
+            ValueError: for a stone off the board or two stones on one point.
         """
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):

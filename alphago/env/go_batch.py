@@ -33,7 +33,10 @@ def check_setup(
     """Return the kernels' arguments for a set-up: (stones, mover, twice the komi).
 
     The stones are int8 [N * N], or None for the start position: no stones, and Black to move.  The mover is
-    layout.BLACK or layout.WHITE.  Raises ValueError for stones of a wrong shape, an unknown player or an invalid komi.
+    layout.BLACK or layout.WHITE.
+
+    Raises:
+        ValueError: for stones of a wrong shape, an unknown player or an invalid komi.
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
@@ -63,9 +66,12 @@ class GoBatch(PackedBatch):
     ) -> None:
         """Set all slots to the start position, or to the same set-up.
 
-        stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
-        to_play: +1, -1, "black" or "white". komi: None for the game's own.
-        Raises ValueError for an invalid argument or a chain without liberty.
+        Args:
+            stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
+            to_play: +1, -1, "black" or "white". komi: None for the game's own.
+
+        Raises:
+            ValueError: for an invalid argument or a chain without liberty.
         """
         komi = self._start.komi if komi is None else komi
         colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)

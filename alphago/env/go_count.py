@@ -18,8 +18,9 @@ from alphago.env.position import Position
 class GoCount:
     """The area count of a position after its dead stones are taken off.
 
-    dead: the points of the dead stones; they are whole chains.
-    engine: the result of the count that was proposed, which stays when stones are turned; "" before.
+    Attributes:
+        dead: the points of the dead stones; they are whole chains.
+        engine: the result of the count that was proposed, which stays when stones are turned; "" before.
     """
 
     position: GoPosition
@@ -36,7 +37,9 @@ class GoCount:
         """Return the count in which a chain is dead if its points are expected to belong to the other side in the end.
 
         Pass-alive chains are never dead.
-        ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead.
+
+        Args:
+            ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead.
         """
         dead = set[int]()
         if ownership is not None:
@@ -52,7 +55,8 @@ class GoCount:
     def toggled(self, point: int) -> Self:
         """Return the count in which the chain at a point is dead if it was alive, and alive if it was dead.
 
-        Raises ValueError if there is no stone on the point.
+        Raises:
+            ValueError: if there is no stone on the point.
         """
         chain = next((chain for chain in chains(self.position.board) if point in chain), None)
         if chain is None:

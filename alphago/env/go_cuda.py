@@ -107,6 +107,7 @@ class CudaGoBatch(DeviceBatch):
     def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves as `DeviceBatch.playout` does.
 
-        fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
+        Args:
+            fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
         """
         return self._playout(slots, states, fill_eyes)

@@ -24,10 +24,11 @@ Stones = str | Iterable[str | int]
 class Rules(NamedTuple):
     """The rules of ko and suicide.
 
-    ko: "simple": no move restores the board before the other side's last move; "positional": no board
-        occurs twice; "situational": no board occurs twice with the same side to move, also after a pass.
-    suicide: whether a move may remove several own stones.  A single stone may never commit suicide, since the board
-        would not change.
+    Attributes:
+        ko: "simple": no move restores the board before the other side's last move; "positional": no board occurs twice;
+            "situational": no board occurs twice with the same side to move, also after a pass.
+        suicide: whether a move may remove several own stones.  A single stone may never commit suicide, since the board
+            would not change.
     """
 
     ko: str = "positional"
@@ -129,7 +130,8 @@ def long_name_fields(text: str) -> dict[str, Any]:
 def why_other_score(text: str) -> str:
     """Return why games are not scored as the rules in a text say; "" if games are scored as the rules say.
 
-    text: a name, KataGo's long name, or its JSON.
+    Args:
+        text: a name, KataGo's long name, or its JSON.
     """
     if why := other_scoring(text):
         return why
@@ -163,7 +165,8 @@ def gives_bonus(text: str) -> bool:
 def named_rules(text: str) -> Rules:
     """Return the rules called `text`.
 
-    Raises ValueError for an unknown name, and for rules that say another score than this package counts.
+    Raises:
+        ValueError: for an unknown name, and for rules that say another score than this package counts.
     """
     if why := why_other_score(text):
         raise ValueError(why)
@@ -223,8 +226,10 @@ def most_handicap(size: int) -> int:
 def handicap_points(size: int, count: int) -> list[int]:
     """Return the actions of `count` handicap stones, placed as GTP's "fixed_handicap" does.
 
-    They are on the third line, on 13x13 and larger boards on the fourth. Raises ValueError for a count below 2 or above
-    `most_handicap(size)`.
+    They are on the third line, on 13x13 and larger boards on the fourth.
+
+    Raises:
+        ValueError: for a count below 2 or above `most_handicap(size)`.
     """
     most = most_handicap(size)
     if not 2 <= check_int("handicap", count, 0) <= most:
@@ -258,8 +263,11 @@ def list_points(points: Stones) -> list[str | int]:
 def check_planes(planes: int | str) -> tuple[str | None, int]:
     """Return (name, number of planes); the name is that of a set of planes, or None for history planes.
 
-    planes: the name of a set of planes, or the number of history planes.
-    Raises ValueError for an unknown name or a number that is not odd and >= 3.
+    Args:
+        planes: the name of a set of planes, or the number of history planes.
+
+    Raises:
+        ValueError: for an unknown name or a number that is not odd and >= 3.
     """
     if isinstance(planes, str) and planes in PLANE_SETS:
         return planes, PLANE_SETS[planes]

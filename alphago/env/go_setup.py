@@ -26,7 +26,12 @@ class Past(NamedTuple):
 def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
     """Return the position with the given stones and past.
 
-    stones: [N, N].  to_play, komi: as in `GoEnv.position`.  Raises ValueError if the arguments contradict each other.
+    Args:
+        stones: [N, N].
+        to_play, komi: as in `GoEnv.position`.
+
+    Raises:
+        ValueError: if the arguments contradict each other.
     """
     earlier_boards = check_history(past.history, env.plane_shape)
     if past.ko is not None:
@@ -53,8 +58,11 @@ def set_up(
 ) -> GoPosition:
     """Return the position with these stones.
 
-    stones: [N, N], 1 Black, -1 White, 0 empty.  to_play: +1 or -1.  komi: None for the game's own.
-    unknown_plies: the number of plies before the position, of which the moves are not known.
+    Args:
+        stones: [N, N], 1 Black, -1 White, 0 empty.
+        to_play: +1 or -1.
+        komi: None for the game's own.
+        unknown_plies: the number of plies before the position, of which the moves are not known.
     """
     batch = env.new_batch(1)
     placed = stones if stones.any() else None  # None saves compiling the kernel that sets up stones
@@ -84,9 +92,12 @@ def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
     """Return the board before the last move, which captured one stone at the point `ko`.
 
-    stones: [N, N], the board after the last move.
-    mover: the side to move now (+1 or -1), which must not recapture at `ko`.
-    Raises ValueError if there is no such board.
+    Args:
+        stones: [N, N], the board after the last move.
+        mover: the side to move now (+1 or -1), which must not recapture at `ko`.
+
+    Raises:
+        ValueError: if there is no such board.
     """
     try:  # recapturing brings that board back
         before = set_up(env, stones, mover).play(ko).board
@@ -100,8 +111,12 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
 def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[int, int]:
     """Return how many stones Black and White captured before the known moves: `captures` minus `later`.
 
-    captures: the numbers in the whole game.  later: the numbers in the known moves.
-    Raises ValueError if a difference is negative.
+    Args:
+        captures: the numbers in the whole game.
+        later: the numbers in the known moves.
+
+    Raises:
+        ValueError: if a difference is negative.
     """
     is_pair = np.shape(captures) == (2,)
     if not is_pair or not all(is_int(total, least) for total, least in zip(captures, later, strict=True)):

@@ -27,11 +27,15 @@ class GomokuEnv(StonesEnv):
     Black begins; the first side with `connect_row` or more stones in a straight line wins; a full board is a draw.
     There are no forbidden moves and no passes.  An action is row * N + column with row 0 at the top.
 
-    connect_row: stones in a line that win, at most the board's size.
-    planes: an odd number >= 3: 2 planes per remembered board (own and enemy stones, newest board first), 1 for the
-        side to move.
+    Names and defaults of the three arguments are AlphaGo.jl's.
 
-    Names and defaults of the three arguments are AlphaGo.jl's.  Raises ValueError for invalid options.
+    Args:
+        connect_row: stones in a line that win, at most the board's size.
+        planes: an odd number >= 3: 2 planes per remembered board (own and enemy stones, newest board first), 1 for the
+            side to move.
+
+    Raises:
+        ValueError: for invalid options.
     """
 
     name, title = "gomoku", "Gomoku"

@@ -55,19 +55,23 @@ class OwareEnv(GameEnv):
     position occurs again, and after `max_moves` plies; in the last three cases each player takes the seeds in its own
     houses.  The margin is the difference of captured seeds, the outcome its sign.
 
-    rules: "tournament", or "cgzero" for the variant of CodinGame's contest, which CGZero learns: 199 plies, no end by
-        repetition, `remainder` "nobody", graded outcomes.  The options below override single rules.
-    max_moves: plies after which the game ends.
-    repetition: whether a position that occurs again ends the game, as in tournaments and OpenSpiel.
-    remainder: who gets the seeds in the houses when `max_moves` ends the game: "own": each player gets the seeds in its
-        own houses; "nobody": they do not count.
-    graded: whether outcomes are fractions, as in CGZero: a win counts 0.85 + 0.0006 for each ply left + 0.0026 for each
-        seed captured by the winner - 0.0020 for each captured by the loser, at most 1; a draw counts 0.0005 for each
-        seed captured by Black.  `result` and matches do not depend on it.
-    planes: the network's input, from the mover's view: "board", 16 planes of 2 x 6 points, or "one-hot", CGZero's
-        342 numbers (see `alphago.env.kernels.oware`).
+    An action is an own house from the left, 0 to 5, written A to F.
 
-    An action is an own house from the left, 0 to 5, written A to F.  Raises ValueError for invalid options.
+    Args:
+        rules: "tournament", or "cgzero" for the variant of CodinGame's contest, which CGZero learns: 199 plies, no end
+            by repetition, `remainder` "nobody", graded outcomes.  The options below override single rules.
+        max_moves: plies after which the game ends.
+        repetition: whether a position that occurs again ends the game, as in tournaments and OpenSpiel.
+        remainder: who gets the seeds in the houses when `max_moves` ends the game: "own": each player gets the seeds in
+            its own houses; "nobody": they do not count.
+        graded: whether outcomes are fractions, as in CGZero: a win counts 0.85 + 0.0006 for each ply left + 0.0026 for
+            each seed captured by the winner - 0.0020 for each captured by the loser, at most 1; a draw counts 0.0005
+            for each seed captured by Black.  `result` and matches do not depend on it.
+        planes: the network's input, from the mover's view: "board", 16 planes of 2 x 6 points, or "one-hot", CGZero's
+            342 numbers (see `alphago.env.kernels.oware`).
+
+    Raises:
+        ValueError: for invalid options.
     """
 
     name, title = "oware", "Oware"
@@ -203,9 +207,10 @@ class OwareBatch(RowBatch):
     ) -> None:
         """Set all slots to the start position, or to the same set-up; raise ValueError for an invalid one.
 
-        houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
-        margin: Black's captured seeds minus White's.
-        to_play: "black" or "white" (or +1, -1). move_number: plies so far, which count for `max_moves`.
+        Args:
+            houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
+            margin: Black's captured seeds minus White's.
+            to_play: "black" or "white" (or +1, -1). move_number: plies so far, which count for `max_moves`.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         are_integers = seeds.shape == (HOUSES,) and seeds.dtype.kind in "iu"

@@ -41,7 +41,10 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     In Go it is the network of this board, else of the next larger board, else of the largest board, and none that is
     "large": levels are measured with the others.  In other games it is the network that has the game's name.
 
-    game: the game's name.  size: `GameEnv.N`.  names: the networks to choose from; None for all.
+    Args:
+        game: the game's name.
+        size: `GameEnv.N`.
+        names: the networks to choose from; None for all.
     """
     names = packaged_nets() if names is None else list(names)
     if game != USUAL_GAME:

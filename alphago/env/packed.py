@@ -16,9 +16,11 @@ from alphago.env.kernels import rows as row_kernels
 class PackedBatch(GameBatch):
     """Base class of batches on kernels: the method `play` runs the kernel `play_batch`, and so on.
 
-    rows: integers [count, words], one position per row.
-    rules: the module with the kernels `play_batch`, `replay_batch` and `legal_mask_batch`.
-    common: the module with the kernels `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and `score_batch`.
+    Args:
+        rows: integers [count, words], one position per row.
+        rules: the module with the kernels `play_batch`, `replay_batch` and `legal_mask_batch`.
+        common: the module with the kernels `copy_batch`, `is_over_batch`, `to_play_batch`, `hash_batch` and
+            `score_batch`.
     """
 
     def __init__(self, env: GameEnv, rows: np.ndarray, rules: ModuleType, common: ModuleType) -> None:
@@ -74,10 +76,11 @@ class PackedBatch(GameBatch):
 class RowBatch(PackedBatch):
     """A batch of a game whose kernels use the layout of `alphago.env.kernels.rows`.
 
-    kernels: the module with the game's `reset_batch`, `play_batch`, `replay_batch`, `legal_mask_batch` and
-        `planes_batch`.
-    words: number of int64 words of a row.
-    options: the arguments of `reset_batch` that follow `rows` and `slots`.
+    Args:
+        kernels: the module with the game's `reset_batch`, `play_batch`, `replay_batch`, `legal_mask_batch` and
+            `planes_batch`.
+        words: number of int64 words of a row.
+        options: the arguments of `reset_batch` that follow `rows` and `slots`.
     """
 
     def __init__(self, env: GameEnv, count: int, kernels: ModuleType, words: int, options: Sequence[int] = ()) -> None:

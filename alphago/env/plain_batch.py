@@ -56,8 +56,9 @@ class BrokenGame(ValueError):
 class PlainBatch(GameBatch):
     """A batch of plain Python states (`GameEnv.new`), for any game; slow.
 
-    Raises BrokenGame, which names the game and the method, where a state breaks the contract in such a way that a
-    search or match would hang, or fail in another place.
+    Raises:
+        BrokenGame: which names the game and the method, where a state breaks the contract in such a way that a search
+            or match would hang, or fail in another place.
     """
 
     def __init__(self, env: Any, count: int) -> None:

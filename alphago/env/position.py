@@ -22,7 +22,8 @@ from alphago.system.validation import shown
 class IllegalMove(ValueError):
     """A move is not legal in a position.
 
-    move: the move as text. reason: why it is not legal. position: where.
+    Args:
+        move: the move as text. reason: why it is not legal. position: where.
     """
 
     def __init__(self, move: str, reason: str, position: "Position") -> None:
@@ -52,11 +53,12 @@ class UnknownMove(IllegalMove):
 class Look(NamedTuple):
     """What a picture of a position shows besides the stones.
 
-    numbers: how many of the last moves have their number on their stone.
-    coordinates: whether rows and columns are labelled.
-    caption: the text below the picture; None for the position's `caption`, "" for no text.
-    overlay: results of a network or search to draw; None for no results.
-    legend: whether sentences below the picture explain the overlay.
+    Attributes:
+        numbers: how many of the last moves have their number on their stone.
+        coordinates: whether rows and columns are labelled.
+        caption: the text below the picture; None for the position's `caption`, "" for no text.
+        overlay: results of a network or search to draw; None for no results.
+        legend: whether sentences below the picture explain the overlay.
     """
 
     numbers: int = 0
@@ -87,7 +89,8 @@ class Position:
     ) -> None:
         """Wrap the only position in `batch`, reached by `moves` from `env.position(**setup)`.
 
-        movers: who played each move, +1 or -1.
+        Args:
+            movers: who played each move, +1 or -1.
         """
         self.env: Any = env
         self.batch = batch
@@ -157,7 +160,8 @@ class Position:
     def play(self, action: int | str) -> Self:
         """Return the position after a legal move, given as an action or as text ('d3').
 
-        Raises IllegalMove if the move is not legal.
+        Raises:
+            IllegalMove: if the move is not legal.
         """
         legal_action = self.check_action(action)
         batch = self.batch.extract(0)
@@ -180,7 +184,8 @@ class Position:
     def after(self, moves: Iterable[int | str], movers: Iterable[int] | None = None) -> Self:
         """Return the position after legal moves, each an action or a text; raise IllegalMove for an illegal move.
 
-        movers: who plays each move, see `give_turn`; None for the side to move.
+        Args:
+            movers: who plays each move, see `give_turn`; None for the side to move.
         """
         position = self
         if movers is None:
@@ -212,7 +217,8 @@ class Position:
     def check_action(self, action: int | str) -> int:
         """Return a legal move, which is given as an action or as a text, as an action.
 
-        Raises IllegalMove, with the reason, if the move is not legal.
+        Raises:
+            IllegalMove: with the reason, if the move is not legal.
         """
         given: object = action
         if isinstance(action, str):
@@ -238,7 +244,8 @@ class Position:
     def setup_in(self, env: object) -> dict[str, Any]:
         """Return the keywords of `env.position` for the start of this game.
 
-        env: a game that accepts positions of this game (`GameEnv.accepts`), perhaps with another komi.
+        Args:
+            env: a game that accepts positions of this game (`GameEnv.accepts`), perhaps with another komi.
         """
         return dict(self.setup)
 
@@ -293,20 +300,24 @@ class Position:
         It can be read without colours: Black's stones are filled, the last stone has a ring, a square marks a point
         that ko forbids. Games that describe no board are drawn as the planes that a network receives.
 
-        numbers: True to write the number of each move on its stone, n to number the last n moves only.
-        coordinates: whether rows and columns are named.
-        caption: the text below; None for the number of moves and whose turn it is, "" for no text.
-        priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
-        visits: the visits of each action in a search, [action_space], as `analyze(position, net, readouts).visits[0]`.
-        q: values for the player to move, -1 .. 1, [action_space], as `Analysis.q[0]`.
-        ownership: the expected owner of each point, [height, width], 1 Black to -1 White, as
-            `net.forecast(position).ownership`.
-        line: the expected moves, as actions or texts ("D4 E5"), drawn with numbers from 1 and without discs.
-        show: what is written on the discs: "priors", "visits", "q" (as a win rate), "q+priors" or "difference" (from
-            the most visited move's win rate); None for q, else priors, else visits.
-        size: the width in pixels.
+        Args:
+            numbers: True to write the number of each move on its stone, n to number the last n moves only.
+            coordinates: whether rows and columns are named.
+            caption: the text below; None for the number of moves and whose turn it is, "" for no text.
+            priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
+            visits: the visits of each action in a search, [action_space], as `analyze(position, net,
+                readouts).visits[0]`.
+            q: values for the player to move, -1 .. 1, [action_space], as `Analysis.q[0]`.
+            ownership: the expected owner of each point, [height, width], 1 Black to -1 White, as
+                `net.forecast(position).ownership`.
+            line: the expected moves, as actions or texts ("D4 E5"), drawn with numbers from 1 and without discs.
+            show: what is written on the discs: "priors", "visits", "q" (as a win rate), "q+priors" or "difference"
+                (from the most visited move's win rate); None for q, else priors, else visits.
+            size: the width in pixels.
 
-        Raises ValueError for arrays of another shape, IllegalMove for a line that cannot be played.
+        Raises:
+            ValueError: for arrays of another shape.
+            IllegalMove: for a line that cannot be played.
         """
         given = {"priors": priors, "visits": visits, "q": q, "ownership": ownership, "show": show}
         overlay = make_overlay(self.env.action_space, self.env.plane_shape, **given)
@@ -395,7 +406,8 @@ def move_numbers(positions: Sequence[Any], count: int) -> dict[int, int]:
 
     If several moves were played on one point, the point gets the number of the latest.
 
-    positions: all positions of the game, from its start.
+    Args:
+        positions: all positions of the game, from its start.
     """
     numbers: dict[int, int] = {}
     moves = len(positions) - 1

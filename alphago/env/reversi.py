@@ -33,7 +33,9 @@ class ReversiEnv(StonesEnv):
 
     An action is row * N + column with row 0 at the top; the last one, N * N, is the pass.  A network receives four
     planes: the stones of the mover and of the other side, and the points on which each could place a stone now.
-    Raises ValueError for invalid options.
+
+    Raises:
+        ValueError: for invalid options.
     """
 
     name, title = "reversi", "Reversi"

@@ -17,8 +17,9 @@ class StonesBatch(RowBatch):
     def reset(self, slots: np.ndarray, *, board: object = None, to_play: int | str | None = None) -> None:
         """Set all slots to the start position, or to the same set-up; raise ValueError for an impossible board.
 
-        board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's board.
-        to_play: "black" or "white" (or +1, -1); None to infer it from the board.
+        Args:
+            board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's board.
+            to_play: "black" or "white" (or +1, -1); None to infer it from the board.
         """
         super().reset(slots)
         if board is None and to_play is None:
@@ -40,7 +41,8 @@ class StonesBatch(RowBatch):
     def usual_mover(self, cells: np.ndarray) -> int:
         """Return the side to move, +1 or -1, on a board that was set up without `to_play`; Black by default.
 
-        cells: int64 [height * width], the stones.
+        Args:
+            cells: int64 [height * width], the stones.
         """
         return 1
 

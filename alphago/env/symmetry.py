@@ -24,7 +24,8 @@ def identity(plane_points: int, action_space: int) -> Symmetries:
 def square(size: int, extra_actions: int = 0) -> Symmetries:
     """Return the 8 symmetries of a square board on which an action is row * size + column.
 
-    extra_actions: number of further actions (a pass), which no symmetry changes.
+    Args:
+        extra_actions: number of further actions (a pass), which no symmetry changes.
     """
     board = np.arange(size * size).reshape(size, size)
     rotations = [np.rot90(board, quarters) for quarters in range(4)]

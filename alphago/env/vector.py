@@ -26,10 +26,12 @@ class VectorEnv:
     same step, as with `auto_reset` of pgx.  Every call returns new arrays: NumPy's; CuPy's on a GPU; or what `convert`
     returns for them.
 
-    env: the game. num_envs: number of games.
-    device: "cpu", "cuda", "host" or "auto", see `alphago.env.devices.choose_device`, which also says what it raises.
-    convert: a function of an array, applied to every array that is returned, such as `torch.as_tensor`, which copies
-        nothing.
+    Args:
+        env: the game. num_envs: number of games.
+        device: "cpu", "cuda", "host" or "auto", see `alphago.env.devices.choose_device`, which also says what it
+            raises.
+        convert: a function of an array, applied to every array that is returned, such as `torch.as_tensor`, which
+            copies nothing.
     """
 
     def __init__(
@@ -50,7 +52,9 @@ class VectorEnv:
     def reset(self, **setup: object) -> Observation:
         """Begin all games anew, and return what is seen of them.
 
-        setup: how these games and those after them begin, keywords of `GameBatch.reset` (Go: komi, stones, to_play).
+        Args:
+            setup: how these games and those after them begin, keywords of `GameBatch.reset` (Go: komi, stones,
+                to_play).
         """
         self.batch.reset(self._slots, **setup)
         self._setup = setup
@@ -69,13 +73,17 @@ class VectorEnv:
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Play an action in every game; games that end begin anew.
 
-        actions: integers [num_envs], of any kind of array or a list.
+        Args:
+            actions: integers [num_envs], of any kind of array or a list.
 
-        Returns (planes, rewards, terminated, truncated, info).  rewards: float32 [num_envs], the outcome, -1 .. 1, of
-        the player who moved in this step if the game has ended, else 0; the other player's is the negative.
-        terminated: bool [num_envs], whether the game has ended; `planes` and `info` are then those of the next game's
-        start.  truncated: all False, since the most moves of a game are part of its rules.
-        Raises ValueError, and plays nothing, if `actions` are not such integers or one of them is not legal.
+        Returns:
+            (planes, rewards, terminated, truncated, info).  rewards: float32 [num_envs], the outcome, -1 .. 1, of the
+            player who moved in this step if the game has ended, else 0; the other player's is the negative.
+            terminated: bool [num_envs], whether the game has ended; `planes` and `info` are then those of the next
+            game's start.  truncated: all False, since the most moves of a game are part of its rules.
+
+        Raises:
+            ValueError: and plays nothing, if `actions` are not such integers or one of them is not legal.
         """
         moves, movers = self._check_actions(actions), self._movers()
         self.batch.play(self._slots, moves)

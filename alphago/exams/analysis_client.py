@@ -23,8 +23,11 @@ LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")
 class AnalysisClient(LineProcess):
     """A running analysis engine; call `close` at the end, or use it in a `with` statement.
 
-    command: program and arguments, as one text that is split as a shell does.  timeout: seconds without any reply.
     All methods raise EngineError, and end the process, if it crashes, hangs, refuses a query or breaks the protocol.
+
+    Args:
+        command: program and arguments, as one text that is split as a shell does.
+        timeout: seconds without any reply.
     """
 
     def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
@@ -40,7 +43,10 @@ class AnalysisClient(LineProcess):
     def ask(self, name: str, position: GoPosition, visits: int, **more: object) -> None:
         """Send a query for a position; the reply will be in Black's view.
 
-        name: the query's id.  position: a position of a game from the empty board.  more: further fields of the query.
+        Args:
+            name: the query's id.
+            position: a position of a game from the empty board.
+            more: further fields of the query.
         """
         env = position.env
         self.send(

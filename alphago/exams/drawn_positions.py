@@ -67,10 +67,12 @@ class LabelSettings(DrawSettings):
 class Drawn:
     """A drawn position with the judge's answers so far.
 
-    number: the position's number in the order of drawing.  game: the index of its game.
-    root: the judge's win rate and lead, in Black's view; None before they are known.
-    after: by action, the judge's win rate and lead after a legal move, in Black's view.
-    missing: legal moves about which the judge was asked and has not answered yet.
+    Attributes:
+        number: the position's number in the order of drawing.
+        game: the index of its game.
+        root: the judge's win rate and lead, in Black's view; None before they are known.
+        after: by action, the judge's win rate and lead after a legal move, in Black's view.
+        missing: legal moves about which the judge was asked and has not answered yet.
     """
 
     number: int
@@ -117,7 +119,8 @@ class Drawn:
 def read_games_of(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[GameRecord]:
     """Return games at `paths` that begin on the empty board; raise ValueError if there are none.
 
-    positions: most positions in all games; of larger collections a random sample is read, the same on every call.
+    Args:
+        positions: most positions in all games; of larger collections a random sample is read, the same on every call.
     """
     most_positions = positions // max(1, len(paths))  # from each path
     records = [

@@ -25,7 +25,9 @@ COLUMNS = 5  # positions side by side in a picture
 class ExamResult:
     """The answers of players to an exam.
 
-    names: the players' names, such as "9x9@64".  answers: the answers of each player.
+    Attributes:
+        names: the players' names, such as "9x9@64".
+        answers: the answers of each player.
     """
 
     exam: Exam
@@ -45,7 +47,8 @@ class ExamResult:
     def grade(self, player: int = 0, rows: np.ndarray | None = None) -> Grade:
         """Return the grade of a player, by its index, over some positions.
 
-        rows: their indices, or bools [n]; None for all positions.
+        Args:
+            rows: their indices, or bools [n]; None for all positions.
         """
         marks = self.marks[player]
         return grade_of(marks if rows is None else marks.take(rows))
@@ -92,8 +95,11 @@ class ExamResult:
     def halves(self, first: int = 0, second: int | None = None) -> Halves:
         """Return how random halves of the exam differ in the points that a player loses a move.
 
-        second: another player; the halves are then of the difference `first` - `second`.
-        Raises ValueError if the exam has only one position.
+        Args:
+            second: another player; the halves are then of the difference `first` - `second`.
+
+        Raises:
+            ValueError: if the exam has only one position.
         """
         points = self.marks[first].points
         return halves_of(points if second is None else points - self.marks[second].points)
@@ -152,8 +158,10 @@ def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: 
 
     The numbers on the discs are the judge's win rates of the side to move; the best move has a ring.
 
-    rows: the indices of the positions.  actions, kinds: the player's move in each position, and the position's kind.
-    title: the text above.
+    Args:
+        rows: the indices of the positions.
+        actions, kinds: the player's move in each position, and the position's kind.
+        title: the text above.
     """
     drawings, captions = [], []
     for row, action, kind in zip(rows, actions, kinds, strict=True):

@@ -37,11 +37,15 @@ ESTIMATES = {name: estimate for _, name, _, _, estimate in COLUMNS if estimate i
 class Grade:
     """A player's grade, or in `ExamResult.paired` the difference of two, over some positions of an exam.
 
-    positions: number of positions.  points: mean of points lost per move.
-    rate: mean of the win rate lost per move, 0 .. 1.
-    best: share of moves that lose at most 0.1 points.  blunders: share of moves that lose more than 2 points.
-    win_error: root mean square error of the win rate, 0 .. 1.  lead_error: that of the lead, in points.
-    correlation: correlation of the player's win rate with the judge's; unknown in a difference.
+    Attributes:
+        positions: number of positions.
+        points: mean of points lost per move.
+        rate: mean of the win rate lost per move, 0 .. 1.
+        best: share of moves that lose at most 0.1 points.
+        blunders: share of moves that lose more than 2 points.
+        win_error: root mean square error of the win rate, 0 .. 1.
+        lead_error: that of the lead, in points.
+        correlation: correlation of the player's win rate with the judge's; unknown in a difference.
     """
 
     positions: int
@@ -82,7 +86,9 @@ def difference_of(first: Marks, second: Marks) -> Grade:
 def grade_table(heading: str, grades: Mapping[str, Grade], *, signed: bool = False) -> list[str]:
     """Return a table with a row for each grade, and a column for each number that at least one grade has.
 
-    heading: the heading of the first column.  signed: whether positive numbers get a sign.
+    Args:
+        heading: the heading of the first column.
+        signed: whether positive numbers get a sign.
     """
     columns = [(heading, list(grades))]
     for title, name, digits, share, _ in COLUMNS:
@@ -96,8 +102,10 @@ def grade_table(heading: str, grades: Mapping[str, Grade], *, signed: bool = Fal
 def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:
     """Return a table of the points that each player loses in each part of the exam.
 
-    heading: the heading of the first column, with the parts.  names: the players' names.
-    grades: for each player, its grades by the name of the part.
+    Args:
+        heading: the heading of the first column, with the parts.
+        names: the players' names.
+        grades: for each player, its grades by the name of the part.
     """
     parts = list(grades[0])
     columns = [(heading, parts), ("positions", [str(grades[0][part].positions) for part in parts])]

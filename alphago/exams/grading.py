@@ -27,9 +27,11 @@ ROUNDING = 1e-6  # points; exams round losses to 0.01
 class Answers:
     """A player's answers to the n positions of an exam.
 
-    actions: the moves, int64 [n].  black_win: Black's win rate, float64 [n], 0 .. 1.
-    black_lead: Black's lead in points, float64 [n]; NaN if the network does not forecast scores.
-    shares: the probabilities of all moves, float64 [n, A], of a player whose moves are drawn by chance; else None.
+    Attributes:
+        actions: the moves, int64 [n].
+        black_win: Black's win rate, float64 [n], 0 .. 1.
+        black_lead: Black's lead in points, float64 [n]; NaN if the network does not forecast scores.
+        shares: the probabilities of all moves, float64 [n, A], of a player whose moves are drawn by chance; else None.
     """
 
     actions: np.ndarray
@@ -42,11 +44,13 @@ class Answers:
 class Marks:
     """A player's answers to n positions, compared with the judge's, as arrays [n].
 
-    points: points lost, at most MOST_LOST.  rate: win rate lost, 0 .. 1.
-    best, blunders: whether the move loses at most ALIKE points, and whether it loses more than BLUNDER points; for a
-        player whose moves are drawn by chance, the probabilities of such moves.
-    win_error, lead_error: Black's win rate and Black's lead according to the player, minus those of the judge.
-    judged: Black's win rate according to the judge.
+    Attributes:
+        points: points lost, at most MOST_LOST.
+        rate: win rate lost, 0 .. 1.
+        best, blunders: whether the move loses at most ALIKE points, and whether it loses more than BLUNDER points; for
+            a player whose moves are drawn by chance, the probabilities of such moves.
+        win_error, lead_error: Black's win rate and Black's lead according to the player, minus those of the judge.
+        judged: Black's win rate according to the judge.
     """
 
     points: np.ndarray
@@ -91,7 +95,8 @@ def mark(exam: Exam, answers: Answers) -> Marks:
 def exam_game(env: GameEnv, size: int) -> GoEnv:
     """Return a network's game under the rules of an exam, on a board of `size` x `size` points.
 
-    Raises ValueError for another game than Go, and for games of fixed turns.
+    Raises:
+        ValueError: for another game than Go, and for games of fixed turns.
     """
     go = require_go(env, "an exam")
     if go.turns is not None:
@@ -112,13 +117,15 @@ def answer_all(
 ) -> Answers:
     """Return a network's answers to positions, with a search or by its policy alone.
 
-    positions: of a network's game, as `exam_game` returns it.
-    evaluator: computes the network; if it forecasts scores, the answers have leads.
-    readouts: simulations per position; 0 for the policy's first move, but no pass that would lose a won game.
-    search: "puct" (also None) for the most visited move, the more probable one if several are visited equally often;
-        "gumbel" for the winner of sequential halving; or SearchSettings.
-    level: the level at which the network plays, which has readouts of its own; None for full strength.
-    threads: number of threads.  tell: called with 1 after each position, in order.
+    Args:
+        positions: of a network's game, as `exam_game` returns it.
+        evaluator: computes the network; if it forecasts scores, the answers have leads.
+        readouts: simulations per position; 0 for the policy's first move, but no pass that would lose a won game.
+        search: "puct" (also None) for the most visited move, the more probable one if several are visited equally
+            often; "gumbel" for the winner of sequential halving; or SearchSettings.
+        level: the level at which the network plays, which has readouts of its own; None for full strength.
+        threads: number of threads.
+        tell: called with 1 after each position, in order.
     """
     if level is not None:
         readouts = terms_of(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts

@@ -43,7 +43,9 @@ def phase_of(size: int, plies: int) -> str:
 def kind_of(position: GoPosition, judged: ExamPosition) -> str:
     """Return the kind of a position, a name of KINDS.
 
-    position: the board.  judged: the same position with the judge's losses.
+    Args:
+        position: the board.
+        judged: the same position with the judge's losses.
     """
     size, best = position.env.N, judged.best
     at_stake = 0.0 if best == position.env.pass_action else urgency(judged, size)

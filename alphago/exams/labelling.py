@@ -37,13 +37,16 @@ def label_games(
 ) -> int:
     """Make a labelled dataset, or go on with one that was begun, and return the number of its positions.
 
-    dataset: the folder.
-    engine: the command of a program that speaks KataGo's analysis protocol, such as "alphago analysis 9x9".
-    games: SGF files, files of records, folders of both, or datasets, with games on the board of `size` x `size` points.
-    tell: called with the number of positions so far and the number wanted, first before any is labelled.
+    Args:
+        dataset: the folder.
+        engine: the command of a program that speaks KataGo's analysis protocol, such as "alphago analysis 9x9".
+        games: SGF files, files of records, folders of both, or datasets, with games on the board of `size` x `size`
+            points.
+        tell: called with the number of positions so far and the number wanted, first before any is labelled.
 
-    Raises ValueError if the dataset was begun with other games, settings or another teacher, or if there are no games;
-    EngineError if the engine fails: what was labelled until then stays in the dataset.
+    Raises:
+        ValueError: if the dataset was begun with other games, settings or another teacher, or if there are no games.
+        EngineError: if the engine fails: what was labelled until then stays in the dataset.
     """
     labelling = labelling or LabelSettings()
     env = exam_env(size)
@@ -105,8 +108,12 @@ def labels(
 def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
     """Return the label, of `label_dtype`, in a reply.
 
-    reply: in Black's view.  mover: the player about to move, 1 Black or -1 White, in whose view the label is.
-    Raises EngineError if something is missing.
+    Args:
+        reply: in Black's view.
+        mover: the player about to move, 1 Black or -1 White, in whose view the label is.
+
+    Raises:
+        EngineError: if something is missing.
     """
     label = np.zeros((), label_dtype(env.N))
     black_win, black_lead = client.root(reply)

@@ -25,7 +25,9 @@ class Chain(NamedTuple):
 class Stones:
     """Stones on a board of `size` x `size` points.
 
-    colours: 1 Black, -1 White, 0 empty, by point.  ko: the point on which the next move would retake a ko, or None.
+    Args:
+        colours: 1 Black, -1 White, 0 empty, by point.
+        ko: the point on which the next move would retake a ko, or None.
     """
 
     def __init__(self, size: int, colours: tuple[int, ...], ko: int | None = None) -> None:
@@ -116,7 +118,8 @@ class Reading:
 
         Every move of the attacker but the last must leave the chain a single liberty, so the defender has to answer it.
 
-        deep: largest number of moves of the attacker.
+        Args:
+            deep: largest number of moves of the attacker.
         """
         chain = stones.chain(point)
         if len(chain.liberties) > 2 or deep == 0 or self.boards_left <= 0:
@@ -138,7 +141,8 @@ class Reading:
         The defender extends at the chain's liberty or takes a touching chain that has one liberty; if neither is legal,
         it passes.  The moves returned are the longest resistance.
 
-        deep: largest number of moves of the attacker.
+        Args:
+            deep: largest number of moves of the attacker.
         """
         self.boards_left -= 1
         chain = stones.chain(point)

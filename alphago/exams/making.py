@@ -46,14 +46,18 @@ def make_exam(
 ) -> int:
     """Make an exam, or go on with one that was begun, and return the number of its positions.
 
-    file: where the exam is written, one JSON object a line (`alphago.exams.positions`).
-    engine: the command of a program that speaks KataGo's analysis protocol, such as "alphago analysis 9x9".
-    games: SGF files, files of records, folders of both, or datasets, with games on the board of `size` x `size` points.
-    tell: called with the number of positions so far and the number wanted, first before any is judged.
-
     The exam has fewer positions than wanted if the games do not have enough undecided positions.
-    Raises ValueError if the file was begun with other games, settings or another judge, or if there are no games;
-    EngineError if the engine fails: what was judged until then stays in the file.
+
+    Args:
+        file: where the exam is written, one JSON object a line (`alphago.exams.positions`).
+        engine: the command of a program that speaks KataGo's analysis protocol, such as "alphago analysis 9x9".
+        games: SGF files, files of records, folders of both, or datasets, with games on the board of `size` x `size`
+            points.
+        tell: called with the number of positions so far and the number wanted, first before any is judged.
+
+    Raises:
+        ValueError: if the file was begun with other games, settings or another judge, or if there are no games.
+        EngineError: if the engine fails: what was judged until then stays in the file.
     """
     making = making or MakeSettings()
     env = exam_env(size)
@@ -93,8 +97,11 @@ def provenance_of(client: AnalysisClient, records: Sequence[GameRecord], making:
 def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, int]:
     """Begin an exam's file, or make a file that was begun ready for more positions.
 
-    Returns how many positions the file has, and the number of the position that was drawn last, -1 if there is none.
-    Raises ValueError if the file is no exam, or was begun with other games, settings or another judge.
+    Returns:
+        How many positions the file has, and the number of the position that was drawn last, -1 if there is none.
+
+    Raises:
+        ValueError: if the file is no exam, or was begun with other games, settings or another judge.
     """
     with explain_os_error(f"{path} cannot be written"):
         data, header = path.read_bytes() if path.exists() else b"", header_line(size, provenance)

@@ -42,10 +42,13 @@ KEYS = ("size", "komi", "moves", "black_win", "black_lead", "best", "lost")
 class ExamPosition(NamedTuple):
     """A position with the evaluations of the exam's judge; A is the number of actions.
 
-    moves: the actions from the empty board.  best: the best action.
-    black_win: Black's win rate, 0 .. 1.  black_lead: Black's lead in points.
-    points: float32 [A], the points that each move loses, for the player to move; NaN for an illegal move.
-    rates: float32 [A], the win rate, 0 .. 1, that each move loses; NaN for an illegal move.
+    Attributes:
+        moves: the actions from the empty board.
+        best: the best action.
+        black_win: Black's win rate, 0 .. 1.
+        black_lead: Black's lead in points.
+        points: float32 [A], the points that each move loses, for the player to move; NaN for an illegal move.
+        rates: float32 [A], the win rate, 0 .. 1, that each move loses; NaN for an illegal move.
     """
 
     komi: float
@@ -61,8 +64,10 @@ class ExamPosition(NamedTuple):
 class Exam:
     """Positions of Go on one board, with the loss of every legal move.
 
-    size: the side of the board.  provenance: who judged the positions, how, and where they are from; {} if unknown.
-    name: the file, for messages.
+    Attributes:
+        size: the side of the board.
+        provenance: who judged the positions, how, and where they are from; {} if unknown.
+        name: the file, for messages.
     """
 
     size: int
@@ -139,8 +144,12 @@ def packaged_exams() -> dict[int, Path]:
 def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
     """Return an exam from a file, or a packaged exam.
 
-    file: the file, or the name of a packaged exam such as "9x9"; None for the packaged exam of the board of `size`.
-    Raises ValueError if there is no such exam or the file is not an exam, OSError if the file cannot be read.
+    Args:
+        file: the file, or the name of a packaged exam such as "9x9"; None for the packaged exam of the board of `size`.
+
+    Raises:
+        ValueError: if there is no such exam or the file is not an exam.
+        OSError: if the file cannot be read.
     """
     packaged = {f"{board}x{board}": path for board, path in packaged_exams().items()}
     name = f"{size}x{size}" if file is None else str(file)
@@ -211,8 +220,12 @@ def row_size(row: Mapping[str, Any], where: str) -> int:
 def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition:
     """Return the position in a row.
 
-    size: the size of the exam's board.  where: file and line, for messages.
-    Raises ValueError if something is missing, if a move is illegal, if a legal move has no loss or an illegal move has.
+    Args:
+        size: the size of the exam's board.
+        where: file and line, for messages.
+
+    Raises:
+        ValueError: if something is missing, if a move is illegal, if a legal move has no loss or an illegal move has.
     """
     missing = [key for key in KEYS if key not in row]
     if missing:
@@ -269,7 +282,8 @@ def header_line(size: int, provenance: Mapping[str, Any]) -> bytes:
 def position_line(env: GoEnv, position: ExamPosition, **more: object) -> bytes:
     """Return a position as a line of an exam's file, rounded to 0.01 points and 0.001 of the win rate.
 
-    more: further keys of the line, which readers ignore.
+    Args:
+        more: further keys of the line, which readers ignore.
     """
     legal = np.flatnonzero(~np.isnan(position.points)).tolist()
     losses = {

@@ -29,8 +29,9 @@ class Estimate(NamedTuple):
 class Halves(NamedTuple):
     """How much a mean differs between random halves of an exam.
 
-    gap: the root mean square of the difference between the means of the two halves.
-    agreement: the share of halvings in which both means have the same sign, 0 .. 1.
+    Attributes:
+        gap: the root mean square of the difference between the means of the two halves.
+        agreement: the share of halvings in which both means have the same sign, 0 .. 1.
     """
 
     gap: float
@@ -43,9 +44,10 @@ UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 def around(value: float, influence: np.ndarray) -> Estimate:
     """Return an estimate with the interval that follows from the influence of each of n positions.
 
-    value: the estimated number.
-    influence: numbers [n] whose mean differs from `value` only by a constant, to first order.  The positions are taken
-        as independent.
+    Args:
+        value: the estimated number.
+        influence: numbers [n] whose mean differs from `value` only by a constant, to first order.  The positions are
+            taken as independent.
     """
     if len(influence) < 2:
         return Estimate(value, math.nan, math.nan)
@@ -121,7 +123,8 @@ def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
 def halves_of(values: np.ndarray, seed: int = 0) -> Halves:
     """Return how the means of random halves of numbers [n] differ, from SPLITS halvings.
 
-    Raises ValueError for fewer than two numbers.
+    Raises:
+        ValueError: for fewer than two numbers.
     """
     if len(values) < 2:
         raise ValueError(f"halves must be of two positions or more, got {len(values)}")

@@ -59,23 +59,26 @@ def exam(
 ) -> ExamResult:
     """Grade networks by an exam: positions of Go with the loss of every legal move, as a strong judge sees it.
 
-    networks: one network or several, each a NeuralNet, or its name, file or run folder ("9x9", "runs/a"; "runs/a@64" or
-        "runs/a@64,gumbel" for readouts and a search of its own, "9x9@level=7" for a level), an evaluator, or a function
-        on positions.
-    readouts: simulations per position, one number or several; 0 for the policy alone.
-    file: the exam's file, or the name of a packaged exam, "9x9"; None for the packaged one of the networks' board.
-    search: "puct" (also None) for the most visited move, "gumbel", or SearchSettings.
-    dtype: "float32", in which grades hardly depend on the machine; "bfloat16" or "int8", or None for the machine's
-        fastest, in which the networks play.  It has no meaning for evaluators and functions.
-    device: where networks are computed, as in `MCTSPlayer`.
-    threads: number of threads; None for all cores.
-    tell: called with a player's name, the number of answers that the whole call needs, and the number of positions that
-        the player has answered since the last call of `tell`.
+    Args:
+        networks: one network or several, each a NeuralNet, or its name, file or run folder ("9x9", "runs/a";
+            "runs/a@64" or "runs/a@64,gumbel" for readouts and a search of its own, "9x9@level=7" for a level), an
+            evaluator, or a function on positions.
+        readouts: simulations per position, one number or several; 0 for the policy alone.
+        file: the exam's file, or the name of a packaged exam, "9x9"; None for the packaged one of the networks' board.
+        search: "puct" (also None) for the most visited move, "gumbel", or SearchSettings.
+        dtype: "float32", in which grades hardly depend on the machine; "bfloat16" or "int8", or None for the machine's
+            fastest, in which the networks play.  It has no meaning for evaluators and functions.
+        device: where networks are computed, as in `MCTSPlayer`.
+        threads: number of threads; None for all cores.
+        tell: called with a player's name, the number of answers that the whole call needs, and the number of positions
+            that the player has answered since the last call of `tell`.
 
-    Returns an `ExamResult` with a player for each network and number of readouts: its `str()` is a table of points and
-    win rate lost a move, shares of best moves and blunders, errors of win rate and lead, each with a 95 % interval.
+    Returns:
+        An `ExamResult` with a player for each network and number of readouts: its `str()` is a table of points and win
+        rate lost a move, shares of best moves and blunders, errors of win rate and lead, each with a 95 % interval.
 
-    Raises ValueError for networks of other games or boards, and for a file that is not an exam.
+    Raises:
+        ValueError: for networks of other games or boards, and for a file that is not an exam.
     """
     listed = networks if isinstance(networks, (list, tuple)) else [networks]
     counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
@@ -109,8 +112,11 @@ def examinee_of(
 ) -> Examinee:
     """Return a network as an Examinee.
 
-    readouts, search: those of a network whose name has none.  name: the name of a network that is not given by name.
-    chosen: the exam, None if it is not known yet; a network that was saved for another board is loaded for its board.
+    Args:
+        readouts, search: those of a network whose name has none.
+        name: the name of a network that is not given by name.
+        chosen: the exam, None if it is not known yet; a network that was saved for another board is loaded for its
+            board.
     """
     if not isinstance(network, (str, PathLike)):
         return Examinee(name, network, readouts, search)

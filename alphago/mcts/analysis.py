@@ -46,28 +46,31 @@ def analyze(
 ) -> Analysis:
     """Evaluate positions with a network, and with a search that uses it.
 
-    positions: one position, or any number of positions of the same game; their komi may differ.
-    net: as in `MCTSPlayer`.  Scores and ownership are known only if the network forecasts them.
-    readouts: simulations for each position; 0 for the network alone.
-    avoid: moves, as actions or text, that the player to move must not play.
-    allow: the only moves that the player to move may play; empty for all moves.
-    depth: `avoid` and `allow` hold for that player's moves in the first `depth` plies from the position on.
-    symmetries: whether to average the network's evaluation over all symmetries of the board.
-    plies: the most plies of each expected line of play.
-    move_ownership: whether to return also the ownership expected after each action.
-    settings: the search, as in `MCTSPlayer`; without `leaves`, a number of them is chosen that fills the network's
-        batch.
-    device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
-    threads: number of threads, among which the positions are divided; None for all cores.
-    stop: an event that ends the search early; the network evaluates every position even then.
+    Args:
+        positions: one position, or any number of positions of the same game; their komi may differ.
+        net: as in `MCTSPlayer`.  Scores and ownership are known only if the network forecasts them.
+        readouts: simulations for each position; 0 for the network alone.
+        avoid: moves, as actions or text, that the player to move must not play.
+        allow: the only moves that the player to move may play; empty for all moves.
+        depth: `avoid` and `allow` hold for that player's moves in the first `depth` plies from the position on.
+        symmetries: whether to average the network's evaluation over all symmetries of the board.
+        plies: the most plies of each expected line of play.
+        move_ownership: whether to return also the ownership expected after each action.
+        settings: the search, as in `MCTSPlayer`; without `leaves`, a number of them is chosen that fills the network's
+            batch.
+        device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
+        threads: number of threads, among which the positions are divided; None for all cores.
+        stop: an event that ends the search early; the network evaluates every position even then.
 
-    Returns an `Analysis` of the n positions, for the player to move, with a row for each: among others `visits` int32
-    [n, A]; `prior`, `q`, `win_rate`, `lower_bound` and `score` float32 [n, A]; `value` and `root_score` float32 [n];
-    `lines` int32 [n, A, plies]; `ownership` and `ownership_stdev` float32 [n, H, W], None if unknown;
-    `move_ownership` float32 [n, A, H, W], None unless requested.
+    Returns:
+        An `Analysis` of the n positions, for the player to move, with a row for each: among others `visits` int32 [n,
+        A]; `prior`, `q`, `win_rate`, `lower_bound` and `score` float32 [n, A]; `value` and `root_score` float32 [n];
+        `lines` int32 [n, A, plies]; `ownership` and `ownership_stdev` float32 [n, H, W], None if unknown;
+        `move_ownership` float32 [n, A, H, W], None unless requested.
 
-    Raises ValueError for positions of different games, if no legal move is left to search, and if both `avoid` and
-    `allow` are given.
+    Raises:
+        ValueError: for positions of different games, if no legal move is left to search, and if both `avoid` and
+            `allow` are given.
     """
     search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
     options = search.options(avoid, allow, depth, plies, move_ownership)
@@ -99,9 +102,11 @@ def iter_analysis(
 ) -> Iterator[Analysis]:
     """Yield intermediate results of `analyze` for all positions; the last one is the complete result.
 
-    every: seconds between two results.  The first result comes at once and has only the network's evaluations.
-    stop: an event that ends the search early; one last result follows.
     Other arguments and exceptions are those of `analyze`.
+
+    Args:
+        every: seconds between two results.  The first result comes at once and has only the network's evaluations.
+        stop: an event that ends the search early; one last result follows.
     """
     search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
     options = search.options(avoid, allow, depth, plies, move_ownership)
@@ -157,7 +162,8 @@ class BatchSearch:
     def analyst(self, at_once: int | None = None) -> Analyst:
         """Return an analyst for the positions; close it after use.
 
-        at_once: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
+        Args:
+            at_once: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
         """
         nodes = self.readouts + 2  # of a tree: the root, and one that is spare
         fitting = max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
@@ -193,7 +199,9 @@ class BatchSearch:
 def game_of(positions: Sequence[Any]) -> GameEnv:
     """Return the game of the positions.
 
-    Raises ValueError if there are no positions or their games differ, TypeError for anything that is not a Position.
+    Raises:
+        ValueError: if there are no positions or their games differ.
+        TypeError: for anything that is not a Position.
     """
     if not positions:
         raise ValueError("positions must be one or more, got none")
@@ -211,7 +219,8 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
 def actions_of(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
     """Return moves as actions; raise ValueError for a move that is not in the game.
 
-    name: the name of the argument with these moves, for the error message.
+    Args:
+        name: the name of the argument with these moves, for the error message.
     """
     if isinstance(moves, str):
         moves = moves.replace(",", " ").split()

@@ -119,7 +119,8 @@ class Analysis:
     def turned(self, signs: np.ndarray) -> "Analysis":
         """Return the analyses, with some of the rows turned to the view of the other side.
 
-        signs: int8 [n], -1 for a row to turn, 1 for a row to keep.
+        Args:
+            signs: int8 [n], -1 for a row to turn, 1 for a row to keep.
         """
         turned: dict[str, Any] = {}
         for name in TURNED:
@@ -143,10 +144,13 @@ class Analysis:
 
         Candidate moves are labelled with win rates and visits, or with what `show` names (see `Position.svg`).
 
-        ownership: whether to draw the ownership, if known, as squares.
-        line: whether to draw the expected line of play instead of the moves' labels.
-        size: width in pixels.
-        Raises ValueError if the analysis has no positions.
+        Args:
+            ownership: whether to draw the ownership, if known, as squares.
+            line: whether to draw the expected line of play instead of the moves' labels.
+            size: width in pixels.
+
+        Raises:
+            ValueError: if the analysis has no positions.
         """
         if not self.positions:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
@@ -194,10 +198,11 @@ class Analysis:
     def capped(self, values: np.ndarray) -> np.ndarray:
         """Return values of the actions, [n, A], lowered so that none is better for the mover than the best action's.
 
-        values: [n, A], in the rows' views.
-
         The best action is the one that is played. A better value of another action comes from fewer visits, and is less
         certain.
+
+        Args:
+            values: [n, A], in the rows' views.
         """
         best = self._of_leading(values)[:, None]
         capped = np.where(np.isnan(best), values, self._worse_for_mover(values, best))
@@ -234,8 +239,9 @@ class Analysis:
     def moves(self, i: int = 0, least: int = 0) -> list[MoveAnalysis]:
         """Return the moves of position i that have visits, best first.
 
-        least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
-            order of their priors.
+        Args:
+            least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
+                order of their priors.
         """
         listed = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
         if least > len(listed):
@@ -247,7 +253,8 @@ class Analysis:
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
         """Return the evaluation of one move of position i; it is at most that of the best move (see `readings`).
 
-        order: the rank of the move among the candidates, 0 for the best.
+        Args:
+            order: the rank of the move among the candidates, 0 for the best.
         """
         line = self.lines[i, action]
         plies = int((line >= 0).sum())
@@ -275,7 +282,9 @@ class Analysis:
 
         Values are from the view of the player to move, which the first line names.
 
-        lines: the most moves in the table.  plies: the most plies of each expected line.
+        Args:
+            lines: the most moves in the table.
+            plies: the most plies of each expected line.
         """
         mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings.values[i]
         head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"

@@ -36,13 +36,17 @@ class Analyst:
     of its own, and is looked at in turn with the others.  Of a question's position, or of one of the positions before
     it, the tree of an earlier question is found and goes on.
 
-    network: as in `MCTSPlayer`.
-    settings, symmetries, device: as in `alphago.analyze`.  threads: how many threads search; None for one per core.
-    forecasts: as in `MCTSPlayer`; without them, levels and moves to avoid need boards in the CPU's memory too.
-    evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
-    slots: most questions that a thread searches side by side.  kinds: most kinds of searches that are kept.
-    tree_bytes: most bytes of the trees of a thread; the search of a position ends early if its tree is full.
-    seed: of the moves that levels draw; None for a random seed.  name: of the threads.
+    Args:
+        network: as in `MCTSPlayer`.
+        settings, symmetries, device: as in `alphago.analyze`.
+        threads: how many threads search; None for one per core.
+        forecasts: as in `MCTSPlayer`; without them, levels and moves to avoid need boards in the CPU's memory too.
+        evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
+        slots: most questions that a thread searches side by side.
+        kinds: most kinds of searches that are kept.
+        tree_bytes: most bytes of the trees of a thread; the search of a position ends early if its tree is full.
+        seed: of the moves that levels draw; None for a random seed.
+        name: of the threads.
     """
 
     def __init__(
@@ -112,14 +116,21 @@ class Analyst:
     ) -> Question:
         """Begin to search the position after moves, and return at once; see `Question` for the answers.
 
-        game: the game, from its start, or the position in which the moves begin.  moves: actions or texts.
-        limit: when the search ends; at a level below the greatest, which has readouts of its own, it does not matter.
-        avoid: moves that the search must not try.
-        beside: how many questions are asked together: if they fill the network's batch, waves have fewer leaves each.
-        options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
+        Errors of the network are in the last answer.
 
-        Raises IllegalMove for an illegal move, and ValueError if all legal moves are to be avoided.  Errors of the
-        network are in the last answer.
+        Args:
+            game: the game, from its start, or the position in which the moves begin.
+            moves: actions or texts.
+            limit: when the search ends; at a level below the greatest, which has readouts of its own, it does not
+                matter.
+            avoid: moves that the search must not try.
+            beside: how many questions are asked together: if they fill the network's batch, waves have fewer leaves
+                each.
+            options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
+
+        Raises:
+            IllegalMove: for an illegal move.
+            ValueError: if all legal moves are to be avoided.
         """
         [question] = self.ask_all([(position_after(game, moves), limit)], avoid=[avoid], beside=beside, **options)
         return question
@@ -134,8 +145,10 @@ class Analyst:
     ) -> list[Question]:
         """Begin to search positions, which enter the searches together; return at once.
 
-        wanted: each position with its limit.  avoid: of each position; () for none.
-        beside, options: as in `ask`, for all positions.
+        Args:
+            wanted: each position with its limit.
+            avoid: of each position; () for none.
+            beside, options: as in `ask`, for all positions.
         """
         if options.get("level") is not None:
             check_level(options["level"])
@@ -153,8 +166,9 @@ class Analyst:
     def analyze(self, positions: Sequence[Position], readouts: int | Sequence[int], beside: int = 1) -> Analysis:
         """Search positions and return their analysis, with a row for each.
 
-        readouts: of each position, one number for all or one for each; those of kept trees count.
-        beside: as in `ask`.
+        Args:
+            readouts: of each position, one number for all or one for each; those of kept trees count.
+            beside: as in `ask`.
         """
         counts = [readouts] * len(positions) if isinstance(readouts, int) else readouts
         wanted = [(position, Limit(count)) for position, count in zip(positions, counts, strict=True)]

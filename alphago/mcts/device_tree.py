@@ -28,7 +28,8 @@ LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are be
 class DeviceTree:
     """The trees of B games on a device, with the fields of a `Tree`: they are copied to the CPU when they are read.
 
-    arrays: the fields on the device, which share `memory`, the array of bytes that kernels get.
+    Attributes:
+        arrays: the fields on the device, which share `memory`, the array of bytes that kernels get.
     """
 
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
@@ -92,7 +93,8 @@ class DeviceTree:
 def flat(values: Any, backend: Backend) -> Iterator[Any]:
     """Yield the arguments of a kernel: each array, on the device, is followed by the lengths of its axes but the first.
 
-    values: an array, a number, or a tuple of values.
+    Args:
+        values: an array, a number, or a tuple of values.
     """
     if isinstance(values, tuple):
         for value in values:
@@ -111,7 +113,8 @@ class DeviceWaves:
     CUDA graph, and several waves are queued at once.  Then the CPU looks which games have simulations left.  Rows of
     leaves that a game does not find are padding.
 
-    batch: the positions; behind the games' slots there is one for each of `rows` leaves.
+    Args:
+        batch: the positions; behind the games' slots there is one for each of `rows` leaves.
     """
 
     def __init__(self, batch: Any, games: int, rows: int, decisive: bool) -> None:
@@ -149,8 +152,9 @@ class DeviceWaves:
     def begin(self, budget: np.ndarray) -> int:
         """Prepare waves of `budget` simulations, int32 [games].
 
-        Returns the number of games in each wave: those with simulations left, and others up to a round number, so that
-        there are few sizes, since a CUDA graph takes a tenth of a second to capture.
+        Returns:
+            The number of games in each wave: those with simulations left, and others up to a round number, so that
+            there are few sizes, since a CUDA graph takes a tenth of a second to capture.
         """
         self.budget[...] = self.backend.upload(budget, np.int32)
         self.broken[...] = 0

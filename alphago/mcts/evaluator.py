@@ -27,11 +27,12 @@ ROUNDING = 1e-3  # how far a value may be outside -1 .. 1
 class Evaluator(Protocol):
     """Computes priors and values of positions; several threads may call it at once.
 
-    device: the device on which it needs the boards of a search. An evaluator for any device but "cpu" is a
-        `WaveEvaluator`.
-
     An evaluator with an attribute `reads_moves` that is true gets boards that keep the moves that led to a position:
     `batch.position(slot).moves` (`new_boards`).
+
+    Attributes:
+        device: the device on which it needs the boards of a search. An evaluator for any device but "cpu" is a
+            `WaveEvaluator`.
     """
 
     device: str = "cpu"
@@ -40,8 +41,10 @@ class Evaluator(Protocol):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         """Write priors and values for the positions in `slots`, whose games must not be over.
 
-        slots: int64 [n]. priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere, rows of sum 1.
-        values: float32 [n], overwritten: -1 .. 1, from the view of the player about to move.
+        Args:
+            slots: int64 [n]. priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere, rows of sum
+                1.
+            values: float32 [n], overwritten: -1 .. 1, from the view of the player about to move.
         """
 
 
@@ -68,7 +71,8 @@ class WaveEvaluator(Evaluator, Protocol):
 class Forecaster(Evaluator, Protocol):
     """An evaluator for boards on the CPU that can also forecast score and ownership.
 
-    makes_forecasts: whether its network forecasts score and ownership.
+    Attributes:
+        makes_forecasts: whether its network forecasts score and ownership.
     """
 
     makes_forecasts: bool
@@ -85,17 +89,19 @@ class Forecaster(Evaluator, Protocol):
     ) -> None:
         """Write priors and values as `evaluate` does, and also the forecasts.
 
-        forecasts: two arrays to write, or None to skip them: scores, float32 [n], the mover's margin in points; and
-            ownership, float32 [n, H W], 1 for a point that becomes the mover's, -1 for a point that becomes the other
-            side's.
-        symmetries: indices into `env.symmetries`; each result is the mean over these symmetries of the position.
+        Args:
+            forecasts: two arrays to write, or None to skip them: scores, float32 [n], the mover's margin in points; and
+                ownership, float32 [n, H W], 1 for a point that becomes the mover's, -1 for a point that becomes the
+                other side's.
+            symmetries: indices into `env.symmetries`; each result is the mean over these symmetries of the position.
         """
 
 
 def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | None = None) -> GameBatch:
     """Return a batch of `count` slots, which keeps moves if the evaluator reads them.
 
-    device: where the boards are; None for the evaluator's device.
+    Args:
+        device: where the boards are; None for the evaluator's device.
     """
     batch = env.new_batch(count, device or evaluator.device)
     return with_moves(batch) if getattr(evaluator, "reads_moves", False) else batch
@@ -104,7 +110,8 @@ def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | Non
 def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
     """Return the symmetries over which to average, as indices: all, or only the identity (0).
 
-    Raises ValueError if `symmetries` is set and `evaluator` cannot average.
+    Raises:
+        ValueError: if `symmetries` is set and `evaluator` cannot average.
     """
     if symmetries and not isinstance(evaluator, Forecaster):
         raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
@@ -164,8 +171,10 @@ class FunctionEvaluator(Evaluator):
 def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
     """Return the policy, float32 [A], and the value, -1 .. 1, in the answer of a user's function.
 
-    Raises TypeError if the answer is not a pair.  Raises ValueError if the policy is not one finite number >= 0 for
-    each action, with at least one number > 0, or if the value is not a number from -1 to 1.
+    Raises:
+        TypeError: if the answer is not a pair.
+        ValueError: if the policy is not one finite number >= 0 for each action, with at least one number > 0, or if the
+            value is not a number from -1 to 1.
     """
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         raise TypeError(f"the network's function must return (policy, value), got {reprlib.repr(answer)}")
@@ -212,7 +221,8 @@ def as_network(network: object, env: GameEnv | None = None) -> object:
 
     Any other object is returned unchanged.
 
-    env: the game to play, as in `load_model`.
+    Args:
+        env: the game to play, as in `load_model`.
     """
     if not isinstance(network, (str, PathLike)):
         return network
@@ -237,14 +247,19 @@ def as_evaluator(
 ) -> Evaluator:
     """Return an evaluator for a network, an evaluator, or a function on positions.
 
-    network: a network, or its name, file or run folder (the result is its `evaluator()`); an object with a method
-        `evaluate`, for boards on the CPU unless it has an attribute `device`; or a function as in `FunctionEvaluator`.
-    env: the game to evaluate; a size-free network for another board is resized.
-    device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
-        "auto" for the GPU if there is one that supports game and network. Ignored for evaluators, functions, and
-        networks whose `evaluator` has no argument `device`.
-    forecasts: whether to return a `Forecaster`, whose boards stay on the CPU, if the network has one.
-    Raises ValueError for an unknown device, TypeError for any other object.
+    Args:
+        network: a network, or its name, file or run folder (the result is its `evaluator()`); an object with a method
+            `evaluate`, for boards on the CPU unless it has an attribute `device`; or a function as in
+            `FunctionEvaluator`.
+        env: the game to evaluate; a size-free network for another board is resized.
+        device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
+            "auto" for the GPU if there is one that supports game and network. Ignored for evaluators, functions, and
+            networks whose `evaluator` has no argument `device`.
+        forecasts: whether to return a `Forecaster`, whose boards stay on the CPU, if the network has one.
+
+    Raises:
+        ValueError: for an unknown device.
+        TypeError: for any other object.
     """
     check_device(device)
     network = fitting_network(network, env)

@@ -70,7 +70,8 @@ class Gumbel(SearchSettings):
 class GumbelRule(SearchRule):
     """Gumbel search: starts every move from an empty tree, with sequential halving among `considered` root actions.
 
-    noise: float32 [games, actions], added to the roots' logits; 0 until `add_noise`.
+    Attributes:
+        noise: float32 [games, actions], added to the roots' logits; 0 until `add_noise`.
     """
 
     keeps_trees = False

@@ -32,7 +32,9 @@ class KeptTrees:
     def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], saved: SavedTree) -> None:
         """Keep the tree of a position, instead of an earlier one of the same line.
 
-        kind: trees of different kinds are not mixed.  rules: the moves that are missing in the tree.
+        Args:
+            kind: trees of different kinds are not mixed.
+            rules: the moves that are missing in the tree.
         """
         line = (kind, position.to_play, rules, *start_of(position), position.moves, position.movers)
         with self._lock:
@@ -45,7 +47,8 @@ class KeptTrees:
     def load(self, search: Search, game: int, position: Position, kind: Hashable) -> None:
         """Give a game of a search, which is at `position`, its own tree, or what is left of an earlier position's.
 
-        kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
+        Args:
+            kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
         """
         rules, plies, start = search.forbidden(game), len(position.moves), start_of(position)
         earliest = plies if rules else max(0, plies - LOOK_BACK)

@@ -49,7 +49,8 @@ CHANCES = 4  # a player of a level resigns only if it is behind by at least so m
 def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> np.ndarray:
     """Return the probability of each move at a level, float64 [n, A], in `games` (int64 [n]) that were searched.
 
-    deadline: the value of time.monotonic() after which nothing more is searched.
+    Args:
+        deadline: the value of time.monotonic() after which nothing more is searched.
     """
     return weights(sure_losses(search, games, terms, deadline), terms)
 
@@ -57,8 +58,9 @@ def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline:
 class LevelMove(NamedTuple):
     """A move of a level.
 
-    shares: the probabilities of all moves, float64 [A], by which it was drawn.
-    least_behind: points that the player must be behind to resign, since its opponent may still lose as many.
+    Attributes:
+        shares: the probabilities of all moves, float64 [A], by which it was drawn.
+        least_behind: points that the player must be behind to resign, since its opponent may still lose as many.
     """
 
     action: int
@@ -69,7 +71,9 @@ class LevelMove(NamedTuple):
 def level_move(search: Search, game: int, level: float, chance: float, deadline: float = math.inf) -> LevelMove:
     """Return a move of a level below full strength, in a game that was searched with the level's readouts.
 
-    chance: the random number, 0 .. 1, with which it is drawn.  deadline: as in `level_shares`.
+    Args:
+        chance: the random number, 0 .. 1, with which it is drawn.
+        deadline: as in `level_shares`.
     """
     terms = terms_of(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
@@ -80,11 +84,12 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
 class MoveLosses(NamedTuple):
     """What the moves of n positions lose for their movers, by the search's estimate.
 
-    lost: float32 [n, A], at least 0: what the candidate of the greatest share is worth more than the move; NaN for
-        moves that are no candidates.
-    shares: float32 [n, A], visits mixed with priors; 0 for moves that are no candidates.
-    passes: bool [n], whether to pass at once, since the board is settled or no candidate is left.
-    analysis: the search's analysis of the positions.
+    Attributes:
+        lost: float32 [n, A], at least 0: what the candidate of the greatest share is worth more than the move; NaN for
+            moves that are no candidates.
+        shares: float32 [n, A], visits mixed with priors; 0 for moves that are no candidates.
+        passes: bool [n], whether to pass at once, since the board is settled or no candidate is left.
+        analysis: the search's analysis of the positions.
     """
 
     lost: np.ndarray
@@ -171,7 +176,8 @@ def outcomes_of(search: Search, games: np.ndarray) -> np.ndarray:
 def played_losses(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
     """Return what one action (int64 [n]) of each game loses, float32 [n], as `move_losses` estimates it.
 
-    unit: of the losses, as in `LevelTerms`.
+    Args:
+        unit: of the losses, as in `LevelTerms`.
     """
     analysis = read_analysis(search, games, plies=1)
     rows = np.arange(len(games))
@@ -192,8 +198,10 @@ def shares_of(analysis: Analysis) -> np.ndarray:
 def worth_of(search: Search, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str) -> np.ndarray:
     """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
 
-    analysis: of the games.  wanted: bool [n, A], moves whose worth is computed although they have no visits.
-    unit: "points" for scores, "win rate" for win rates.
+    Args:
+        analysis: of the games.
+        wanted: bool [n, A], moves whose worth is computed although they have no visits.
+        unit: "points" for scores, "win rate" for win rates.
     """
     worth = (analysis.score if unit == POINTS else analysis.win_rate).copy()
     unseen = wanted & (analysis.visits == 0)
@@ -204,7 +212,8 @@ def worth_of(search: Search, games: np.ndarray, analysis: Analysis, wanted: np.n
 def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
     """Return the least share of a candidate in each row of `shares`, [n, 1].
 
-    goal: the target in units of WORTH; a greater one admits more candidates.
+    Args:
+        goal: the target in units of WORTH; a greater one admits more candidates.
     """
     actions = shares.shape[1]
     candidates = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)
@@ -221,7 +230,9 @@ def should_pass(
     belongs to the side that the search expects, the mover has won on the board or has no hope, and the pass is not rash
     (see `without_rash_passes`).  Without forecasts the mover passes if that is the search's best move.
 
-    shares: [n, A], of the moves, 0 for a rash pass.  worth: float32 [n, A], of the moves, in `unit`.
+    Args:
+        shares: [n, A], of the moves, 0 for a rash pass.
+        worth: float32 [n, A], of the moves, in `unit`.
     """
     env, count = search.env, len(games)
     slots = np.arange(count)

@@ -28,8 +28,11 @@ Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
 class LevelTerms(NamedTuple):
     """How to play at a level.
 
-    target: what to lose a move, by the search's estimate.  unit: of losses, "points", which needs forecasts of the
     score, or "win rate" (0 .. 1).  readouts: simulations of a move.
+
+    Attributes:
+        target: what to lose a move, by the search's estimate.
+        unit: of losses, "points", which needs forecasts of the
     """
 
     target: float
@@ -40,11 +43,13 @@ class LevelTerms(NamedTuple):
 class LevelTable(NamedTuple):
     """The levels of a game.
 
-    unit: the unit of losses, "points" or "win rate" (0 .. 1).
-    board: the size of the board on which the losses were measured.
-    rows: for each level from 1 on: `target`, the loss a move at which the level aims; `readouts`, the simulations of a
-        move; `lost`, the measured loss a move, with its 95 % interval `low` to `high`, and `positions`, the number of
-        positions on which it was measured; `games` [won, drawn, lost] against `opponent`.  A row lacks what is unknown.
+    Attributes:
+        unit: the unit of losses, "points" or "win rate" (0 .. 1).
+        board: the size of the board on which the losses were measured.
+        rows: for each level from 1 on: `target`, the loss a move at which the level aims; `readouts`, the simulations
+            of a move; `lost`, the measured loss a move, with its 95 % interval `low` to `high`, and `positions`, the
+            number of positions on which it was measured; `games` [won, drawn, lost] against `opponent`.  A row lacks
+            what is unknown.
     """
 
     unit: str
@@ -82,8 +87,9 @@ def is_measured(network: object, env: GameEnv) -> bool:
 def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
     """Return the levels of a game: of its board, else of the next larger measured board, else of the largest one.
 
-    has_scores: whether the network forecasts scores.  Without scores, levels in points are replaced by those of "any"
-        game, in win rates.
+    Args:
+        has_scores: whether the network forecasts scores.  Without scores, levels in points are replaced by those of
+            "any" game, in win rates.
     """
     tables = all_tables()["games"]
     boards = tables.get(env.name, {})
@@ -127,7 +133,8 @@ def level_text(level: Level) -> str:
 def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured: bool = True) -> str:
     """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random".
 
-    measured: whether the network `is_measured`; of another one only the aim is told.
+    Args:
+        measured: whether the network `is_measured`; of another one only the aim is told.
     """
     if isinstance(level, str):
         return "level even: follows your strength"

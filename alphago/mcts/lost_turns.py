@@ -24,7 +24,9 @@ class LostTurns:
     def resigns(self, answer: Answer, network: object, threshold: float | None = None) -> bool:
         """Return whether the engine should resign, whose turn it is, and keep whether this turn is lost.
 
-        answer: what its search has found.  network, threshold: as in `keep`.
+        Args:
+            answer: what its search has found.
+            network, threshold: as in `keep`.
         """
         found, position = answer.found, answer.position
         is_lost = self.keep(position, float(found.value[0]), network, threshold)
@@ -33,8 +35,9 @@ class LostTurns:
     def keep(self, position: Position, value: float, network: object, threshold: float | None) -> bool:
         """Keep whether a turn is lost; return whether it is, and those of the same player before it, LOST_TURNS in all.
 
-        value: -1 .. 1, from the view of the player to move.
-        threshold: the value below which the game counts as lost; None for what the run of `network` has measured.
+        Args:
+            value: -1 .. 1, from the view of the player to move.
+            threshold: the value below which the game counts as lost; None for what the run of `network` has measured.
         """
         moves = position.moves
         if not resigns(value, measured_threshold(network, position) if threshold is None else threshold):
@@ -48,8 +51,9 @@ class LostTurns:
 def is_far_behind(position: Position, score: float, least_behind: float) -> bool:
     """Return whether a game is so long, and the player to move so far behind, that it may be resigned.
 
-    score: the margin in points, from the view of the player to move; NaN if it is unknown.
-    least_behind: what a player of a level must be behind, since its opponent may still lose as much.
+    Args:
+        score: the margin in points, from the view of the player to move; NaN if it is unknown.
+        least_behind: what a player of a level must be behind, since its opponent may still lose as much.
     """
     height, width = position.env.plane_shape
     if len(position.moves) < LEAST_PLIES * height * width:

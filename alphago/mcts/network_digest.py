@@ -14,7 +14,8 @@ CHECKED = 16  # positions on which two machines' networks are compared
 def check_network(env: GameEnv, evaluator: Evaluator, wanted: str) -> None:
     """Raise WorkerRefused unless the network computes the same on this machine as on the run's machine.
 
-    wanted: the `network_digest` that the run's machine computed.
+    Args:
+        wanted: the `network_digest` that the run's machine computed.
     """
     if network_digest(env, evaluator) != wanted:
         dtype = getattr(evaluator, "dtype", "network")

@@ -29,9 +29,12 @@ UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 class OpponentStrength(NamedTuple):
     """What is known of an opponent.
 
-    level: the level that is as strong as the opponent.  lost: the measured loss a move of this level, or the loss that
     the level aims at if it was not measured.  unit: the unit of `lost`, "points" or "win rate" (0 .. 1).  moves: the
     number of the opponent's moves from which the level was estimated.
+
+    Attributes:
+        level: the level that is as strong as the opponent.
+        lost: the measured loss a move of this level, or the loss that
     """
 
     level: float
@@ -57,8 +60,9 @@ def key_of(before: Position, action: int) -> tuple[str, tuple[int, ...]]:
 class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
-    env, evaluator: the network's game and evaluator.
-    measured: whether the levels were measured with the network, see `is_measured`.
+    Args:
+        env, evaluator: the network's game and evaluator.
+        measured: whether the levels were measured with the network, see `is_measured`.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, measured: bool = False) -> None:
@@ -73,8 +77,9 @@ class StrengthEstimator:
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from that player's moves in this game.
 
-        seconds: time for the search of moves that are not known yet, the latest first; the others are left to the next
-            call, as in a game that is joined late.
+        Args:
+            seconds: time for the search of moves that are not known yet, the latest first; the others are left to the
+                next call, as in a game that is joined late.
         """
         opponent_moves = [turn for turn in position.turns() if turn[0].to_play != position.to_play]
         deadline, moves = time.monotonic() + seconds, 0
@@ -95,7 +100,8 @@ class StrengthEstimator:
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.
 
-        totals: a sum of arrays that `losses_by` returned: the opponent's loss, then the loss of each level.
+        Args:
+            totals: a sum of arrays that `losses_by` returned: the opponent's loss, then the loss of each level.
         """
         lost, *by_level = totals.tolist()
         # A higher level must not lose more than a lower one: the greatest loss of the level and of all above it.
@@ -108,7 +114,8 @@ class StrengthEstimator:
 
         Where there is little to lose, every level would lose little, so that such a move says little about its player.
 
-        before: the position before the move.
+        Args:
+            before: the position before the move.
         """
         game, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same
         self.search.start(0, before)

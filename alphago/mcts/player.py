@@ -31,24 +31,25 @@ _GAME = np.zeros(1, np.int64)
 class MCTSPlayer:
     """The search and the moves of one game.
 
-    network: a NeuralNet; its name, file or run folder ("7x7", see `load_model`); an evaluator; or a function from a
-        position to (policy [A], value), +1 for a Black win, as in AlphaGo.jl.
-    num_readouts: simulations that `suggest_move` adds to the tree kept from the previous move.
-    two_player_mode: whether to play the search's best move from the first ply on, without randomness; `suggest_move`
-        then stops as soon as that move is certain.
-    resign_threshold: the root value below which the mover holds the game for lost, see `should_resign`; -1 for never.
-        None for the threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games like this
-        one, else never (see `measured_threshold`).
-    settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
-        changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
-    leaves: number of leaves per wave, which are evaluated together; None for `leaves` of `settings`, or USUAL_LEAVES if
-        `settings` does not have it.
-    seed: seed of the random choice among early moves; None for a random seed.
-    device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is one
-        that supports game and network.
-    level: the strength of `suggest_move`, from 1 (a beginner) to 10, or "even" to follow the other side's strength (see
-        `alphago.mcts.levels`); boards are then on the CPU, and `analysis` has the scores that the network forecasts.
-        None for full strength, as 10, but without scores.
+    Args:
+        network: a NeuralNet; its name, file or run folder ("7x7", see `load_model`); an evaluator; or a function from a
+            position to (policy [A], value), +1 for a Black win, as in AlphaGo.jl.
+        num_readouts: simulations that `suggest_move` adds to the tree kept from the previous move.
+        two_player_mode: whether to play the search's best move from the first ply on, without randomness;
+            `suggest_move` then stops as soon as that move is certain.
+        resign_threshold: the root value below which the mover holds the game for lost, see `should_resign`; -1 for
+            never.  None for the threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games
+            like this one, else never (see `measured_threshold`).
+        settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
+            changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
+        leaves: number of leaves per wave, which are evaluated together; None for `leaves` of `settings`, or
+            USUAL_LEAVES if `settings` does not have it.
+        seed: seed of the random choice among early moves; None for a random seed.
+        device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is
+            one that supports game and network.
+        level: the strength of `suggest_move`, from 1 (a beginner) to 10, or "even" to follow the other side's strength
+            (see `alphago.mcts.levels`); boards are then on the CPU, and `analysis` has the scores that the network
+            forecasts.  None for full strength, as 10, but without scores.
     """
 
     def __init__(
@@ -86,7 +87,8 @@ class MCTSPlayer:
     def initialize_game(self, position: Position | None = None) -> None:
         """Start a game at `position` (None: the start position) with an empty tree.
 
-        Raises ValueError, and changes nothing, for a position of another game.
+        Raises:
+            ValueError: and changes nothing, for a position of another game.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
@@ -102,7 +104,8 @@ class MCTSPlayer:
     def tree_search(self, parallel_readouts: int | None = None) -> int:
         """Add simulations to the tree; return how many were added, 0 once the game is over.
 
-        parallel_readouts: number of simulations; None for one wave.
+        Args:
+            parallel_readouts: number of simulations; None for one wave.
         """
         if self.is_done():
             return 0
@@ -132,9 +135,12 @@ class MCTSPlayer:
         Before any search the analysis has no visits, only the network's priors and value, computed in the dtype that
         searches use. Scores and ownership are known to a player with a `level`.
 
-        plies: the most plies of each expected line of play.
-        move_ownership: whether to return also the ownership expected after each action.
-        Raises ValueError once the game is over.
+        Args:
+            plies: the most plies of each expected line of play.
+            move_ownership: whether to return also the ownership expected after each action.
+
+        Raises:
+            ValueError: once the game is over.
         """
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
@@ -153,7 +159,9 @@ class MCTSPlayer:
         PUCT draws the move in proportion to visits in the first `temperature_plies` plies, and later returns the most
         visited action.  Gumbel search draws it from its improved policy in these plies, and later returns the winner of
         sequential halving.
-        Raises ValueError once the game is over.
+
+        Raises:
+            ValueError: once the game is over.
         """
         self._check_going_on()
         if self.root_visits < 2:  # at most the root's own evaluation
@@ -215,8 +223,9 @@ class MCTSPlayer:
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.
 
-        winner: 1 for Black, -1 for White, 0 for a draw; any other number raises ValueError.
-        was_resign: whether the loser resigned.
+        Args:
+            winner: 1 for Black, -1 for White, 0 for a draw; any other number raises ValueError.
+            was_resign: whether the loser resigned.
         """
         if winner not in (1, 0, -1):
             raise ValueError(f"winner must be 1 (Black), -1 (White) or 0, got {winner!r}")
@@ -257,9 +266,11 @@ def record_of(
 ) -> GameRecord:
     """Return the record of the game that leads to a position.
 
-    searched: what searches have found, by the moves before their position: the root's value, from the view of the
-        player to move, and the actions' visits or probabilities, [A].  A move without a search weighs nothing.
-    winner: as in `MCTSPlayer.set_result`; None for the result on the board.  resigned: whether the loser resigned.
+    Args:
+        searched: what searches have found, by the moves before their position: the root's value, from the view of the
+            player to move, and the actions' visits or probabilities, [A].  A move without a search weighs nothing.
+        winner: as in `MCTSPlayer.set_result`; None for the result on the board.
+        resigned: whether the loser resigned.
     """
     outcome, score = position.outcome, position.score()
     if winner is not None:

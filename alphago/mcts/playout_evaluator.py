@@ -20,8 +20,9 @@ class PlayoutEvaluator(Evaluator):
     In the random games a side passes only if it has no other legal move, so that the board is filled before a game
     ends.  The random games of a position depend on the position and the seed only, not on the rest of the batch.
 
-    playouts: the number of random games from each position.
-    seed: seed of the random moves; None for a random one.
+    Args:
+        playouts: the number of random games from each position.
+        seed: seed of the random moves; None for a random one.
     """
 
     def __init__(self, env: GameEnv, playouts: int = 1, seed: int | None = None) -> None:
@@ -39,7 +40,8 @@ class PlayoutEvaluator(Evaluator):
 
         A game that is not over after MOST_PLIES has the result of its board as it is then.
 
-        seeds: uint64 [n], of the games.
+        Args:
+            seeds: uint64 [n], of the games.
         """
         count = len(slots)
         movers = batch.to_play(slots, np.empty(count, np.int8))
@@ -60,7 +62,9 @@ class PlayoutEvaluator(Evaluator):
     def draw(self, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
 
-        legal: bool [n, A], the legal actions; changed in place.  seeds: uint64 [n].
+        Args:
+            legal: bool [n, A], the legal actions; changed in place.
+            seeds: uint64 [n].
         """
         if self.env.pass_action is not None:
             has_others = legal.sum(axis=1) > 1

@@ -23,11 +23,12 @@ from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 class Limit:
     """Limits of the search of a position, which ends at the first limit that it reaches.
 
-    readouts: simulations; 0 for the network alone, None for no limit.
-    seconds: time; None for no limit.
-    added: whether the readouts are added to those of a tree that was kept; if not, those of the tree count.
-    certain: whether the search ends, too, as soon as the simulations left cannot change its best move.
-    until: an event that ends the search; the network evaluates the position even then.
+    Attributes:
+        readouts: simulations; 0 for the network alone, None for no limit.
+        seconds: time; None for no limit.
+        added: whether the readouts are added to those of a tree that was kept; if not, those of the tree count.
+        certain: whether the search ends, too, as soon as the simulations left cannot change its best move.
+        until: an event that ends the search; the network evaluates the position even then.
     """
 
     readouts: int | None = 800
@@ -46,8 +47,11 @@ class Limit:
 class Kind(NamedTuple):
     """What searches have in common that may work side by side, and whose trees may go on in each other.
 
-    env: the game.  settings: the search.  symmetries: as in `alphago.analyze`.
-    readouts: of each search, if the rule divides them among the moves, as Gumbel search does; else 0.
+    Attributes:
+        env: the game.
+        settings: the search.
+        symmetries: as in `alphago.analyze`.
+        readouts: of each search, if the rule divides them among the moves, as Gumbel search does; else 0.
     """
 
     env: GameEnv
@@ -60,15 +64,17 @@ class Kind(NamedTuple):
 class Answer:
     """What is known of a position.
 
-    analysis: of one position, in the view of the player to move; None if the search was stopped before it began, or has
-        failed.
-    is_last: whether the search has ended.
-    readouts: simulations that were done for the question; those of a tree that was kept do not count.
-    action: the move to play, in the last answer to a question with a level; None if the game is over.
-    opponent: how strong the other side seems to be, for the level "even".
-    least_behind: points that the player to move must be behind to resign, since the opponent may still lose as many.
-    shares: the probabilities of the moves at a level below the greatest, float64 [A].
-    error: why the search has failed.
+    Attributes:
+        analysis: of one position, in the view of the player to move; None if the search was stopped before it began, or
+            has failed.
+        is_last: whether the search has ended.
+        readouts: simulations that were done for the question; those of a tree that was kept do not count.
+        action: the move to play, in the last answer to a question with a level; None if the game is over.
+        opponent: how strong the other side seems to be, for the level "even".
+        least_behind: points that the player to move must be behind to resign, since the opponent may still lose as
+            many.
+        shares: the probabilities of the moves at a level below the greatest, float64 [A].
+        error: why the search has failed.
     """
 
     position: Position
@@ -96,14 +102,15 @@ class Question:
 
     Iterate over it for the growing answers and the last one, or call `last`; who is slow gets the newest only.
 
-    level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
-    avoid: moves that the search must not try.
-    every: seconds between two answers while it searches; None for the last answer only.
-    first: seconds until the first one; None for `every`.
-    priority: questions with a greater one begin first.
-    plies, move_ownership: as in `alphago.analyze`.
-    reuse: whether the search goes on in a tree that is kept, and is kept itself.
-    tell: called with each answer by the thread that searches, instead of iterating.
+    Attributes:
+        level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
+        avoid: moves that the search must not try.
+        every: seconds between two answers while it searches; None for the last answer only.
+        first: seconds until the first one; None for `every`.
+        priority: questions with a greater one begin first.
+        plies, move_ownership: as in `alphago.analyze`.
+        reuse: whether the search goes on in a tree that is kept, and is kept itself.
+        tell: called with each answer by the thread that searches, instead of iterating.
     """
 
     position: Position

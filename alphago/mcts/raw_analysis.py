@@ -24,7 +24,10 @@ def evaluate_alone(
 ) -> Analysis:
     """Return the analysis of positions by the network alone; its lines of play have no plies.
 
-    evaluator: for boards on the CPU.  symmetries: as in `Forecaster.evaluate_forecasts`.  threads: number of threads.
+    Args:
+        evaluator: for boards on the CPU.
+        symmetries: as in `Forecaster.evaluate_forecasts`.
+        threads: number of threads.
     """
     forecaster = evaluator if isinstance(evaluator, Forecaster) else None
     has_forecasts = forecaster is not None and forecaster.makes_forecasts

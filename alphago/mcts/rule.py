@@ -25,17 +25,19 @@ class SearchRule(ABC):
 
     In all methods `games` is int64 [n], the games to work on, whose roots are evaluated; A is the number of actions, B
     the number of all games.
-    keeps_trees: whether a search continues in the previous search's tree, below the move played.
-    select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
-    device_select: the name of the kernel in `kernels/tree.cu` that does the same on a device; a rule without one, which
-        none inherits, keeps boards and trees on the CPU, whatever the network's device.
-    parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
-        types may not.
-    room: number of nodes that `prepare` may add to a game's tree.
-    heeds_early: whether `selfplay_moves` heeds `early`, so that the setting `temperature_plies` acts.
-    change_values: a function that changes the values of a wave's leaves in place before they are backed up; None in
-        most rules.  It is called with the wave (n leaves), whether the game is over at each leaf (bool [n]), and the
-        values (float32 [n], from the view of the leaf's mover).
+
+    Attributes:
+        keeps_trees: whether a search continues in the previous search's tree, below the move played.
+        select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
+        device_select: the name of the kernel in `kernels/tree.cu` that does the same on a device; a rule without one,
+            which none inherits, keeps boards and trees on the CPU, whatever the network's device.
+        parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
+            types may not.
+        room: number of nodes that `prepare` may add to a game's tree.
+        heeds_early: whether `selfplay_moves` heeds `early`, so that the setting `temperature_plies` acts.
+        change_values: a function that changes the values of a wave's leaves in place before they are backed up; None in
+            most rules.  It is called with the wave (n leaves), whether the game is over at each leaf (bool [n]), and
+            the values (float32 [n], from the view of the leaf's mover).
     """
 
     keeps_trees: bool
@@ -49,7 +51,8 @@ class SearchRule(ABC):
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:  # noqa: B027 (most rules have no such constants)
         """Set the constants that depend on the ply, in rules that have such ones.
 
-        plies: int32 [n], the number of plies played in each game.
+        Args:
+            plies: int32 [n], the number of plies played in each game.
         """
 
     @abstractmethod
@@ -65,7 +68,8 @@ class SearchRule(ABC):
 
         They are half of those that the games surely need; then games that are done leave the waves.
 
-        budget: int32 [B], simulations left, more than 0 in some game.
+        Args:
+            budget: int32 [B], simulations left, more than 0 in some game.
         """
         return [leaves] * max(1, int(budget[budget > 0].min()) // (2 * leaves))
 
@@ -84,15 +88,17 @@ class SearchRule(ABC):
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n].
 
-        by_chance: bool [n], whether to draw a game's action at random instead of taking the best action.
-        chance: [n], the random numbers to use, in [0, 1).
+        Args:
+            by_chance: bool [n], whether to draw a game's action at random instead of taking the best action.
+            chance: [n], the random numbers to use, in [0, 1).
         """
 
     @abstractmethod
     def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return the policy targets, [n, A], and the actions for self-play, int32 [n], after a search with noise.
 
-        early: bool [n], whether a game is in its first plies, in which moves should vary.
+        Args:
+            early: bool [n], whether a game is in its first plies, in which moves should vary.
         """
 
 
@@ -125,7 +131,8 @@ class SearchSettings(ABC):
     def completed(self, readouts: int, leaves: int) -> Self:
         """Return these settings with values that suit `readouts` simulations per move in place of None.
 
-        leaves: the value of `leaves`.
+        Args:
+            leaves: the value of `leaves`.
         """
         return replace(self, leaves=self.leaves or leaves)
 
@@ -171,8 +178,9 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     two cases: the current board is lost for the mover, but the value is above 0; or the board is drawn, but the value
     is above CLEARLY.  A pass that is the only legal action is not excluded.
 
-    values: [n], the search's values, from the mover's view.
-    outcomes: [n], results of the current boards, from the mover's view: 1, 0 or -1.
+    Args:
+        values: [n], the search's values, from the mover's view.
+        outcomes: [n], results of the current boards, from the mover's view: 1, 0 or -1.
     """
     if env.pass_action is None:
         return priors
@@ -243,9 +251,11 @@ def without_idle_moves(
     pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle.  If there
     is neither, the idle move stays: it may be a threat in a ko.
 
-    batch, games: the positions, int64 [n].  actions: int32 [n], the chosen actions.
-    weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
-    values: [n], from the mover's view.
+    Args:
+        batch, games: the positions, int64 [n].
+        actions: int32 [n], the chosen actions.
+        weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
+        values: [n], from the mover's view.
     """
     env, slots = batch.env, np.arange(len(games))
     if env.pass_action is None:
@@ -282,6 +292,8 @@ def measured_threshold(network: object, position: Position) -> float:
 def resigns(values: Any, threshold: float | None) -> Any:
     """Return whether players resign, because their root value is below the threshold: a bool, or a bool array.
 
-    values: -1 .. 1, a number or an array, from the view of the player who may resign.  threshold: None for never.
+    Args:
+        values: -1 .. 1, a number or an array, from the view of the player who may resign.
+        threshold: None for never.
     """
     return values < (-1.0 if threshold is None else threshold)

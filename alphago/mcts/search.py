@@ -36,8 +36,9 @@ FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
 def leaves_for(games: int, readouts: int) -> int:
     """Return a value of `leaves`, 1 to 8, with which a wave fills the network's batch although there are few games.
 
-    games: number of all games played at once, over all threads; results then do not depend on the number of cores.
-    readouts: simulations per move.
+    Args:
+        games: number of all games played at once, over all threads; results then do not depend on the number of cores.
+        readouts: simulations per move.
     """
     return max(1, min(MOST_LEAVES, FULL_BATCH // max(games, 1), readouts // READOUTS_PER_LEAF))
 
@@ -50,8 +51,11 @@ def node_bytes(env: GameEnv) -> int:
 class SavedTree(NamedTuple):
     """The tree of one game of a `Search`, as far as it is used, with n nodes.
 
-    nodes: the arrays of `Tree` for this game but `used`, each [n] or [n, A].  scores: float32 [n].
-    owners: int8 [n, P].  root_priors: float32 [A].
+    Attributes:
+        nodes: the arrays of `Tree` for this game but `used`, each [n] or [n, A].
+        scores: float32 [n].
+        owners: int8 [n, P].
+        root_priors: float32 [A].
     """
 
     nodes: list[np.ndarray]
@@ -70,9 +74,11 @@ class Search:
 
     A search must not be used by two threads at once; several searches may share an evaluator.
 
-    forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has them.
-    symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and needs
-        a Forecaster and `forecasts`.
+    Args:
+        forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has
+            them.
+        symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and
+            needs a Forecaster and `forecasts`.
     """
 
     def __init__(
@@ -139,7 +145,8 @@ class Search:
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
 
-        forbidden: the moves that the search must not try, `usable` rules that leave a legal move.
+        Args:
+            forbidden: the moves that the search must not try, `usable` rules that leave a legal move.
         """
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
@@ -182,8 +189,9 @@ class Search:
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
         """Prepare the trees of `games` (int64 [n]) for the search of a move; if the rule keeps no trees, restart them.
 
-        plies: int32 [n], the number of plies played in each game, on which the rule's constants may depend; None to
-            leave the constants as they are.
+        Args:
+            plies: int32 [n], the number of plies played in each game, on which the rule's constants may depend; None to
+                leave the constants as they are.
         """
         if plies is not None:
             self.rule.begin_move(games, plies)
@@ -213,7 +221,8 @@ class Search:
     def add_noise(self, games: np.ndarray, generators: Generators) -> None:
         """Add the rule's random noise to the roots of `games` (int64 [n]), which must be evaluated.
 
-        generators: one random generator per game.
+        Args:
+            generators: one random generator per game.
         """
         self.rule.add_noise(self.tree, self.batch, games, generators)
 
@@ -230,9 +239,10 @@ class Search:
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
         """Add simulations to the trees.
 
-        readouts: int32 [games], the number of simulations in each game; 0 skips a game.
-        best_only: bool [games], games for which only the best action matters: their search ends as soon as the
-            simulations left cannot change it.
+        Args:
+            readouts: int32 [games], the number of simulations in each game; 0 skips a game.
+            best_only: bool [games], games for which only the best action matters: their search ends as soon as the
+                simulations left cannot change it.
         """
         searched = np.flatnonzero(readouts)
         self.prepare(searched, readouts[searched])
@@ -250,8 +260,10 @@ class Search:
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
         """Run a wave, for which there must be room; return 0 if it evaluated no leaf: no simulation is left.
 
-        budget: int32 [games], the simulations left in each game; reduced by those of the wave.
-        leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
+        Args:
+            budget: int32 [games], the simulations left in each game; reduced by those of the wave.
+            leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for
+                `SearchSettings.leaves`.
         """
         if self._waves is not None:
             return self._run_on_device(self._waves, budget, [leaves or self.settings.leaves])

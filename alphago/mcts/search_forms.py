@@ -26,11 +26,14 @@ SearchForm = SearchSettings | Mapping[str, Any] | str | None
 def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAYER_RULE) -> SearchSettings:
     """Return the settings of a search given in any form.
 
-    readouts: simulations per move.
-    leaves: `SearchSettings.leaves` unless `search` has it.
-    rule: the name of the rule unless `search` has one.
-    Raises ValueError for an unknown rule, for a value out of range, and for a setting of another rule (UnusedSetting);
-    TypeError for another type and for an unknown setting.
+    Args:
+        readouts: simulations per move.
+        leaves: `SearchSettings.leaves` unless `search` has it.
+        rule: the name of the rule unless `search` has one.
+
+    Raises:
+        ValueError: for an unknown rule, for a value out of range, and for a setting of another rule (UnusedSetting).
+        TypeError: for another type and for an unknown setting.
     """
     if isinstance(search, SearchSettings):
         return search

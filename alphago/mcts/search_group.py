@@ -33,13 +33,16 @@ NEVER = np.zeros(1, np.bool_)  # no move is drawn by chance
 class SearchGroup:
     """Up to `count` positions of one kind, each with a slot of its own; one thread works on a group at a time.
 
-    evaluators: returns the evaluator for a game.  count: 1 for the search of a long question; its waves grow with its
-        tree, from LEAVES leaves to those of the settings.
-    kept: where trees are found and kept.
-    share: returns the most bytes that all trees may take now; the search of a position ends early if its tree is full.
-    estimate: returns how strong the side that is not to move seems to be in a position, with time for
-        searches in seconds, for the level "even".
-    draw: returns a random number, 0 .. 1, with which a move of a level is drawn.
+    Args:
+        evaluators: returns the evaluator for a game.
+        count: 1 for the search of a long question; its waves grow with its tree, from LEAVES leaves to those of the
+            settings.
+        kept: where trees are found and kept.
+        share: returns the most bytes that all trees may take now; the search of a position ends early if its tree is
+            full.
+        estimate: returns how strong the side that is not to move seems to be in a position, with time for searches in
+            seconds, for the level "even".
+        draw: returns a random number, 0 .. 1, with which a move of a level is drawn.
     """
 
     def __init__(
@@ -215,7 +218,8 @@ def policy_move(search: Search, game: int, position: Position) -> int:
 
     A rash pass might lose a won game (see `without_rash_passes`).
 
-    position: that of the game, whose root must be evaluated.
+    Args:
+        position: that of the game, whose root must be evaluated.
     """
     games = np.array([game])
     priors, values = search.priors(games), search.tree.value[games, ROOT]

@@ -34,9 +34,11 @@ def read_analysis(
 ) -> Analysis:
     """Return the analysis of some games of a search, from its simulations so far; their roots must be evaluated.
 
-    games: int64 [n]; None for all games.  plies: the most plies of each expected line of play.
-    move_ownership: whether to return also the ownership expected after each action.
-    positions: those of the games, see `Analysis`.
+    Args:
+        games: int64 [n]; None for all games.
+        plies: the most plies of each expected line of play.
+        move_ownership: whether to return also the ownership expected after each action.
+        positions: those of the games, see `Analysis`.
     """
     games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
     env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
@@ -89,7 +91,9 @@ def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
 def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return means and standard deviations, float32, from weighted sums; NaN where the weight is 0.
 
-    total, squared: sums of weighted numbers and of their weighted squares.  weight: sums of the weights.
+    Args:
+        total, squared: sums of weighted numbers and of their weighted squares.
+        weight: sums of the weights.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / weight
@@ -113,10 +117,13 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
 
     A lower bound is DEVIATIONS standard errors below the win rate.
 
-    q: [n, A], mean values.  visits: [n, A].  squared: [n, A], sums of squared values.
-
     The sample variance of few visits is unreliable, so a variance greater by 1, the largest that values from -1 to 1
     have, is mixed in with weight 1 / N^2 for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
+
+    Args:
+        q: [n, A], mean values.
+        visits: [n, A].
+        squared: [n, A], sums of squared values.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         count = visits.astype(np.float64)

@@ -34,11 +34,15 @@ GAMES_AT_ONCE = 2  # games searched side by side
 def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     """Start the process that compiles the search's kernels, at most once, and return it.
 
-    Returns None if the kernels are already compiled, if numba is switched off, or if there is only one core.
-
-    game: the packaged game of a command that is about to play a move: the kernels of this game's planes are compiled
-        first, then those of a player and an analysis; "" for self-play: the kernels of its rule are compiled first.
     The process ends at the latest when this process ends.
+
+    Args:
+        game: the packaged game of a command that is about to play a move: the kernels of this game's planes are
+            compiled first, then those of a player and an analysis; "" for self-play: the kernels of its rule are
+            compiled first.
+
+    Returns:
+        None if the kernels are already compiled, if numba is switched off, or if there is only one core.
     """
     if numba.config.DISABLE_JIT or available_cores() < 2:
         return None
@@ -103,7 +107,8 @@ def compile_planes(game: str) -> None:
 def compile_player(analysis: bool = True) -> None:
     """Run a player's search, so that its kernels are compiled.
 
-    analysis: whether to read the search's analysis too, and to play the move.
+    Args:
+        analysis: whether to read the search's analysis too, and to play the move.
     """
     from alphago.mcts.tree_reading import read_analysis  # only here: self-play does not need it
 

@@ -19,10 +19,11 @@ class ResidualTower(nn.Module):
     With the defaults it is AlphaGo Zero's tower (Silver et al. 2017, Methods, "Neural network architecture", which has
     19 or 39 blocks of 256 channels).
 
-    pooled: whether every second block sees the whole board; see alphago.nn.blocks.Block.
-    block: the kind of block (see alphago.nn.blocks): "residual"; "preactivation", which adds a norm and an activation
-        after the last block; or "plain", a convolution without a residual connection.
-    activation: "relu" or "elu".
+    Args:
+        pooled: whether every second block sees the whole board; see alphago.nn.blocks.Block.
+        block: the kind of block (see alphago.nn.blocks): "residual"; "preactivation", which adds a norm and an
+            activation after the last block; or "plain", a convolution without a residual connection.
+        activation: "relu" or "elu".
     """
 
     def __init__(
@@ -61,9 +62,10 @@ class DenseBase(nn.Module):
     They suit tiny networks and games whose planes are not pictures of a board.  Their default heads are FlatValue and
     FlatPolicy, each with a hidden layer of 64.
 
-    plane_shape: (H, W).
-    hidden: the size of each layer; at least one layer.
-    activation: "relu" or "elu".
+    Args:
+        plane_shape: (H, W).
+        hidden: the size of each layer; at least one layer.
+        activation: "relu" or "elu".
     """
 
     def __init__(

@@ -21,8 +21,11 @@ class ConvBn(nn.Sequential):
     ) -> torch.Tensor:
         """Compute act(norm(conv(features)) + added).
 
-        features: [B, inputs, H, W].  added: [B, outputs, H, W], like the result.
         None for `act` or `added` leaves out the activation or the addition.
+
+        Args:
+            features: [B, inputs, H, W].
+            added: [B, outputs, H, W], like the result.
         """
         conv, norm = self
         features = conv(features)
@@ -70,11 +73,12 @@ def two_layers(features: int, hidden: int, outputs: int = 1) -> tuple[nn.Linear,
 class Block(nn.Module):
     """Base class of a tower's blocks: [B, channels, H, W] -> [B, channels, H, W].
 
-    pooled: whether the block sees the whole board.  If so, the input h of its last convolution is replaced by
-        h + W [mean h, max h].  Mean and maximum of each channel are taken over the board, and the matrix W maps the
-        means and maxima of all channels to a bias for each channel.  So facts about the whole board (ko fights, the
-        score) reach every point in one block (Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3).
-    activation: a name in ACTIVATIONS.
+    Args:
+        pooled: whether the block sees the whole board.  If so, the input h of its last convolution is replaced by h + W
+            [mean h, max h].  Mean and maximum of each channel are taken over the board, and the matrix W maps the means
+            and maxima of all channels to a bias for each channel.  So facts about the whole board (ko fights, the
+            score) reach every point in one block (Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3).
+        activation: a name in ACTIVATIONS.
     """
 
     def __init__(self, channels: int, pooled: bool = False, activation: str = "relu") -> None:

@@ -81,7 +81,9 @@ class Launcher:
     def sums(self, kernel: str, inputs: tuple[object, ...], *numbers: object) -> torch.Tensor:
         """Launch a kernel that makes two sums for each channel, and return those of each block, [blocks, 2, C].
 
-        inputs: the kernel's features.  numbers: its arrays of numbers for each channel.
+        Args:
+            inputs: the kernel's features.
+            numbers: its arrays of numbers for each channel.
         """
         partials = self.new(self.blocks, 2, self.channels)
         sizes = (self.rows, self.pieces, self.lanes, self.blocks)
@@ -126,7 +128,8 @@ class DeviceNormRelu(torch.autograd.Function):
     ) -> torch.Tensor:
         """Return relu(norm(features) + added), and move the running statistics of `norm`.
 
-        weight, bias: the norm's parameters, which are arguments so that they get gradients.
+        Args:
+            weight, bias: the norm's parameters, which are arguments so that they get gradients.
         """
         here = Launcher(features)
         statistics = here.new(4, here.channels)  # means, 1 / deviations, scales, shifts

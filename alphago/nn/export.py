@@ -53,9 +53,11 @@ class Export(NamedTuple):
 
     The original network is computed by torch in float32.
 
-    files: the files written, with the weights first.  bytes: their total size.
-    positions: number of positions of random games on which the outputs were compared.
-    differences: the largest difference of each output, by the output's name.
+    Attributes:
+        files: the files written, with the weights first.
+        bytes: their total size.
+        positions: number of positions of random games on which the outputs were compared.
+        differences: the largest difference of each output, by the output's name.
     """
 
     files: tuple[Path, ...]
@@ -79,15 +81,20 @@ def export_model(
 ) -> Export:
     """Write a network for other programs, after comparing the exported network with the original one.
 
-    net: the network, or its name, file or run folder.
-    path: the file to write.
-    format: "onnx", "w32" or "w16"; None for the suffix of `path`.
-    positions: number of positions of random games on which outputs are compared; for a size-free network, this many
-        on each of two boards.
-
-    Raises ValueError for an unknown format, and for a module that cannot be translated or whose translation computes
-    other outputs; ImportError if the format needs packages that are not installed; OSError if a file cannot be written.
     Unless the error is an OSError, no file is written.
+
+    Args:
+        net: the network, or its name, file or run folder.
+        path: the file to write.
+        format: "onnx", "w32" or "w16"; None for the suffix of `path`.
+        positions: number of positions of random games on which outputs are compared; for a size-free network, this many
+            on each of two boards.
+
+    Raises:
+        ValueError: for an unknown format, and for a module that cannot be translated or whose translation computes
+            other outputs.
+        ImportError: if the format needs packages that are not installed.
+        OSError: if a file cannot be written.
     """
     path = user_path(path)
     chosen = path.suffix.removeprefix(".") if format is None else format
@@ -124,7 +131,9 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
 
     For a size-free network the board's height and width remain symbolic, so that the operations fit any board, unless
     it has rotations (`alphago.nn.transformer`).
-    Raises ValueError, which names the part and the layer, if a layer cannot be translated.
+
+    Raises:
+        ValueError: which names the part and the layer, if a layer cannot be translated.
     """
     height, width = ("height", "width") if fits_any_board(net) else net.env.plane_shape
     graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
@@ -165,8 +174,12 @@ class ValueOutputs(nn.Module):
 def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> tuple[Tensor, ...]:
     """Append a part's operations to the graph and return the part's outputs, one or several.
 
-    slot: the part's slot, such as "policy".  inputs: the part's input.
-    Raises ValueError if the part cannot be translated.
+    Args:
+        slot: the part's slot, such as "policy".
+        inputs: the part's input.
+
+    Raises:
+        ValueError: if the part cannot be translated.
     """
     part = module.head if isinstance(module, ValueOutputs) else module  # what the user knows, for the message
     try:
@@ -194,8 +207,11 @@ def games_to_compare(net: NeuralNet) -> list[GameEnv]:
 def compare(net: NeuralNet, env: GameEnv, exported: Computation, count: int) -> dict[str, float]:
     """Return the largest difference of each output between torch in float32 and the exported network, by name.
 
-    net: the original network.  env: its game, or the same game on another board.
-    exported: computes the exported network.  count: number of positions of random games to compare.
+    Args:
+        net: the original network.
+        env: its game, or the same game on another board.
+        exported: computes the exported network.
+        count: number of positions of random games to compare.
     """
     planes = random_planes(env, count)
     original = frozen_copy(net if env is net.env else net.resized(env))
@@ -211,7 +227,8 @@ def compare(net: NeuralNet, env: GameEnv, exported: Computation, count: int) -> 
 def onnx_run(data: bytes) -> Computation:
     """Return a function that computes an ONNX model with onnxruntime: planes -> outputs by name.
 
-    data: the contents of the ONNX file.
+    Args:
+        data: the contents of the ONNX file.
     """
     runtime = package("onnxruntime")
     options = runtime.SessionOptions()
@@ -225,7 +242,8 @@ def onnx_run(data: bytes) -> Computation:
 def numpy_run(graph: NetworkGraph, dtype: type[np.floating] | None = None) -> Computation:
     """Return a function that computes a graph with numpy: planes -> outputs by name.
 
-    dtype: the dtype to which the weights are rounded first; None for no rounding.
+    Args:
+        dtype: the dtype to which the weights are rounded first; None for no rounding.
     """
     weights = dict(graph.weights)
     if dtype is not None:
@@ -282,7 +300,9 @@ def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
 def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> dict[Path, bytes]:
     """Return the contents of each file of the format "w32" or "w16", the file with the weights first.
 
-    graph: the operations of `net`.  path: the file with the weights.
+    Args:
+        graph: the operations of `net`.
+        path: the file with the weights.
     """
     dtype = np.dtype("<f2" if format == "w16" else "<f4")  # little-endian float16 or float32
     layers, parts = [], []

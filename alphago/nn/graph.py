@@ -19,8 +19,11 @@ Attribute = int | float | list[int]
 class Step(NamedTuple):
     """One ONNX operation (opset 17).
 
-    op: the operation's name.  attributes: its attributes.
-    inputs: names of outputs of earlier steps, of weights, or of the graph's input.  output: the output's name.
+    Attributes:
+        op: the operation's name.
+        attributes: its attributes.
+        inputs: names of outputs of earlier steps, of weights, or of the graph's input.
+        output: the output's name.
     """
 
     op: str
@@ -43,9 +46,11 @@ Number = torch.Tensor | np.ndarray | float  # numbers that a graph stores as a w
 class NetworkGraph:
     """A network's operations in the order of execution, and its weights in the order of the layers.
 
-    planes: the input.
-    weights: the weights, and the constants that operations use, by name.
-    outputs: by name, the tensors "logits" and "value", and also "score" and "ownership" if the network predicts them.
+    Attributes:
+        planes: the input.
+        weights: the weights, and the constants that operations use, by name.
+        outputs: by name, the tensors "logits" and "value", and also "score" and "ownership" if the network predicts
+            them.
     """
 
     planes: Tensor
@@ -56,8 +61,10 @@ class NetworkGraph:
     def add(self, op: str, inputs: Sequence[Tensor | Number], shape: Sides, **attributes: Attribute) -> Tensor:
         """Append an operation and return its output.
 
-        op, attributes: see Step.  inputs: tensors of this graph, or numbers and arrays, which become constants.
-        shape: the output's shape.
+        Args:
+            op, attributes: see Step.
+            inputs: tensors of this graph, or numbers and arrays, which become constants.
+            shape: the output's shape.
         """
         names = [item.name if isinstance(item, Tensor) else self.keep(item) for item in inputs]
         output = Tensor(f"t{len(self.steps)}", shape)
@@ -67,8 +74,10 @@ class NetworkGraph:
     def keep(self, value: Number, name: str | None = None) -> str:
         """Store a weight or a constant, and return its name.
 
-        value: a tensor, array or number.  Arrays of integers, such as shapes, are stored as int64, all else as float32.
-        name: the weight's name; None to make a name for a constant.
+        Args:
+            value: a tensor, array or number.  Arrays of integers, such as shapes, are stored as int64, all else as
+                float32.
+            name: the weight's name; None to make a name for a constant.
         """
         array = value.detach().float().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
         name = f"c{len(self.weights)}" if name is None else name
@@ -86,8 +95,9 @@ class NetworkGraph:
 def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np.ndarray) -> dict[str, np.ndarray]:
     """Compute a graph's outputs with numpy, as other programs do, and return them by name.
 
-    weights: arrays by name, to use instead of `graph.weights`, for example rounded ones.
-    planes: float32 [n, C, H, W].
+    Args:
+        weights: arrays by name, to use instead of `graph.weights`, for example rounded ones.
+        planes: float32 [n, C, H, W].
     """
     values: dict[str, np.ndarray] = {**weights, graph.planes.name: planes}
     for step in graph.steps:

@@ -100,15 +100,18 @@ def alphazero_loss(
 
     `add_l2_gradient` adds the gradient of the equation's L2 term.
 
-    logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
-        learns to leave them out.  With `weights.masked`, the softmax leaves out actions whose target is ILLEGAL.
-    value: [B] or [B, 1], -1 .. 1, from the view of the player about to move.
-    target_policy: [B, action_space], probabilities, usually the search's shares of visits; with `weights.masked` also
-        ILLEGAL.  A row of zeros gives no policy loss.
-    target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
-    weight: [B], the weight of each sample in the means over the batch; None for equal weights.
-    weights: the weights of policy, value and log_sum in `total`, and the form of the policy's loss.
-    Raises ValueError for tensors of other shapes.
+    Args:
+        logits: [B, action_space], before the softmax.  Illegal actions need no mask: their target is 0, so the network
+            learns to leave them out.  With `weights.masked`, the softmax leaves out actions whose target is ILLEGAL.
+        value: [B] or [B, 1], -1 .. 1, from the view of the player about to move.
+        target_policy: [B, action_space], probabilities, usually the search's shares of visits; with `weights.masked`
+            also ILLEGAL.  A row of zeros gives no policy loss.
+        target_value: [B] or [B, 1], -1 .. 1, from the view of the player about to move, usually the game's result.
+        weight: [B], the weight of each sample in the means over the batch; None for equal weights.
+        weights: the weights of policy, value and log_sum in `total`, and the form of the policy's loss.
+
+    Raises:
+        ValueError: for tensors of other shapes.
     """
     value, target_value = value.flatten(), target_value.flatten()
     batch = logits.shape[:1]
@@ -185,7 +188,9 @@ def forecast_loss(
     """Return the losses of a network's predictions of ownership and score, averaged over the batch.
 
     A position whose end is unknown counts in the mean as a loss of 0.
-    weights: the weights of ownership and score in `total`.
+
+    Args:
+        weights: the weights of ownership and score in `total`.
     """
     share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
     losses = {}

@@ -58,10 +58,13 @@ class ModelError(ValueError):
 def model_file(path: str | PathLike[str]) -> Path:
     """Return the file of a network.
 
-    path: the name of a packaged network, such as "7x7" or "connect-four"; a run's folder, for its latest network; a
-        file; or "katago:FILE" or "katago:katrain", see `katago_file`.
-    Raises ModelError for a name such as "5x5" that no packaged network has, and for one that no file can have;
-    TypeError if `path` is not a name or path.
+    Args:
+        path: the name of a packaged network, such as "7x7" or "connect-four"; a run's folder, for its latest network; a
+            file; or "katago:FILE" or "katago:katrain", see `katago_file`.
+
+    Raises:
+        ModelError: for a name such as "5x5" that no packaged network has, and for one that no file can have.
+        TypeError: if `path` is not a name or path.
     """
     hint = "; the game comes second" if isinstance(path, GameEnv) else ""
     if not isinstance(path, (str, PathLike)):
@@ -83,8 +86,11 @@ def model_file(path: str | PathLike[str]) -> Path:
 def katago_file(name: str) -> Path:
     """Return the file of a network of KataGo.
 
-    name: the file, or "katrain" for the network that comes with an installed package of this name.
-    Raises ModelError if that package is not installed or has no network.
+    Args:
+        name: the file, or "katrain" for the network that comes with an installed package of this name.
+
+    Raises:
+        ModelError: if that package is not installed or has no network.
     """
     if name != KATRAIN:
         return user_path(name)
@@ -99,10 +105,14 @@ def katago_file(name: str) -> Path:
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
     """Return the game of a saved network, or the same game on another board or with another komi.
 
-    path: the network's file.
-    board_size: None for the saved size.
-    komi: None for the saved komi, or, if `board_size` is not the saved size, for that board's default komi.
-    Raises ModelError if the game does not come with the package, ValueError if the game lacks this board or komi.
+    Args:
+        path: the network's file.
+        board_size: None for the saved size.
+        komi: None for the saved komi, or, if `board_size` is not the saved size, for that board's default komi.
+
+    Raises:
+        ModelError: if the game does not come with the package.
+        ValueError: if the game lacks this board or komi.
     """
     description = read_description(path)
     name = description["structure"].get("game")
@@ -132,9 +142,14 @@ def write_network(
 ) -> None:
     """Write a network's tensors and description to a file; after an error the file is unchanged.
 
-    tensors: the state dict.  config: `NeuralNet.config`.  extra: further texts by name.
-    Raises OSError, with the file's name, if the file cannot be written; ValueError if a value in `tensors` is not a
-    tensor, or not finite.
+    Args:
+        tensors: the state dict.
+        config: `NeuralNet.config`.
+        extra: further texts by name.
+
+    Raises:
+        OSError: with the file's name, if the file cannot be written.
+        ValueError: if a value in `tensors` is not a tensor, or not finite.
     """
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
@@ -184,8 +199,10 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Return the tensors and the description (see `read_description`) in a file.
 
-    Raises ModelError if the file cannot be read or is damaged.  Damage is found by comparing the contents with the
-    digest in the header; old files have no digest.
+    Damage is found by comparing the contents with the digest in the header; old files have no digest.
+
+    Raises:
+        ModelError: if the file cannot be read or is damaged.
     """
     if is_katago(path):
         return read_katago(path)
@@ -225,8 +242,11 @@ def begins_with(path: str | PathLike[str], mark: bytes) -> bool:
 def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Return the tensors and the description, as `read_weights`, of a file of KataGo's networks.
 
-    header_only: whether to read only the header; then there are no tensors, and no parts in the description.
-    Raises ModelError if the file is damaged, or of a network that cannot be read.
+    Args:
+        header_only: whether to read only the header; then there are no tensors, and no parts in the description.
+
+    Raises:
+        ModelError: if the file is damaged, or of a network that cannot be read.
     """
     size = os.stat(path).st_size
     with explain_errors(path), open(path, "rb") as file:
@@ -294,7 +314,8 @@ def meant_instead(name: str) -> str:
 def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, object]:
     """Return the description (see `read_description`) from the texts in a file's header.
 
-    Raises ModelError if NeuralNet.save did not write them.
+    Raises:
+        ModelError: if NeuralNet.save did not write them.
     """
     if texts.get("format") != FORMAT:
         raise ModelError(f"{path} is another program's safetensors file")
@@ -366,8 +387,12 @@ def check_modules(
 ) -> None:
     """Check that modules were passed exactly for the slots that were saved with custom modules.
 
-    config: `NeuralNet.config`, from the file `path`.  modules: the modules passed to `load_model`, by slot.
-    Raises ModelError if a module is missing, or was passed for a slot with the default part.
+    Args:
+        config: `NeuralNet.config`, from the file `path`.
+        modules: the modules passed to `load_model`, by slot.
+
+    Raises:
+        ModelError: if a module is missing, or was passed for a slot with the default part.
     """
     parts, custom = config["parts"], config["custom"]
     for slot, module in modules.items():
@@ -384,7 +409,9 @@ def check_tower_size(
     """Raise ModelError if the file has too few weights for a tower of this size.
 
     This is checked before the tower is built, so that a damaged file cannot make it allocate much memory.
-    tensors: the tensors in the file `path`.
+
+    Args:
+        tensors: the tensors in the file `path`.
     """
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
     fits = False
@@ -402,7 +429,8 @@ def check_tensors(
 ) -> None:
     """Raise ModelError unless the tensors of the file `path` are finite and match `expected`.
 
-    expected: the network's state dict, which determines names, shapes, and whether numbers are floating-point.
+    Args:
+        expected: the network's state dict, which determines names, shapes, and whether numbers are floating-point.
     """
     for name in expected:
         if name not in tensors:

@@ -42,26 +42,27 @@ PRESETS = {"default": (5, 64, True), "paper": (19, 256, False), "alphago.jl": (1
 class NeuralNet(nn.Module):
     """A network of three parts; each part may be any `torch.nn.Module` with these inputs and outputs.
 
-    env: the game.
-    base_net: maps planes [B, planes, H, W], float32 in the view of the player about to move, to features [B, ...];
-        or "transformer" for a tower of attention and dense layers, by default 7 of each with 96 channels.
-        The default heads need features [B, C, H, W], or [B, F] without a board.
-    value: maps features to values [B, 1] or [B], -1 .. 1, in the view of the player about to move.
-    policy: maps features to logits [B, action_space], without a softmax and with illegal actions.
+    Args:
+        env: the game.
+        base_net: maps planes [B, planes, H, W], float32 in the view of the player about to move, to features [B, ...];
+            or "transformer" for a tower of attention and dense layers, by default 7 of each with 96 channels.  The
+            default heads need features [B, C, H, W], or [B, F] without a board.
+        value: maps features to values [B, 1] or [B], -1 .. 1, in the view of the player about to move.
+        policy: maps features to logits [B, action_space], without a softmax and with illegal actions.
+        tower_height, channels: number and width of the default tower's residual blocks; None for the preset's numbers.
+        size_free: whether the default parts' weights fit any board of the game (`resized`).  Then every second block
+            sees the whole board, and the value head predicts score and ownership too.  Otherwise the default parts are
+            AlphaGo Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network
+            architecture").  None: size-free if the preset is size-free, the game's actions are its points, and features
+            have the board's size.
+        preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
+            channels with dense heads (Silver et al. 2017), and "alphago.jl", the same; or all layers of another
+            program's network, "cgzero" or "cody2007".  None for "default".  `tower_height`, `channels` and `size_free`
+            replace the preset's values, but must be None with another program's network.
 
-    tower_height, channels: number and width of the default tower's residual blocks; None for the preset's numbers.
-    size_free: whether the default parts' weights fit any board of the game (`resized`).  Then every second block sees
-        the whole board, and the value head predicts score and ownership too.  Otherwise the default parts are AlphaGo
-        Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network architecture").
-        None: size-free if the preset is size-free, the game's actions are its points, and features have the board's
-        size.
-    preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
-        channels with dense heads (Silver et al. 2017), and "alphago.jl", the same; or all layers of another program's
-        network, "cgzero" or "cody2007".  None for "default".  `tower_height`, `channels` and `size_free` replace the
-        preset's values, but must be None with another program's network.
-
-    Raises ValueError if a part's output has a wrong shape or range, TypeError if a part is not a module or its output
-    not a tensor; the message names the part.
+    Raises:
+        ValueError: if a part's output has a wrong shape or range.
+        TypeError: if a part is not a module or its output not a tensor; the message names the part.
     """
 
     @own_settings()
@@ -137,11 +138,14 @@ class NeuralNet(nn.Module):
     def forecast(self, inputs: object) -> object:
         """Predict how a position's game will end: win probability, score and ownership.
 
-        For a Position, return a PositionForecast in Black's view, computed in eval mode.  Raises ValueError for a
-        position of another game, for a game without points, and if the value head predicts no score and ownership.
+        For a Position, return a PositionForecast in Black's view, computed in eval mode.
 
         For planes [B, planes, H, W], return the tensors that training needs, in the view of the player about to move:
         logits [B, action_space], value [B], and the value head's Forecast, or None if it is not a ForecastHead.
+
+        Raises:
+            ValueError: for a position of another game, for a game without points, and if the value head predicts no
+                score and ownership.
         """
         if isinstance(inputs, Position):
             return forecast_position(self.base_net, self.value, self.env, inputs)
@@ -156,7 +160,8 @@ class NeuralNet(nn.Module):
     def resized(self, env: GameEnv) -> "NeuralNet":
         """Return a network that plays the game on another board and shares its weights with this network.
 
-        Raises ValueError if `env` is another game, or if this network is not size-free.
+        Raises:
+            ValueError: if `env` is another game, or if this network is not size-free.
         """
         if not parts.fits_game(parts.game_structure(self.env), env, self.size_free):
             why = "is another game" if self.size_free else "has another structure, and its heads fit one board size"
@@ -180,10 +185,13 @@ class NeuralNet(nn.Module):
         AlphaGo.jl: 1 if Black (the first player) wins, -1 if White wins.
 
         For a sequence of n positions, return policy float32 [n, action_space] and value float32 [n].  (AlphaGo.jl
-        returns actions x batch.)  Raises ValueError for a position of another game.
+        returns actions x batch.)
 
         For a tensor of planes, return the result of `forward`, with logits and values in the view of the player about
         to move.
+
+        Raises:
+            ValueError: for a position of another game.
         """
         if isinstance(inputs, (torch.Tensor, torch.fx.Proxy)):
             return super().__call__(inputs, *rest, **options)
@@ -208,8 +216,9 @@ class NeuralNet(nn.Module):
         The evaluator is cached: as long as the weights are unchanged, further calls return the same object, which
         several searches may use.
 
-        dtype, device, exact, before: see `alphago.nn.inference.gpu.make_evaluator`.
-        shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
+        Args:
+            dtype, device, exact, before: see `alphago.nn.inference.gpu.make_evaluator`.
+            shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
         """
         modules = (self.base_net, self.value, self.policy)
         make = partial(make_evaluator, self.env, modules, dtype=dtype, device=device, exact=exact, before=before)
@@ -219,8 +228,9 @@ class NeuralNet(nn.Module):
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
 
-        device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
-        dtype: as in `evaluator`.
+        Args:
+            device: the device that computes the network, as in `evaluator`; the positions are on the CPU.
+            dtype: as in `evaluator`.
         """
         modules = (self.base_net, self.value, self.policy)
 
@@ -268,7 +278,9 @@ class NeuralNet(nn.Module):
         """The value below which a player should resign, -1 .. 1, in that player's view; -1 stands for never.
 
         It is the text "resign_threshold" in `notes`, which the network's run calibrated, or -1 without this text.
-        Raises ModelError if the text is not a number from -1 to 1.
+
+        Raises:
+            ModelError: if the text is not a number from -1 to 1.
         """
         note = self.notes.get("resign_threshold", "-1")
         try:
@@ -289,8 +301,13 @@ class NeuralNet(nn.Module):
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is unchanged.
 
-        path: the file.  extra: further texts by name, which become `notes` of the loaded network.
-        Raises OSError, with the file's name, if the file cannot be written; ValueError if the weights are not finite.
+        Args:
+            path: the file.
+            extra: further texts by name, which become `notes` of the loaded network.
+
+        Raises:
+            OSError: with the file's name, if the file cannot be written.
+            ValueError: if the weights are not finite.
         """
         taught = {TAUGHT_BY: self.taught_by} if self.taught_by else {}
         model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
@@ -301,7 +318,9 @@ def check_options(
 ) -> None:
     """Raise TypeError or ValueError if arguments of a NeuralNet are wrong or do not go together.
 
-    slots: the modules passed, by slot.  sized: whether tower_height or channels was passed.
+    Args:
+        slots: the modules passed, by slot.
+        sized: whether tower_height or channels was passed.
     """
     for slot, module in slots.items():
         if module is not None and not isinstance(module, nn.Module):
@@ -347,9 +366,12 @@ OWN_PARTS = {"cgzero": cgzero_parts, "cody2007": cody2007_parts}  # presets whos
 def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | None) -> NeuralNet:
     """Return a network with new weights from a description.
 
-    config: from `NeuralNet.config`.
-    modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.
-    Raises ValueError or TypeError if the description is damaged or does not fit the game.
+    Args:
+        config: from `NeuralNet.config`.
+        modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.
+
+    Raises:
+        ValueError or TypeError: if the description is damaged or does not fit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
@@ -371,16 +393,21 @@ def load_model(
 ) -> NeuralNet:
     """Load a network that `NeuralNet.save` wrote to a file; the result is on the CPU and in eval mode.
 
-    path: the file, a run's folder for its latest network, or the name of a network that comes with the package: "7x7",
-        "9x9", ….  "katago:FILE" is a network of KataGo, "katago:katrain" that of an installed package `katrain`: see
-        docs/katago.md.
-    env: the game to play; None for the game that was saved, if it comes with the package.  It must have the saved
-        game, planes and actions; only options such as komi may differ, and if the network is size-free also the board.
-        With KataGo's file, the network's `env` is this game with KataGo's planes.
-    base_net, value, policy: modules for the parts that are custom modules, of the classes that were saved; their
-        weights are overwritten.  The file has only the names of these classes.
-    Raises ModelError if the file is missing, damaged, not a network or of another game, and for modules that do not
-    fit the file.  No code in the file is executed.
+    No code in the file is executed.
+
+    Args:
+        path: the file, a run's folder for its latest network, or the name of a network that comes with the package:
+            "7x7", "9x9", ….  "katago:FILE" is a network of KataGo, "katago:katrain" that of an installed package
+            `katrain`: see docs/katago.md.
+        env: the game to play; None for the game that was saved, if it comes with the package.  It must have the saved
+            game, planes and actions; only options such as komi may differ, and if the network is size-free also the
+            board.  With KataGo's file, the network's `env` is this game with KataGo's planes.
+        base_net, value, policy: modules for the parts that are custom modules, of the classes that were saved; their
+            weights are overwritten.  The file has only the names of these classes.
+
+    Raises:
+        ModelError: if the file is missing, damaged, not a network or of another game, and for modules that do not fit
+            the file.
     """
     modules = {"base_net": base_net, "value": value, "policy": policy}
     path = model_files.model_file(path)

@@ -27,7 +27,9 @@ class NetParts(NamedTuple):
 def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = None) -> Svg:
     """Return the picture of a network as SVG; see `NeuralNet.svg`.
 
-    parameters: the network's number of parameters.  size: the width in pixels.
+    Args:
+        parameters: the network's number of parameters.
+        size: the width in pixels.
     """
     weight = next(net.base_net.parameters(), torch.zeros(0))
     planes = torch.zeros([1, env.planes, *env.plane_shape], dtype=weight.dtype, device=weight.device)

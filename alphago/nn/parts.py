@@ -28,7 +28,9 @@ def register_part(part: PartClass) -> PartClass:
 
     Use it as a decorator.  The constructor's arguments must be plain data or registered parts; each instance keeps them
     as `arguments`.
-    Raises ValueError if another class is registered by this name.
+
+    Raises:
+        ValueError: if another class is registered by this name.
     """
     known = PARTS.get(part.__name__, part)
     if class_path(known) != class_path(part):
@@ -87,7 +89,9 @@ def describe_slots(slots: Mapping[str, nn.Module | None]) -> tuple[dict[str, Any
 def build_part(description: Mapping[str, object]) -> nn.Module:
     """Return a new part from a description that `describe_part` returned.
 
-    Raises ValueError for an unknown part, ValueError or TypeError for wrong arguments.
+    Raises:
+        ValueError: for an unknown part.
+        ValueError or TypeError: for wrong arguments.
     """
     arguments = {name: build_part(item) if isinstance(item, Mapping) else item for name, item in description.items()}
     name = arguments.pop("part", None)
@@ -100,7 +104,9 @@ def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torc
     """Return `build_part(description)`, after checking that its weights have the shapes of `tensors`.
 
     The shapes are checked before memory for the weights is allocated.
-    Raises ValueError for other shapes or a damaged description.
+
+    Raises:
+        ValueError: for other shapes or a damaged description.
     """
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
@@ -122,7 +128,8 @@ def few_weights(most: int) -> Iterator[None]:
 
     So a damaged description of millions of layers cannot take hours to build.
 
-    most: the number of weight tensors that the network's file has for the part.
+    Args:
+        most: the number of weight tensors that the network's file has for the part.
     """
     this_thread = threading.get_ident()
     built = 0
@@ -162,7 +169,9 @@ def game_structure(env: GameEnv) -> dict[str, Any]:
 def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bool:
     """Return whether a network for a game of the given structure can play the game `env`.
 
-    structure: from `game_structure`.  size_free: whether the network fits any board of its game.
+    Args:
+        structure: from `game_structure`.
+        size_free: whether the network fits any board of its game.
     """
     wanted = game_structure(env)
     if not size_free:
@@ -191,8 +200,11 @@ def eval_mode(module: nn.Module) -> Iterator[None]:
 def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tensor:
     """Run a base on two all-zero positions and return the features [2, ...].
 
-    default_heads: whether one of the heads is a default one, which needs features [2, C, H, W] or [2, F].
-    Raises ValueError if the features have another shape.
+    Args:
+        default_heads: whether one of the heads is a default one, which needs features [2, C, H, W] or [2, F].
+
+    Raises:
+        ValueError: if the features have another shape.
     """
     parameter = next(base.parameters(), torch.zeros(0))
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
@@ -209,8 +221,11 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
     """Check a network's heads on features [2, ...].
 
-    Raises ValueError unless the value head's output is [2, 1] or [2] in -1 .. 1, and the policy head's output is
-    [2, action_space] and not probabilities.  A softmax of probabilities would be nearly uniform.
+    A softmax of probabilities would be nearly uniform.
+
+    Raises:
+        ValueError: unless the value head's output is [2, 1] or [2] in -1 .. 1, and the policy head's output is [2,
+            action_space] and not probabilities.
     """
     values = run_part("value", value, features)
     fits = values.shape in ((2, 1), (2,))
@@ -242,7 +257,9 @@ def last_layer(module: nn.Module) -> nn.Module:
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
     """Return the output of a part in eval mode, without gradients; slot: the part's slot, for messages.
 
-    Raises ValueError if the part fails, TypeError if its output is not a tensor.
+    Raises:
+        ValueError: if the part fails.
+        TypeError: if its output is not a tensor.
     """
     try:
         with eval_mode(module), torch.no_grad(), one_torch_thread():  # threads do not help with two positions
@@ -260,7 +277,9 @@ def check_shape(
 ) -> None:
     """Raise ValueError, which names the part and its shapes, unless `fits` is True.
 
-    expected: the expected shapes of the output, as text.  fits: whether the output has one of them.
+    Args:
+        expected: the expected shapes of the output, as text.
+        fits: whether the output has one of them.
     """
     if not fits:
         raise ValueError(

@@ -33,7 +33,9 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
     """Return relu(norm(features) + added), or relu(norm(features)) if `added` is None.
 
     In training mode the norm's running statistics are updated.
-    features, added: [B, C, H, W], like the result.
+
+    Args:
+        features, added: [B, C, H, W], like the result.
     """
     inputs = [features] if added is None else [features, added]
     if norm.training and is_plain_norm(norm):
@@ -56,7 +58,8 @@ def is_plain_norm(norm: nn.Module) -> TypeGuard[nn.BatchNorm2d]:
 def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the mean and the maximum of each channel over each board, both [B, C], of features [B, C, H, W].
 
-    training: whether the kernels may be used; a network for search must consist of torch's operations.
+    Args:
+        training: whether the kernels may be used; a network for search must consist of torch's operations.
     """
     if training and suits_kernels(features):
         channels = features.shape[1]
@@ -69,8 +72,9 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
     """Return the mean of each channel over each board, [B, C], of features [B, C, H, W].
 
-    training: whether to use torch's mean, whose gradient is three times as fast on a CPU as that of a pooling.  For
-        search a pooling is used, which the evaluators can translate.
+    Args:
+        training: whether to use torch's mean, whose gradient is three times as fast on a CPU as that of a pooling.  For
+            search a pooling is used, which the evaluators can translate.
     """
     if training:
         channels_last = features.permute(0, 2, 3, 1)  # [B, H, W, C]
@@ -124,7 +128,8 @@ class NormRelu(torch.autograd.Function):
     ) -> torch.Tensor:
         """Return relu(norm(features) + added), and move the running statistics of `norm`.
 
-        weight, bias: the norm's parameters, which are arguments so that they get gradients.
+        Args:
+            weight, bias: the norm's parameters, which are arguments so that they get gradients.
         """
         x, channels = flat(features), len(weight)
         tiles = np.empty((2, kernels.ROWS * channels), np.float32)  # each channel's scale and shift, repeated

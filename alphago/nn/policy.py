@@ -23,7 +23,8 @@ class PointPolicy(nn.Module):
     maxima (after Wu 2019, "Accelerating Self-Play Learning in Go", appendix A.4).  The last layers are initialised near
     0, so that an untrained policy is nearly uniform.
 
-    has_pass: whether the game's last action is a pass.
+    Args:
+        has_pass: whether the game's last action is a pass.
     """
 
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
@@ -97,7 +98,8 @@ class FlatPolicy(nn.Module):
 def default_policy(env: GameEnv, channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
     """Return the default policy head for features [B, channels, *shape], or [B, channels] if `shape` is None.
 
-    size_free: whether the weights must fit any board: PointPolicy instead of DensePolicy.
+    Args:
+        size_free: whether the weights must fit any board: PointPolicy instead of DensePolicy.
     """
     if shape is None:
         return FlatPolicy(channels, env.action_space, FLAT_HIDDEN)

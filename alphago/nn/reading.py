@@ -23,9 +23,10 @@ NOT_FINITE = "the network's output is not finite: its weights are broken, or too
 class PositionForecast(NamedTuple):
     """A network's prediction of how a position's game ends, always in Black's view.
 
-    win_probability: Black's probability to win, 0 .. 1; a draw counts half.
-    score: Black's expected margin in points, komi included.
-    ownership: float32 [height, width], each point's expected owner, from -1 (White) to 1 (Black); row 0 is the top.
+    Attributes:
+        win_probability: Black's probability to win, 0 .. 1; a draw counts half.
+        score: Black's expected margin in points, komi included.
+        ownership: float32 [height, width], each point's expected owner, from -1 (White) to 1 (Black); row 0 is the top.
     """
 
     win_probability: float
@@ -50,7 +51,8 @@ class PositionForecast(NamedTuple):
 def read_positions(net: nn.Module, env: GameEnv, positions: Sequence[Position]) -> tuple[np.ndarray, np.ndarray]:
     """Return policy float32 [n, action_space] and value float32 [n] in Black's view; see `NeuralNet.__call__`.
 
-    Raises ValueError for a position of another game, and if the network's output is not finite.
+    Raises:
+        ValueError: for a position of another game, and if the network's output is not finite.
     """
     policy = np.zeros((len(positions), env.action_space), np.float32)
     value = np.zeros(len(positions), np.float32)
@@ -74,7 +76,8 @@ def read_positions(net: nn.Module, env: GameEnv, positions: Sequence[Position]) 
 def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, position: Position) -> PositionForecast:
     """Return the value head's prediction for one position; see `NeuralNet.forecast`.
 
-    base_net, value: parts of a network for the game `env`.
+    Args:
+        base_net, value: parts of a network for the game `env`.
     """
     if not env.has_ownership:
         raise ValueError(f"a forecast of points needs a game that is won by them, got {env}")
@@ -108,7 +111,8 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """Return a batch with the positions in its slots, in order.
 
-    Raises ValueError for a position of another game; positions of matches (`GameEnv.match_variant`) are welcome.
+    Raises:
+        ValueError: for a position of another game; positions of matches (`GameEnv.match_variant`) are welcome.
     """
     games = list({id(position.env): position.env for position in positions}.values())
     if games and env.match_variant().accepts(games[0]):

@@ -13,7 +13,9 @@ def bytes_of(tensors: Mapping[str, torch.Tensor], header: Mapping[str, str]) -> 
     `safetensors.torch.save` is used only for dtypes that NumPy does not have.  It makes a ctypes type for each new size
     of a tensor, and Python keeps these types, so the memory of a process that saves tensors of many sizes would grow.
 
-    tensors: by name; contiguous, on the CPU, no two of them in the same memory.  header: texts by name.
+    Args:
+        tensors: by name; contiguous, on the CPU, no two of them in the same memory.
+        header: texts by name.
     """
     try:
         arrays = {name: tensor.numpy() for name, tensor in tensors.items()}

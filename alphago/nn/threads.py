@@ -101,7 +101,8 @@ class Workers:
         If a task raises an exception, or Ctrl-C interrupts this method, the method sets `stop`, waits until all tasks
         have ended, and raises the exception.
 
-        stop: an event at which long tasks should end early; None if the tasks check no event.
+        Args:
+            stop: an event at which long tasks should end early; None if the tasks check no event.
         """
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:

@@ -68,9 +68,11 @@ class Rotation(nn.Module):
 class Attention(nn.Module):
     """Attention of every point to every point (Vaswani et al. 2017): [B, points, channels] -> the same, to be added.
 
-    heads: number of queries of a point.  groups: number of its keys and of its values, each for heads / groups queries
-        (Ainslie et al. 2023, "GQA").
-    key, value: sizes of a query or key, and of a value.  rotated: whether a Rotation turns queries and keys.
+    Args:
+        heads: number of queries of a point.
+        groups: number of its keys and of its values, each for heads / groups queries (Ainslie et al. 2023, "GQA").
+        key, value: sizes of a query or key, and of a value.
+        rotated: whether a Rotation turns queries and keys.
     """
 
     def __init__(
@@ -118,7 +120,8 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     """Two dense layers at each point: [B, points, channels] -> the same, to be added.
 
-    hidden: number of hidden units: silu(up), or if `gated` silu(up) times a second layer (Shazeer 2020, SwiGLU).
+    Args:
+        hidden: number of hidden units: silu(up), or if `gated` silu(up) times a second layer (Shazeer 2020, SwiGLU).
     """
 
     def __init__(self, channels: int, hidden: int, gated: bool = True, epsilon: float = EPSILON) -> None:
@@ -143,7 +146,8 @@ KINDS: dict[str, type[nn.Module]] = {"attention": Attention, "feedforward": Feed
 class Transformer(nn.Module):
     """A sequence of blocks, each added to its input: [B, channels, H, W] -> [B, channels, H, W].
 
-    blocks: for each block its kind in KINDS, and its arguments after `channels`.
+    Args:
+        blocks: for each block its kind in KINDS, and its arguments after `channels`.
     """
 
     def __init__(self, channels: int, blocks: Sequence[Sequence[Any]]) -> None:

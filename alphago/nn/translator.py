@@ -27,7 +27,8 @@ POOLING_DEFAULTS = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": Fa
 class Translator(fx.Interpreter):
     """An interpreter of a traced part that appends the part's operations to a NetworkGraph.
 
-    slot: the part's slot, such as "policy", which the names of its weights begin with.
+    Args:
+        slot: the part's slot, such as "policy", which the names of its weights begin with.
     """
 
     def __init__(self, module: fx.GraphModule, graph: NetworkGraph, slot: str) -> None:
@@ -265,7 +266,8 @@ def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> T
 def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> Tensor:
     """Translate an index such as `inputs[:, i]` or `inputs[:, :, begin:end:step]`.
 
-    Raises NotImplementedError unless only the last of several indices is no full slice, on an axis of known length.
+    Raises:
+        NotImplementedError: unless only the last of several indices is no full slice, on an axis of known length.
     """
     *before, last = key
     axis = len(before)

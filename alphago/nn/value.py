@@ -126,7 +126,9 @@ class AddedForecast(ForecastHead):
     Ownership is computed from the features by a 1x1 convolution.  The score is computed from the channels' means and
     maxima over the board and the sum of the ownership.  The added layers are initialised near 0.
 
-    value: the value head.  channels: number of channels of the features.
+    Args:
+        value: the value head.
+        channels: number of channels of the features.
     """
 
     def __init__(self, value: nn.Module, channels: int) -> None:
@@ -149,7 +151,8 @@ class AddedForecast(ForecastHead):
 def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:
     """Return the default value head for features [B, channels, *shape], or [B, channels] if `shape` is None.
 
-    size_free: whether the weights must fit any board: ForecastValue instead of DenseValue.
+    Args:
+        size_free: whether the weights must fit any board: ForecastValue instead of DenseValue.
     """
     if shape is None:
         return FlatValue(channels)
@@ -159,7 +162,8 @@ def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool)
 def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
     """Return the sum of the ownership over each board, in tens of points: [B, 1, H, W] -> [B, 1].
 
-    training: as in `alphago.nn.passes.board_mean`.
+    Args:
+        training: as in `alphago.nn.passes.board_mean`.
     """
     points = ownership.shape[-1] * ownership.shape[-2] / POINTS
     return board_mean(ownership, training) * points

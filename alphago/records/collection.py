@@ -32,7 +32,9 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     files, the same on every call.  Games on other boards, illegal games and games without a result are left out.  From
     a dataset only the validation games are read, if it has any.
 
-    Raises FileNotFoundError if `path` does not exist, ValueError if it holds no game of `env`.
+    Raises:
+        FileNotFoundError: if `path` does not exist.
+        ValueError: if it holds no game of `env`.
     """
     path = user_path(path)
     left_out: Counter[str] = Counter()
@@ -77,7 +79,8 @@ def in_random_order(file: Path, env: GameEnv, left_out: Counter[str]) -> Iterato
 def files_with_games(path: Path) -> list[Path]:
     """Return the files at a path that may hold games, by their names; a file that is named itself may have any.
 
-    Raises FileNotFoundError if the path does not exist.
+    Raises:
+        FileNotFoundError: if the path does not exist.
     """
     if not path.exists():
         raise FileNotFoundError(f"games must be in a dataset, a run, or a file or folder of games, got {path}")
@@ -87,8 +90,11 @@ def files_with_games(path: Path) -> list[Path]:
 def records_of(file: Path, env: GameEnv, left_out: Counter[str]) -> list[GameRecord]:
     """Return the games of a file of records or SGF, or of an archive of SGF files, that are of `env`.
 
-    left_out: counts the games that are left out, by reason.
-    Raises ValueError if a file of records is damaged.
+    Args:
+        left_out: counts the games that are left out, by reason.
+
+    Raises:
+        ValueError: if a file of records is damaged.
     """
     if file.suffix == ".npz":
         of_file = load_records(file)
@@ -123,7 +129,8 @@ def why_useless(game: SgfGame, env: GoEnv) -> str:
 def sentence_of(left_out: Mapping[str, int]) -> str:
     """Return a sentence about games left out; "" if no game is left out.
 
-    left_out: how many games are left out, by reason.
+    Args:
+        left_out: how many games are left out, by reason.
     """
     total = sum(left_out.values())
     if not total:

@@ -60,8 +60,9 @@ class GameFilter:
 class Converter:
     """Converts pieces of source files (see `alphago.records.sources.Piece`) to rows of a dataset.
 
-    filter: which games to keep.
-    index: [n] of dtype ENTRY, sorted by id: results and komi for texts with a game on each line.
+    Attributes:
+        filter: which games to keep.
+        index: [n] of dtype ENTRY, sorted by id: results and komi for texts with a game on each line.
     """
 
     filter: GameFilter
@@ -177,7 +178,8 @@ class Converter:
 
         A text of plays alone has a faster reader than SGF, since archives of this kind have millions of games.
 
-        name: the file's name, for messages.
+        Args:
+            name: the file's name, for messages.
         """
         label, _, text = line.partition(b"\t")
         label, text = label.strip().removeprefix(codecs.BOM_UTF8), text.strip()
@@ -223,7 +225,9 @@ def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
 def stored_plies(steps: np.ndarray, pass_action: int) -> np.ndarray:
     """Return the plies of a game as a dataset stores them, uint16, with a ply for each skipped turn.
 
-    steps: the moves, from `steps_of`.  pass_action: the action of a pass, which with SKIPPED stands for a skipped turn.
+    Args:
+        steps: the moves, from `steps_of`.
+        pass_action: the action of a pass, which with SKIPPED stands for a skipped turn.
     """
     after_skipped_turn = steps < 0
     actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
@@ -243,7 +247,8 @@ def known_fields(entry: np.void | None) -> dict[str, Any]:
 def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
     """Return colours (1, -1) and actions, int32 [n], of a text of plays on 19x19 that have six bytes each, ;B[pd].
 
-    Returns None if the text has any other form, or a point off the board.
+    Returns:
+        None if the text has any other form, or a point off the board.
     """
     if not text or len(text) % 6:
         return None
@@ -263,7 +268,9 @@ def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 def game_of_plays(colours: np.ndarray, actions: np.ndarray, where: str) -> SgfGame:
     """Return the game of plays on 19x19 up to the first illegal one, read as the plays of an SGF file without rules.
 
-    colours, actions: from `plays_of`.  where: names the game in messages.
+    Args:
+        colours, actions: from `plays_of`.
+        where: names the game in messages.
     """
     stretch = Stretch(
         np.zeros(361, np.int8), int(colours[0]), colours.tolist(), actions.tolist(), [*range(len(actions))]

@@ -66,11 +66,13 @@ GAME = np.dtype(
 class StoredGame(NamedTuple):
     """One game of a dataset.
 
-    row: the game's row, of dtype GAME.
-    moves: int32 [T], actions.  movers: int8 [T], who played them, +1 Black, -1 White.
-    skipped: bool, for each stored ply whether it stands for a skipped turn, which is no move.
-    black, white: int32 [n], the points with set-up stones.
-    label: a teacher's label of the position before the last move (`label_dtype`); None without a teacher.
+    Attributes:
+        row: the game's row, of dtype GAME.
+        moves: int32 [T], actions.
+        movers: int8 [T], who played them, +1 Black, -1 White.
+        skipped: bool, for each stored ply whether it stands for a skipped turn, which is no move.
+        black, white: int32 [n], the points with set-up stones.
+        label: a teacher's label of the position before the last move (`label_dtype`); None without a teacher.
     """
 
     row: np.void
@@ -216,8 +218,10 @@ class Dataset:
     def select(self, split: str | None = None, size: int | None = None, *, results_only: bool = False) -> np.ndarray:
         """Return the numbers, int64 [n], of the games of a split and a board size.
 
-        split: "train", "validation" or "test"; None for all games.  size: the board size; None for all sizes.
-        results_only: whether to leave out games whose result is unknown.
+        Args:
+            split: "train", "validation" or "test"; None for all games.
+            size: the board size; None for all sizes.
+            results_only: whether to leave out games whose result is unknown.
         """
         chosen = np.ones(len(self), np.bool_)
         if split is not None:
@@ -264,7 +268,9 @@ class Dataset:
 def read_index(path: Path) -> dict[str, Any]:
     """Return the index of the dataset in a folder, from index.json.
 
-    Raises FileNotFoundError if there is no index, ValueError if it is damaged.
+    Raises:
+        FileNotFoundError: if there is no index.
+        ValueError: if it is damaged.
     """
     if not (path / INDEX).is_file():
         raise FileNotFoundError(

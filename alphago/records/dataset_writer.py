@@ -69,8 +69,11 @@ class Split(NamedTuple):
 class Batch(NamedTuple):
     """Converted games that are not yet in a dataset.
 
-    games: rows, [n] of dtype GAME; their field `start` is an index into `moves`.  moves: uint16, stones and plies.
-    rejected: the number of games left out for each reason.  examples: some messages for each reason.
+    Attributes:
+        games: rows, [n] of dtype GAME; their field `start` is an index into `moves`.
+        moves: uint16, stones and plies.
+        rejected: the number of games left out for each reason.
+        examples: some messages for each reason.
     """
 
     games: np.ndarray
@@ -92,8 +95,9 @@ class Collector:
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
         """Add a game.
 
-        row: the fields of its row except `start`; without `hash` it gets that of the words.  words: its stones and
-            plies, uint16.
+        Args:
+            row: the fields of its row except `start`; without `hash` it gets that of the words.
+            words: its stones and plies, uint16.
         """
         complete = {**row, "start": self.length}
         if "hash" not in row:
@@ -127,7 +131,9 @@ class Collector:
 def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     """Return a 64-bit hash of a game, the same for its rotated and reflected copies.
 
-    size, first, stones: fields of the game's row.  words: its stones and plies, uint16.
+    Args:
+        size, first, stones: fields of the game's row.
+        words: its stones and plies, uint16.
     """
     marks = words & (WHITE_STONE | SKIPPED)
     actions = words ^ marks
@@ -179,9 +185,14 @@ class DatasetWriter:
     def __init__(self, path: str | Path, split: Split | None = None) -> None:
         """Create the folder, or open the dataset in it.
 
-        split: the shares of validation and test games; None for the dataset's own, or the default for a new dataset.
-        Raises ValueError if the dataset has another split, FileExistsError if the folder holds other files,
-        BlockingIOError if another process writes to the dataset.
+        Args:
+            split: the shares of validation and test games; None for the dataset's own, or the default for a new
+                dataset.
+
+        Raises:
+            ValueError: if the dataset has another split.
+            FileExistsError: if the folder holds other files.
+            BlockingIOError: if another process writes to the dataset.
         """
         self.path = user_path(path)
         with explain_os_error(f"the dataset {path} cannot be made"):
@@ -242,9 +253,13 @@ class DatasetWriter:
         If the sources have changed since the import was interrupted, it begins again, since the sources give other jobs
         now.  The games that were written stay in the dataset, and are left out as duplicates.
 
-        sources: JSON data, for each source a list: its path, then sizes and times that change when the source changes.
-        options: JSON data; two imports with equal sources and options are the same import.
-        Raises ValueError if an import from other paths, or with other options, was interrupted.
+        Args:
+            sources: JSON data, for each source a list: its path, then sizes and times that change when the source
+                changes.
+            options: JSON data; two imports with equal sources and options are the same import.
+
+        Raises:
+            ValueError: if an import from other paths, or with other options, was interrupted.
         """
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
@@ -269,7 +284,8 @@ class DatasetWriter:
     def add(self, batch: Batch, jobs: int) -> None:
         """Add the games of a batch that the dataset does not have; write a part once GAMES_PER_PART games are waiting.
 
-        jobs: how many jobs of the import are done, with this batch.
+        Args:
+            jobs: how many jobs of the import are done, with this batch.
         """
         is_new = self.seen.add_new(batch.games["hash"])
         self.waiting.add_rejected(batch.rejected, batch.examples)
@@ -299,7 +315,9 @@ class DatasetWriter:
     def write_part(self, arrays: Mapping[str, np.ndarray], **more: object) -> None:
         """Write the arrays of a part, and add it to the index, which is still to be written.
 
-        arrays: by name, among them `games`, whose splits are filled in.  more: further entries of the part.
+        Args:
+            arrays: by name, among them `games`, whose splits are filled in.
+            more: further entries of the part.
         """
         games = arrays["games"]
         games["split"] = self.split.of(games["hash"])
@@ -325,9 +343,13 @@ class LabelWriter(DatasetWriter):
 
     Each part has the number of the position that was drawn last, so that a later call can go on after it.
 
-    path: the folder, new or begun by the same call.  env: the game.
-    teacher: the entry `teacher` of the index, plain data.
-    Raises ValueError if the folder has another dataset, or was begun with other games, settings or another teacher.
+    Args:
+        path: the folder, new or begun by the same call.
+        env: the game.
+        teacher: the entry `teacher` of the index, plain data.
+
+    Raises:
+        ValueError: if the folder has another dataset, or was begun with other games, settings or another teacher.
     """
 
     def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
@@ -348,8 +370,10 @@ class LabelWriter(DatasetWriter):
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.
 
-        moves: all moves of the game, without skipped turns; they determine the split of the position.
-        label: of `label_dtype`.  drawn: the number of the position, larger than those of all earlier calls.
+        Args:
+            moves: all moves of the game, without skipped turns; they determine the split of the position.
+            label: of `label_dtype`.
+            drawn: the number of the position, larger than those of all earlier calls.
         """
         black_moves = ply % 2 == 0
         mover_wins = label["win"] > 0.5
@@ -386,7 +410,8 @@ def paths_of(entry: Mapping[str, Any]) -> list[str]:
 def check_begun(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise ValueError, which names each difference, unless all that is given now is what the file was begun with.
 
-    before, now: plain data; entries of a mapping in them are compared one by one.
+    Args:
+        before, now: plain data; entries of a mapping in them are compared one by one.
     """
     known, given = flat(before), flat(now)
     changed = [key for key in given if known.get(key) != given[key]]

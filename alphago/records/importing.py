@@ -28,9 +28,11 @@ PIECES_PER_JOB = 200
 class ImportReport:
     """The result of an import.
 
-    kept: number of games added.  total: number of games in the dataset now.  rejected: number of games left out for
-        each reason.
-    examples: some messages for each reason.
+    Attributes:
+        kept: number of games added.
+        total: number of games in the dataset now.
+        rejected: number of games left out for each reason.
+        examples: some messages for each reason.
     """
 
     kept: int = 0
@@ -112,7 +114,8 @@ def import_games(
 def stamp(path: str | Path, dataset: str | Path) -> list[str]:
     """Return [path, digest] of a source; the digest is of its files' names, sizes and times.
 
-    dataset: the dataset's folder.  Files in it, and files that no import reads, are left out.
+    Args:
+        dataset: the dataset's folder.  Files in it, and files that no import reads, are left out.
     """
     place, written_to = Path(path), user_path(dataset).resolve()
     digest = hashlib.blake2b(digest_size=16)
@@ -143,7 +146,8 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[Piece]]:
 def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
     """Yield the games of each job, in the jobs' order.
 
-    workers: as `import_games` takes it.
+    Args:
+        workers: as `import_games` takes it.
     """
     with pool_of(None if str(workers) == "1" else workers) as pool:
         if pool is None:  # there are no others: this process converts

@@ -34,7 +34,8 @@ def label_dtype(size: int) -> np.dtype[np.void]:
 def label_values(labels: np.ndarray | np.void, margin_weight: float) -> np.ndarray:
     """Return the value targets of labels, float32, in the view of the player about to move.
 
-    margin_weight: the weight of the lead in the outcomes of the game that is learned (`GoEnv`).
+    Args:
+        margin_weight: the weight of the lead in the outcomes of the game that is learned (`GoEnv`).
     """
     result, lead = 2 * labels["win"] - 1, labels["lead"]
     return np.asarray((1 - margin_weight) * result + margin_weight * np.tanh(lead / MARGIN), np.float32)

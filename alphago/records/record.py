@@ -117,9 +117,12 @@ class GameRecord:
         """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
         stones.
 
-        env: the game, needed for records that were read from a file; None for `self.env`.
-        look: further keywords of `Position.svg`.
-        Raises ValueError if the game is unknown or has no such ply.
+        Args:
+            env: the game, needed for records that were read from a file; None for `self.env`.
+            look: further keywords of `Position.svg`.
+
+        Raises:
+            ValueError: if the game is unknown or has no such ply.
         """
         game = game_of(self, env)
         if ply is not None:
@@ -131,22 +134,27 @@ class GameRecord:
     def animation(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Svg:
         """Return the game as an animated SVG that loops, `seconds` a move.
 
-        env: as in `svg`. size: width in pixels.
+        Args:
+            env: as in `svg`. size: width in pixels.
         """
         return animate(frames_of(self, env, seconds), seconds, last=max(seconds, LAST), size=size)
 
     def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
         """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
 
-        env: as in `svg`. size: width in pixels.
-        Raises ImportError without Pillow (the extra `plot`).
+        Args:
+            env: as in `svg`. size: width in pixels.
+
+        Raises:
+            ImportError: without Pillow (the extra `plot`).
         """
         return to_gif(frames_of(self, env, seconds), seconds, last=max(seconds, LAST), size=size)
 
     def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
         """Return one picture of at most `most` evenly spaced positions of the game, `columns` in a row.
 
-        env: as in `svg`.
+        Args:
+            env: as in `svg`.
         """
         check_int("columns", columns, 1)
         positions = list(self.position(game_of(self, env)).replay())
@@ -196,7 +204,9 @@ def steps_of(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
 
     A step is the move's action, or -1 - action if the other side's turn was skipped before the move.
 
-    movers: who played each move.  first: the side to move in the beginning; 0 for games that skip no turns.
+    Args:
+        movers: who played each move.
+        first: the side to move in the beginning; 0 for games that skip no turns.
     """
     # The mover before the first move is the other side; the cut is for a game without moves.
     movers_before = np.concatenate([np.full(1, -first, np.int8), movers[:-1]])[: len(moves)]
@@ -214,8 +224,9 @@ def record_without_searches(
 ) -> GameRecord:
     """Return the record of a game from a file: one-hot policies for the moves played, values 0.
 
-    moves, movers: actions, and +1 or -1 for who played them, integers [T].
-    outcome, score, resigned, setup: as in GameRecord.
+    Args:
+        moves, movers: actions, and +1 or -1 for who played them, integers [T].
+        outcome, score, resigned, setup: as in GameRecord.
     """
     policies = np.zeros((len(moves), env.action_space), np.uint16)
     policies[np.arange(len(moves)), moves] = POLICY_SCALE
@@ -310,8 +321,11 @@ class RecordedMoves(NamedTuple):
 class RecordBuilder:
     """A game in progress, recorded ply by ply.
 
-    setup, seed, env: as in `GameRecord`.
-    Raises ValueError for a seed outside 0 .. SEED_END - 1.
+    Args:
+        setup, seed, env: as in `GameRecord`.
+
+    Raises:
+        ValueError: for a seed outside 0 .. SEED_END - 1.
     """
 
     def __init__(
@@ -349,8 +363,9 @@ class RecordBuilder:
     ) -> None:
         """Add a move.
 
-        policy: float32 [A], sums to 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White).
-        legal_count: number of legal actions. weight, surprise: as in `GameRecord`.
+        Args:
+            policy: float32 [A], sums to 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White).
+            legal_count: number of legal actions. weight, surprise: as in `GameRecord`.
         """
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
@@ -358,7 +373,9 @@ class RecordBuilder:
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
         """Return the record of the finished game.
 
-        outcome, score, resigned: as in `GameRecord`.  action_space: number of actions of the game.
+        Args:
+            outcome, score, resigned: as in `GameRecord`.
+            action_space: number of actions of the game.
         """
         policies, numbers = np.zeros((0, action_space), np.uint16), np.zeros((0, 6))  # of a game without moves
         if self.plies:
@@ -395,7 +412,8 @@ def add_moves(
 ) -> None:
     """Add a move to each of n games.
 
-    policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
+    Args:
+        policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
     """
     columns = (actions, values, legal_counts, movers, weights, surprises)
     block = RecordedMoves(quantise(policies), np.stack(columns, axis=1, dtype=np.float64))

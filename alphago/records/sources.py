@@ -48,10 +48,11 @@ class Piece(NamedTuple):
 
     At most one of `data`, `lines` and `error` is not empty.
 
-    name: the path of the file, with the archive that contains it.
-    data: the content of the file.
-    lines: some lines of a text that has a game on each line.
-    error: why the file cannot be read.
+    Attributes:
+        name: the path of the file, with the archive that contains it.
+        data: the content of the file.
+        lines: some lines of a text that has a game on each line.
+        error: why the file cannot be read.
     """
 
     name: str
@@ -84,7 +85,8 @@ def may_hold_sgf(name: str) -> bool:
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
     """Yield the pieces of one file.
 
-    asked: whether the caller gave the path of the file itself, not of its folder; then its suffix may be any.
+    Args:
+        asked: whether the caller gave the path of the file itself, not of its folder; then its suffix may be any.
     """
     name = str(file)
     try:
@@ -100,7 +102,8 @@ def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
 def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[Piece]:
     """Yield the pieces of an open file, recognised by its name and first bytes.
 
-    asked: as in `pieces_of_file`. level: number of archives that contain the file.
+    Args:
+        asked: as in `pieces_of_file`. level: number of archives that contain the file.
     """
     try:
         if level > MOST_LEVELS:
@@ -153,7 +156,8 @@ def is_wanted(name: str) -> bool:
 def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
     """Yield the pieces of a text: groups of lines if it has a game on each line, the whole text if it looks like SGF.
 
-    asked: whether to yield the whole text even if it does not look like SGF.
+    Args:
+        asked: whether to yield the whole text even if it does not look like SGF.
     """
     # `peek` looks at bytes without taking them; some streams lack it.
     reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]

@@ -31,8 +31,10 @@ MOST_BYTES = 2**32  # largest file that is read as a whole; the package's own fi
 def user_path(path: str | os.PathLike[str]) -> Path:
     """Return a path that a user gave, with a leading ~ replaced by the home folder, as a shell replaces it.
 
-    Raises ValueError for an empty path, which would be the current folder, for names that no file can have, and for
-    links in a loop; TypeError for anything but a path.
+    Raises:
+        ValueError: for an empty path, which would be the current folder, for names that no file can have, and for links
+            in a loop.
+        TypeError: for anything but a path.
     """
     if path == "":
         raise ValueError("a file or folder must have a name, got ''")
@@ -60,8 +62,10 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
 
     If `path` is a link, the link stays, and the file to which it leads is replaced.
 
-    Raises OSError, which names `path`, if the file cannot be written, or if `path` is a folder, a pipe or a device.
     An existing file is then unchanged.
+
+    Raises:
+        OSError: which names `path`, if the file cannot be written, or if `path` is a folder, a pipe or a device.
     """
     with name_in_errors(path):
         target = Path(os.path.realpath(path))
@@ -107,7 +111,8 @@ def append(path: Path, data: bytes) -> None:
 def open_to_append(path: Path) -> BinaryIO:
     """Open a file for unbuffered appending; create the file if it does not exist.
 
-    Raises OSError if `path` is not a regular file.
+    Raises:
+        OSError: if `path` is not a regular file.
     """
     check_regular(path)
     return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags | NO_WAIT, 0o666))
@@ -161,10 +166,11 @@ def flush_folder(folder: Path) -> None:
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes.
 
-    Raises OSError if the file cannot be opened.
-    Raises ValueError if `path` is not a regular file or is a link to itself, if the file has more than `most` bytes or
-    does not fit into the memory, and if the disk fails to read it (EIO).  The ValueError's message, such as "is no
-    file", is the rest of a sentence that begins with the file's name.
+    Raises:
+        OSError: if the file cannot be opened.
+        ValueError: if `path` is not a regular file or is a link to itself, if the file has more than `most` bytes or
+            does not fit into the memory, and if the disk fails to read it (EIO).  Its message, such as "is no file", is
+            the rest of a sentence that begins with the file's name.
     """
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT)) as file:
@@ -196,9 +202,12 @@ def read_named(path: Path, most: int = MOST_BYTES) -> bytes:
 def parse_json(data: bytes) -> Any:
     """Return the value in a JSON text.
 
-    Raises ValueError for any other data.  Its message, "is damaged (...)", is the rest of a sentence that begins with
-    the file's name.  It has only the class of Python's error, whose own text may advise to change Python's settings,
-    as for an integer of too many digits ("use sys.set_int_max_str_digits()").
+    Its message, "is damaged (...)", is the rest of a sentence that begins with the file's name.  It has only the class
+    of Python's error, whose own text may advise to change Python's settings, as for an integer of too many digits ("use
+    sys.set_int_max_str_digits()").
+
+    Raises:
+        ValueError: for any other data.
     """
     try:
         return json.loads(data)
@@ -209,7 +218,8 @@ def parse_json(data: bytes) -> Any:
 def set_aside(path: Path, reason: str) -> str:
     """Rename a damaged file, and return a sentence about it for a report.
 
-    reason: the part of the sentence after the file's name, such as "is damaged".
+    Args:
+        reason: the part of the sentence after the file's name, such as "is damaged".
     """
     aside = path.with_name(path.name + DAMAGED)
     path.replace(aside)
@@ -220,8 +230,10 @@ def lock(folder: Path) -> BinaryIO:
     """Lock a folder until the returned file is closed or the process ends.
 
     On Windows and on file systems without locks, nothing is locked.
-    Raises BlockingIOError if the folder is already locked by another process or call, OSError if the folder cannot be
-    written.
+
+    Raises:
+        BlockingIOError: if the folder is already locked by another process or call.
+        OSError: if the folder cannot be written.
     """
     with explain_os_error(f"the folder {folder} cannot be written"):
         file = open_to_append(folder / LOCK)

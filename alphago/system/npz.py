@@ -29,7 +29,8 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
 def read_npz(data: bytes | memoryview) -> dict[str, np.ndarray]:
     """Return the named arrays of a .npz file; raise what NumPy raises for damaged data.
 
-    Raises ValueError, before anything is inflated, for arrays that are too large for the file.
+    Raises:
+        ValueError: before anything is inflated, for arrays that are too large for the file.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         size, most = sum(entry.file_size for entry in archive.infolist()), max(MOST_BYTES, MOST_TIMES * len(data))

@@ -11,8 +11,12 @@ def optional_import(name: str, need: str) -> Any:
     An installed library may fail to import in any way: a missing system library, another version of NumPy, no home
     folder, and so on.
 
-    name: the module.  need: the sentence for an absent library, such as "ONNX needs onnx: pip install …".
-    Raises ImportError with that sentence; for a library that is installed but broken, also with its error.
+    Args:
+        name: the module.
+        need: the sentence for an absent library, such as "ONNX needs onnx: pip install …".
+
+    Raises:
+        ImportError: with that sentence; for a library that is installed but broken, also with its error.
     """
     library = name.partition(".")[0]
     try:

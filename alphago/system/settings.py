@@ -35,13 +35,14 @@ VALUES = (str, bool, int, float, list, tuple, set, bytes)  # types that are valu
 class PartField:
     """The declaration of a field that holds an object with settings of its own.
 
-    kind: the class of which a part is made if only its settings are given.
-    title: the heading of the flags of its settings.
-    choices: the parts that have names: classes, or objects with certain settings.
-    prefix: the beginning of the keywords of its settings.
-    first: whether a number, a text or a sequence may stand for the part: the value of its first setting.
-    optional: whether None may be given, for no part.
-    is_group: whether the field has no keyword of its own, since there is one class only.
+    Attributes:
+        kind: the class of which a part is made if only its settings are given.
+        title: the heading of the flags of its settings.
+        choices: the parts that have names: classes, or objects with certain settings.
+        prefix: the beginning of the keywords of its settings.
+        first: whether a number, a text or a sequence may stand for the part: the value of its first setting.
+        optional: whether None may be given, for no part.
+        is_group: whether the field has no keyword of its own, since there is one class only.
     """
 
     kind: type
@@ -74,8 +75,9 @@ class PartField:
     def read(self, keyword: str, given: object, before: Any) -> Any:
         """Return the part for a value of its keyword.
 
-        given: a name, a dictionary of settings, the value of the first setting, None, or the part itself.
-        before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
+        Args:
+            given: a name, a dictionary of settings, the value of the first setting, None, or the part itself.
+            before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
         """
         given = plain_number(given)
         is_none = given is None or (self.optional and self.first and given in ((), []))  # as an empty list of opponents
@@ -103,8 +105,13 @@ class PartField:
     def change(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
 
-        values: by path, relative to the part.  prefix: as the keywords of the settings begin, for messages.
-        Raises UnusedSetting for a setting that only another part has, TypeError for one that no part has.
+        Args:
+            values: by path, relative to the part.
+            prefix: as the keywords of the settings begin, for messages.
+
+        Raises:
+            UnusedSetting: for a setting that only another part has.
+            TypeError: for one that no part has.
         """
         kind = self.kind if part is None else type(part)
         known = keywords_of(kind) if is_dataclass(kind) else []
@@ -132,7 +139,10 @@ class PartField:
 def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> Any:
     """Declare a field that holds an object with settings of its own.
 
-    text: the help.  kind: by default the class of `default`.  more: fields of PartField, and keywords of `setting`.
+    Args:
+        text: the help.
+        kind: by default the class of `default`.
+        more: fields of PartField, and keywords of `setting`.
     """
     own = {field.name: more.pop(field.name) for field in fields(PartField) if field.name in more}
     return setting(
@@ -143,7 +153,8 @@ def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> A
 def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
     """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags.
 
-    defaults: defaults other than those of `kind`.
+    Args:
+        defaults: defaults other than those of `kind`.
     """
     made: Kind = setting(title, default=kind(**defaults), part=PartField(kind, title, {}, is_group=True))
     return made
@@ -153,9 +164,11 @@ def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
 class Address:
     """A setting, by its path and its keyword.
 
-    keyword: "" for a setting that has only its path.  title: the heading of its flag; "" for settings of the root.
-    owner, field: the class that has the setting, and its declaration there.
-    kinds: the names of the parts that have the setting, if other parts lack it; else ().
+    Attributes:
+        keyword: "" for a setting that has only its path.
+        title: the heading of its flag; "" for settings of the root.
+        owner, field: the class that has the setting, and its declaration there.
+        kinds: the names of the parts that have the setting, if other parts lack it; else ().
     """
 
     path: str
@@ -181,7 +194,10 @@ def part_of(field: Field[Any]) -> PartField | None:
 def addresses(root: type) -> dict[str, Address]:
     """Return all settings of the class `root`, of its groups and parts, by path.
 
-    It is not cached, since a part may get a name at any time.  Raises ValueError if two settings have one keyword.
+    It is not cached, since a part may get a name at any time.
+
+    Raises:
+        ValueError: if two settings have one keyword.
     """
     found: dict[str, Address] = {}
     keywords: dict[str, str] = {}
@@ -231,7 +247,8 @@ def keywords(root: type) -> list[str]:
 def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return values by path; given: by keyword or by path.
 
-    Raises TypeError, which suggests similar names, for an unknown one.
+    Raises:
+        TypeError: which suggests similar names, for an unknown one.
     """
     known = addresses(root)
     paths = {address.keyword: path for path, address in known.items() if address.keyword}
@@ -243,9 +260,13 @@ def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
 def make(root: type[Kind], given: Mapping[str, Any], before: Kind | None = None) -> Kind:
     """Return settings of the class `root`.
 
-    given: values by keyword or by path.  before: settings with all other values; None for the defaults.
-    Raises TypeError for an unknown keyword; ValueError for a value out of range, and for a setting that the chosen part
-    does not have.
+    Args:
+        given: values by keyword or by path.
+        before: settings with all other values; None for the defaults.
+
+    Raises:
+        TypeError: for an unknown keyword.
+        ValueError: for a value out of range, and for a setting that the chosen part does not have.
     """
     return change(root() if before is None else before, spread(root, given))
 
@@ -304,9 +325,13 @@ def value_to_data(value: Any, declared: PartField | None = None) -> Any:
 def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Kind:
     """Return the settings from the plain data that `to_data` returned.
 
-    given: values of the call by path.  Functions, and objects whose settings are not saved, must be given again.
-    who: whose settings they are, for messages.
-    Raises TypeError or KeyError for data of another form, ValueError if the call lacks a function.
+    Args:
+        given: values of the call by path.  Functions, and objects whose settings are not saved, must be given again.
+        who: whose settings they are, for messages.
+
+    Raises:
+        TypeError or KeyError: for data of another form.
+        ValueError: if the call lacks a function.
     """
     check_keywords(kind.__qualname__, data, keywords_of(kind))
     values = {}
@@ -322,8 +347,10 @@ def value_from_data(
 ) -> Any:
     """Return a setting's value from its plain data.
 
-    candidates: the call's value, or values, of this setting.  given: the call's values of its inner settings, by path.
-    keyword, who: the setting and its owner, for messages.
+    Args:
+        candidates: the call's value, or values, of this setting.
+        given: the call's values of its inner settings, by path.
+        keyword, who: the setting and its owner, for messages.
     """
     if declared is not None and not (isinstance(data, Mapping) or (data is None and not declared.is_group)):
         raise TypeError(f"{keyword} must be a JSON object, got {shown(data)}")

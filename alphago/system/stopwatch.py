@@ -12,7 +12,8 @@ class Stopwatch:
     Within `with watch.running(kind):` time counts for `kind`.  While a nested block `with NET:` or a function decorated
     with `@NET` runs, time counts for NET instead; NET is a Work.  Entering and leaving a kind takes a microsecond.
 
-    clock: returns the time in seconds.
+    Args:
+        clock: returns the time in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:

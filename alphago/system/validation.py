@@ -30,9 +30,10 @@ class Unset(Enum):
 class UnusedSetting(ValueError):
     """The error raised for a setting of another part of the program than the chosen one.
 
-    fault: the sentence about the setting, which begins with the setting's name.
-    way: the Python keyword and value that choose the part with the setting.
-    option: the name and the value of the command line's option that choose this part.
+    Args:
+        fault: the sentence about the setting, which begins with the setting's name.
+        way: the Python keyword and value that choose the part with the setting.
+        option: the name and the value of the command line's option that choose this part.
     """
 
     def __init__(self, fault: str, way: str, option: tuple[str, str]) -> None:
@@ -70,16 +71,19 @@ def setting(
 ) -> Any:
     """Declare a field of a `settings` class: its default, its help, the range of a number, and what it is to a run.
 
-    text: the help, for the command line and the class's docstring.
-    least, most: the range of a number, including both ends.
-    positive: whether the number must be > 0; `least` is not needed then.
-    automatic: whether the field may be None although its type excludes None; a new run's plan then gives it a value.
-    structural: whether a resumed run must keep the value, because its games so far depend on it.
-    rare: whether the setting has a path only, and no keyword (see `alphago.system.settings`).
-    shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
-    python: sentences for the docstring only, about the use in Python.
-    more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
+
+    Args:
+        text: the help, for the command line and the class's docstring.
+        least, most: the range of a number, including both ends.
+        positive: whether the number must be > 0; `least` is not needed then.
+        automatic: whether the field may be None although its type excludes None; a new run's plan then gives it a
+            value.
+        structural: whether a resumed run must keep the value, because its games so far depend on it.
+        rare: whether the setting has a path only, and no keyword (see `alphago.system.settings`).
+        shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
+        python: sentences for the docstring only, about the use in Python.
+        more: further entries of the field's metadata.
     """
     bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
     shape = {"structural": structural, "rare": rare, "shown": shown, "python": python}
@@ -113,9 +117,12 @@ def describe(declaration: Field[Any]) -> str:
 def check_ranges(instance: Any, owner: str = "") -> None:
     """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
-    owner: the prefix of a field's name in messages, such as "a gate's ".
-    Raises ValueError, which names the field, for a number out of range, for a value that must be a bool but is not, and
-    for a None that is no value of the field.
+    Args:
+        owner: the prefix of a field's name in messages, such as "a gate's ".
+
+    Raises:
+        ValueError: which names the field, for a number out of range, for a value that must be a bool but is not, and
+            for a None that is no value of the field.
     """
     hints = get_type_hints(type(instance))
     for declaration in fields(instance):
@@ -129,7 +136,10 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
 
     A setting without a declared range may have any value, but None only where its type, or `automatic`, says so.
 
-    name: the setting's name for the message.  hint: its type.  declared: its metadata.
+    Args:
+        name: the setting's name for the message.
+        hint: its type.
+        declared: its metadata.
     """
     least: Any = declared.get("least")
     most = declared.get("most", math.inf)
@@ -160,7 +170,8 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
     call the function.  Signature and docstring are kept.
 
-    further: what the function takes as `**settings`: classes of settings, or keywords.
+    Args:
+        further: what the function takes as `**settings`: classes of settings, or keywords.
     """
 
     def decorate(call: Call) -> Call:
@@ -209,7 +220,9 @@ def takes_any_keyword(call: Callable[..., object]) -> bool:
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:
     """Raise TypeError, which suggests similar names, for a keyword that is not in `known`.
 
-    who: the name of the function that takes the keywords, for the message.  given: the keywords' names.
+    Args:
+        who: the name of the function that takes the keywords, for the message.
+        given: the keywords' names.
     """
     for name in given:
         if name not in known:
@@ -221,7 +234,9 @@ def check_arguments(
 ) -> None:
     """Raise TypeError, which says how to call the function, if arguments are missing, excess or repeated.
 
-    who: the function's name for the message.  given, named: the positional and keyword arguments of the call.
+    Args:
+        who: the function's name for the message.
+        given, named: the positional and keyword arguments of the call.
     """
     signature = inspect.signature(function)
     try:
@@ -285,7 +300,8 @@ def shortened(value: object, most: int = 200) -> str:
 def check_int(name: str, value: object, least: int, most: int | None = None) -> int:
     """Return `value` as an int; raise ValueError unless it is an integer from `least` to `most`.
 
-    name: the value's name for the message.
+    Args:
+        name: the value's name for the message.
     """
     if not is_int(value, least) or (most is not None and value > most):
         expected = f">= {least}" if most is None else f"from {least} to {most}"
@@ -296,7 +312,8 @@ def check_int(name: str, value: object, least: int, most: int | None = None) -> 
 def check_bool(name: str, value: object) -> bool:
     """Return `value` as a bool; raise ValueError unless it is a Python or NumPy bool.
 
-    name: the value's name for the message.
+    Args:
+        name: the value's name for the message.
     """
     plain = plain_number(value)
     if isinstance(plain, bool):
@@ -307,7 +324,8 @@ def check_bool(name: str, value: object) -> bool:
 def check_float(name: str, value: object, least: float = -math.inf, most: float = math.inf) -> float:
     """Return `value` as a float; raise ValueError unless it is a finite number from `least` to `most`.
 
-    name: the value's name for the message.
+    Args:
+        name: the value's name for the message.
     """
     if is_finite(value) and least <= value <= most:
         return float(value)
@@ -321,7 +339,8 @@ def check_float(name: str, value: object, least: float = -math.inf, most: float 
 def check_positive(name: str, value: object, most: float = math.inf) -> float:
     """Return `value` as a float; raise ValueError unless it is a finite number > 0 and at most `most`.
 
-    name: the value's name for the message.
+    Args:
+        name: the value's name for the message.
     """
     if is_finite(value) and 0 < value <= most:
         return float(value)
@@ -332,7 +351,8 @@ def check_positive(name: str, value: object, most: float = math.inf) -> float:
 def check_choice(name: str, value: object, choices: Collection[str]) -> str:
     """Return `value` if it is one of the choices; raise ValueError, which lists them, if not.
 
-    name: the value's name for the message.
+    Args:
+        name: the value's name for the message.
     """
     if isinstance(value, str) and value in choices:
         return value

@@ -60,7 +60,8 @@ def split(batch: Batch, parts: int) -> list[Batch]:
 class Prefetcher:
     """A thread that draws the next random batch while the current one is used.
 
-    generator: the random generator that the draws use.
+    Args:
+        generator: the random generator that the draws use.
     """
 
     def __init__(self, generator: np.random.Generator) -> None:
@@ -84,8 +85,9 @@ class Prefetcher:
 
         When the iteration ends, the generator has the state after the last batch that was yielded.
 
-        draw: function that draws a batch with the generator; the prefetching thread calls it.
-        may_go_on: function that is called before each batch; the iteration ends when it returns False.
+        Args:
+            draw: function that draws a batch with the generator; the prefetching thread calls it.
+            may_go_on: function that is called before each batch; the iteration ends when it returns False.
         """
         with ThreadPoolExecutor(1) as drawer:
 

@@ -18,7 +18,8 @@ class Captured(Generic[Result]):
     The function must read and write the same memory in every call.  The tensors that it returns are the same in every
     call, too.  A function that cannot be captured, for example because it waits for the GPU, is called as it is.
 
-    work: the function.
+    Args:
+        work: the function.
     """
 
     def __init__(self, work: Callable[[], Result]) -> None:
@@ -62,7 +63,8 @@ class Captured(Generic[Result]):
 class Inputs:
     """The inputs of a captured step, in memory that does not change: a batch, and the batch's share of the loss.
 
-    batch: a batch of the size that the memory is for.
+    Args:
+        batch: a batch of the size that the memory is for.
     """
 
     def __init__(self, batch: DeviceSample) -> None:

@@ -59,7 +59,8 @@ def code_of(*values: Any) -> dict[str, str]:
 def functions_in(value: Any, seen: list[Any]) -> Iterator[Any]:
     """Yield the functions and classes in a value that come neither with this package nor with an installed one.
 
-    seen: what was visited before, to which this is added.
+    Args:
+        seen: what was visited before, to which this is added.
     """
     if isinstance(value, PLAIN) or any(value is other for other in seen):
         return
@@ -93,7 +94,8 @@ def sources_of(value: Any, seen: list[Any]) -> Iterator[str]:
 
     Constants are yielded with their values, other functions by their names.
 
-    seen: what was visited before, to which this is added.
+    Args:
+        seen: what was visited before, to which this is added.
     """
     if any(value is other for other in seen):
         return

@@ -58,8 +58,11 @@ class Moves(NamedTuple):
 class GroupPlan:
     """A group of games, played in this process or elsewhere: the games' numbers, and what an iteration asks for.
 
-    settings: the settings of self-play.  width: number of slots; a slot holds one game in progress, or is empty.
-    seed: the run's seed.  numbers: the numbers of the games that have not begun.
+    Args:
+        settings: the settings of self-play.
+        width: number of slots; a slot holds one game in progress, or is empty.
+        seed: the run's seed.
+        numbers: the numbers of the games that have not begun.
     """
 
     def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
@@ -112,8 +115,9 @@ class GroupPlan:
     def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord]) -> None:
         """Continue from a saved group's `state`; empty slots begin new games.
 
-        state: the result of the saved group's method `state`.
-        records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
+        Args:
+            state: the result of the saved group's method `state`.
+            records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
         """
         self.left = state["left"]
         self.readouts = state["readouts"]
@@ -126,7 +130,9 @@ class GroupPlan:
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         """Continue the games in progress.
 
-        slots: the result of the saved group's `slot_states`.  records: as in `restore`.
+        Args:
+            slots: the result of the saved group's `slot_states`.
+            records: as in `restore`.
         """
         raise NotImplementedError
 
@@ -140,8 +146,10 @@ class GroupPlan:
 class Group(GroupPlan):
     """Games that one thread plays in parallel: all searches share the network's batches.
 
-    evaluator: the evaluator of the network that plays, until `use` is given another.
     The others: see GroupPlan.
+
+    Args:
+        evaluator: the evaluator of the network that plays, until `use` is given another.
     """
 
     def __init__(
@@ -211,9 +219,11 @@ class Group(GroupPlan):
     def search_next(self, games: np.ndarray) -> Moves:
         """Search the next move of each game; if the policy plays the move, evaluate the root only.
 
-        Returns the moves without a choice: `choose` fills in the policies and actions, which are 0 here.
+        Args:
+            games: int64 [n], slots.
 
-        games: int64 [n], slots.
+        Returns:
+            The moves without a choice: `choose` fills in the policies and actions, which are 0 here.
         """
         search, count = self.search, len(games)
         searched = self.slots.plies[games] >= self.slots.opening[games]
@@ -236,7 +246,9 @@ class Group(GroupPlan):
     def search_moves(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
         """Search the next move of each game; return the network's priors at the roots, without noise, float32 [n, A].
 
-        games: int64 [n], slots.  readouts: int32 [n], simulations; with 0 only the root is evaluated.
+        Args:
+            games: int64 [n], slots.
+            readouts: int32 [n], simulations; with 0 only the root is evaluated.
         """
         search = self.search
         search.begin_move(games, self.slots.plies[games])
@@ -268,7 +280,8 @@ class Group(GroupPlan):
     def record(self, moves: Moves, plays_on: np.ndarray) -> None:
         """Add the moves to the games' records.
 
-        plays_on: bool [n], whether the player to move plays the move instead of resigning.
+        Args:
+            plays_on: bool [n], whether the player to move plays the move instead of resigning.
         """
         surprises = divergence(moves.policies, moves.priors)
         add_moves(
@@ -315,7 +328,9 @@ class Group(GroupPlan):
     def finish(self, slot: int, *, outcome: float, score: float, resigned: bool) -> None:
         """Finish the game in a slot and begin the next one there.
 
-        outcome, score: in Black's view.  resigned: whether the game ended by resignation.
+        Args:
+            outcome, score: in Black's view.
+            resigned: whether the game ended by resignation.
         """
         builder = self.builder(slot)
         assert builder.seed is not None
@@ -377,7 +392,9 @@ class Group(GroupPlan):
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
     """Return the Kullback-Leibler divergence of each policy from its prior, in nats, float32 [n].
 
-    policies: float32 [n, A], the search's policies; a row of zeros (no search) gives 0.  priors: float32 [n, A].
+    Args:
+        policies: float32 [n, A], the search's policies; a row of zeros (no search) gives 0.
+        priors: float32 [n, A].
     """
     ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
     return (policies * np.log(ratio)).sum(axis=1)
@@ -386,9 +403,10 @@ def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
 def draw_moves(env: GameEnv, weights: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
     """Draw a random move for each of n games, int32 [n].
 
-    weights: float32 [n, A], to which the actions' probabilities are proportional.  Changed in place: the weight of a
-        pass becomes 0 if another action has a positive weight.
-    generators: the random generators of the n games.
+    Args:
+        weights: float32 [n, A], to which the actions' probabilities are proportional.  Changed in place: the weight of
+            a pass becomes 0 if another action has a positive weight.
+        generators: the random generators of the n games.
     """
     if env.pass_action is not None:
         can_move = np.delete(weights, env.pass_action, axis=1).any(axis=1)

@@ -44,7 +44,9 @@ class History:
 def read_history(folder: str | Path) -> History:
     """Return the logs of the run in `folder`.
 
-    Raises FileNotFoundError if there is no run, ValueError if its log has no valid row or no iteration is over yet.
+    Raises:
+        FileNotFoundError: if there is no run.
+        ValueError: if its log has no valid row or no iteration is over yet.
     """
     folder = user_path(folder)
     if not (folder / METRICS).is_file():
@@ -62,7 +64,9 @@ def read_rows(path: Path, key: str) -> list[Row]:
     """Return those rows of a file of JSON lines that have `key`; [] if there is no such file.
 
     Invalid lines are left out: a killed run may leave an incomplete line, and the next line is appended to it.
-    Raises ValueError if the file is no regular file, or has complete lines but none with `key`.
+
+    Raises:
+        ValueError: if the file is no regular file, or has complete lines but none with `key`.
     """
     lines = log_bytes(path).split(b"\n")
     rows: list[Row] = [row for row in map(parse_row, lines) if key in row]
@@ -145,7 +149,8 @@ def number(row: Row, key: str) -> float | None:
 def limits(settings: Mapping[str, Any], row: Row) -> dict[str, tuple[float, float]]:
     """Return what a run has spent by a row, and its limit, by the setting that limits it, in the setting's unit.
 
-    settings: see `flat_settings`.
+    Args:
+        settings: see `flat_settings`.
     """
     return {
         name: ((number(row, key) or 0.0) / unit, limit)
@@ -157,7 +162,8 @@ def limits(settings: Mapping[str, Any], row: Row) -> dict[str, tuple[float, floa
 def opponent_name(row: Row) -> str:
     """Return a row's opponent and, if the row has them, the readouts of the run's network, such as "gnugo:10@64".
 
-    row: a row of evaluations.jsonl.
+    Args:
+        row: a row of evaluations.jsonl.
     """
     readouts = number(row, "readouts")
     return row["opponent"] + ("" if readouts is None else f"@{readouts:.0f}")

@@ -19,12 +19,13 @@ class Judge(Protocol[RunT]):
 
     A class that derives from Judge must define `name`, `due` and `judge`.
 
-    name: the judge's name in the run's state and in evaluations.jsonl.
-    decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each
-        verdict.
-    best: the network that self-play uses instead of the latest one; None if it uses the latest.
-    ends_run: whether this judge's verdict ends the run.
-    saved: names of the attributes that the run's state keeps, plain data.
+    Attributes:
+        name: the judge's name in the run's state and in evaluations.jsonl.
+        decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each
+            verdict.
+        best: the network that self-play uses instead of the latest one; None if it uses the latest.
+        ends_run: whether this judge's verdict ends the run.
+        saved: names of the attributes that the run's state keeps, plain data.
     """
 
     name: str
@@ -42,15 +43,17 @@ class Judge(Protocol[RunT]):
     def hand_over(self, stage: Any) -> None:
         """Hand the source of games what it needs of this judge beside `best`, such as networks that play against it.
 
-        stage: the run's Stage, whose `source` plays the next games.  Called when a run begins or resumes, on a new
-            board, and after gradient steps and verdicts, before `best` or the latest network is published.
+        Args:
+            stage: the run's Stage, whose `source` plays the next games.  Called when a run begins or resumes, on a new
+                board, and after gradient steps and verdicts, before `best` or the latest network is published.
         """
         return
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence to report at the run's end; "" for nothing to report.
 
-        longer: options of `alphago train` that prolong the run.
+        Args:
+            longer: options of `alphago train` that prolong the run.
         """
         return ""
 
@@ -65,8 +68,9 @@ class Judge(Protocol[RunT]):
     def restore(self, run: RunT, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from a saved state of the run.
 
-        tensors: all tensors of the run's state.
-        state: the result of this judge's method `state`; None if the saved run did not have this judge.
+        Args:
+            tensors: all tensors of the run's state.
+            state: the result of this judge's method `state`; None if the saved run did not have this judge.
         """
         if state is None:
             return
@@ -90,5 +94,8 @@ class JudgeSettings(Protocol[RunT]):
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Judge[RunT]:
         """Return the judge of a new run; `restore` continues the judge of a saved run.
 
-        env: the run's game.  net: the run's first network.  folder: the run's folder.
+        Args:
+            env: the run's game.
+            net: the run's first network.
+            folder: the run's folder.
         """

@@ -33,8 +33,9 @@ CPU = torch.device("cpu")
 class Accumulated(NamedTuple):
     """The results of computing the gradients of a batch, beside the gradients.
 
-    metrics: the batch's losses and statistics, scalars by name.
-    buffers: the network's buffers before the batch, which replace the present buffers if the step is skipped.
+    Attributes:
+        metrics: the batch's losses and statistics, scalars by name.
+        buffers: the network's buffers before the batch, which replace the present buffers if the step is skipped.
     """
 
     metrics: dict[str, torch.Tensor]
@@ -44,8 +45,11 @@ class Accumulated(NamedTuple):
 class Steps(NamedTuple):
     """The functions that compute gradient steps with batches of one size on a GPU, and their inputs.
 
-    inputs: where each batch is copied to.  accumulate, update: the two halves of a step.
-    gradients: the tensors to which the graph of `accumulate` writes the parameters' gradients; [] until it is captured.
+    Attributes:
+        inputs: where each batch is copied to.
+        accumulate, update: the two halves of a step.
+        gradients: the tensors to which the graph of `accumulate` writes the parameters' gradients; [] until it is
+            captured.
     """
 
     inputs: Inputs
@@ -69,9 +73,10 @@ class Learner:
     The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
     gradient is not finite is left out and counted in `skipped`.
 
-    net: the network, trained in place and moved to `device`; `net.cpu()` moves it back.
-    settings: determine losses, optimizer, learning rate, clipping and bfloat16.
-    workers: the threads; on a GPU only one replica is used.
+    Args:
+        net: the network, trained in place and moved to `device`; `net.cpu()` moves it back.
+        settings: determine losses, optimizer, learning rate, clipping and bfloat16.
+        workers: the threads; on a GPU only one replica is used.
     """
 
     def __init__(
@@ -119,7 +124,8 @@ class Learner:
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch; return its metrics by name, or None if the step was skipped.
 
-        progress: the run's progress, 0 .. 1, for the learning rate's schedule.
+        Args:
+            progress: the run's progress, 0 .. 1, for the learning rate's schedule.
         """
         batch = to_device(batch, self.device) if isinstance(batch, Sample) else batch
         accumulated = self.accumulate(batch, max(weight_sum(batch), 1e-12))  # no division by 0
@@ -183,10 +189,13 @@ class Learner:
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
         """Change the weights by the gradients that `accumulate` has left in the parameters of `net`.
 
-        Returns the metrics by name.  If a metric is not finite, the weights do not change, the buffers are put back,
-        and the result is None.
+        Args:
+            accumulated: the result of `accumulate`.
+            progress: as in `step`.
 
-        accumulated: the result of `accumulate`.  progress: as in `step`.
+        Returns:
+            The metrics by name.  If a metric is not finite, the weights do not change, the buffers are put back, and
+            the result is None.
         """
         scalars = accumulated.metrics
         parameters = list(self.net.parameters())
@@ -223,7 +232,8 @@ class Learner:
 
         Tensors that are already on the CPU are not copied.
 
-        Raises ValueError if the optimizer's state of a parameter has anything but tensors and numbers.
+        Raises:
+            ValueError: if the optimizer's state of a parameter has anything but tensors and numbers.
         """
         tensors = self.net.state_dict(prefix="net.")
         for name, parameter in self.net.named_parameters():
@@ -242,8 +252,12 @@ class Learner:
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
         """Continue from saved weights and optimizer state.
 
-        tensors: from the method `tensors`.  steps, skipped: the saved counts.
-        Raises RuntimeError if the weights do not fit the network.
+        Args:
+            tensors: from the method `tensors`.
+            steps, skipped: the saved counts.
+
+        Raises:
+            RuntimeError: if the weights do not fit the network.
         """
         weights = strip_prefix(tensors, "net.")
         for net in self.replicas:
@@ -273,9 +287,13 @@ class Learner:
     def gradients(self, net: NeuralNet, part: Batch, share: float | torch.Tensor) -> Outputs:
         """Compute the gradients of a thread's rows of a batch; they replace the gradients of `net`'s parameters.
 
-        net: the thread's replica.  part: the thread's rows.
-        share: the rows' share of the whole batch's weight, by which their mean loss is multiplied.
-        Returns the network's outputs, and the losses times `share`.
+        Args:
+            net: the thread's replica.
+            part: the thread's rows.
+            share: the rows' share of the whole batch's weight, by which their mean loss is multiplied.
+
+        Returns:
+            The network's outputs, and the losses times `share`.
         """
         net.train()
         net.zero_grad(set_to_none=True)

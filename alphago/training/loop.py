@@ -38,7 +38,8 @@ def train_loop(run: Run, stop: threading.Event) -> None:
 def play(run: Run, stop: threading.Event) -> list[GameRecord]:
     """Play the iteration's moves in every game, but end when the run's time is over; return the finished games.
 
-    Raises Stopped if `stop` is set while moves are left to play.
+    Raises:
+        Stopped: if `stop` is set while moves are left to play.
     """
     source = run.stage.source
     while not stop.is_set():
@@ -71,8 +72,11 @@ def remember(run: Run, records: list[GameRecord]) -> None:
 def learn(run: Run, stop: threading.Event, epochs: int = 1) -> None:
     """Take the gradient steps that are due, but end when the run's time is over.
 
-    epochs: gradient steps on each batch.
-    Raises Stopped if `stop` is set while batches are still due.
+    Args:
+        epochs: gradient steps on each batch.
+
+    Raises:
+        Stopped: if `stop` is set while batches are still due.
     """
 
     def may_go_on() -> bool:

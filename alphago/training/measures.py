@@ -27,8 +27,10 @@ METRICS = (
 class Outputs(NamedTuple):
     """The network's outputs for n rows of a batch, computed by one thread.
 
-    losses: scalars by name, each multiplied by the rows' share of the whole batch's weight.
-    logits: [n, A], for A actions.  value: [n], in the mover's view.
+    Attributes:
+        losses: scalars by name, each multiplied by the rows' share of the whole batch's weight.
+        logits: [n, A], for A actions.
+        value: [n], in the mover's view.
     """
 
     losses: dict[str, torch.Tensor]
@@ -39,7 +41,8 @@ class Outputs(NamedTuple):
 def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.Tensor]:
     """Return the mean losses and the statistics of `measure` over a batch, scalars by name.
 
-    outputs: the outputs of each thread for its rows, in the order of the rows.
+    Args:
+        outputs: the outputs of each thread for its rows, in the order of the rows.
     """
     # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
     losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
@@ -93,8 +96,9 @@ def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
     """Return the mean of each metric over gradient steps.
 
-    rows: the metrics of each step.  The mean of a metric is over the steps that have it.  If no step has a metric of
-        METRICS, its mean is None.
+    Args:
+        rows: the metrics of each step.  The mean of a metric is over the steps that have it.  If no step has a metric
+            of METRICS, its mean is None.
     """
     rows = list(rows)
     names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])

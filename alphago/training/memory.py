@@ -76,8 +76,9 @@ class Memory(Protocol):
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
         """Return the next `count` positions to learn.
 
-        number: the number of the batch, counted from 0 since samples last became due.
-        generator: draws the positions and symmetries.
+        Args:
+            number: the number of the batch, counted from 0 since samples last became due.
+            generator: draws the positions and symmetries.
         """
 
     def latest(self, count: int) -> list[GameRecord]:
@@ -95,9 +96,10 @@ class Memory(Protocol):
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill an empty memory as a saved memory was.
 
-        records: the latest games that the saved memory's `remember` was given, oldest first.  If files are damaged,
-            there may be fewer games than `state` says.
-        state: the result of the saved memory's `state`.
+        Args:
+            records: the latest games that the saved memory's `remember` was given, oldest first.  If files are damaged,
+                there may be fewer games than `state` says.
+            state: the result of the saved memory's `state`.
         """
 
 
@@ -109,11 +111,12 @@ class MemorySettings(Protocol):
     ) -> Memory:
         """Return an empty memory of games of `env`.
 
-        targets: the rule that makes value and policy targets.
-        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
-        start: the number of positions from which training may begin.
-        seed: the run's seed.
-        threads: as in ReplayMemory.
+        Args:
+            targets: the rule that makes value and policy targets.
+            masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
+            start: the number of positions from which training may begin.
+            seed: the run's seed.
+            threads: as in ReplayMemory.
         """
 
 
@@ -240,7 +243,8 @@ class ReplayMemory:
     def add(self, records: Iterable[GameRecord]) -> None:
         """Append games, and drop the oldest games as long as at least `capacity` positions remain.
 
-        Raises ValueError if a record's policies do not have the shape [plies, actions of the game].
+        Raises:
+            ValueError: if a record's policies do not have the shape [plies, actions of the game].
         """
         for record in records:
             entry = self.entry(record)
@@ -312,8 +316,11 @@ class ReplayMemory:
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
         """Return `count` random positions, drawn independently of each other by the `sampling_weights`.
 
-        newest: the number of latest positions to draw from; None for all.
-        Raises ValueError if the memory is empty.
+        Args:
+            newest: the number of latest positions to draw from; None for all.
+
+        Raises:
+            ValueError: if the memory is empty.
         """
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
@@ -344,7 +351,9 @@ class ReplayMemory:
     def rebuild(self, entries: Sequence[Columns], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
         """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
 
-        entries: of this memory.  symmetries: int64 [n], the symmetry to apply to each position.
+        Args:
+            entries: of this memory.
+            symmetries: int64 [n], the symmetry to apply to each position.
         """
         return self._rebuild(Columns.join(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
 
@@ -424,7 +433,9 @@ def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> No
 def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:
     """Set the targets of illegal actions to ILLEGAL, in place.
 
-    batch, slots: the positions, in slots (int64 [n]) of a batch.  policy: float32 [n, A], their policy targets.
+    Args:
+        batch, slots: the positions, in slots (int64 [n]) of a batch.
+        policy: float32 [n, A], their policy targets.
     """
     policy[~batch.legal_mask(slots, np.empty(policy.shape, np.bool_))] = ILLEGAL
 
@@ -432,7 +443,9 @@ def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> Non
 def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray:
     """Return the sampling weights of a game's positions, float64 [k] with mean 1.
 
-    surprises: [k], each position's surprise.  surprise_share: see ReplayMemory.
+    Args:
+        surprises: [k], each position's surprise.
+        surprise_share: see ReplayMemory.
     """
     total = surprises.sum(dtype=np.float64)
     if total <= 0:  # no surprise to be in proportion to

@@ -38,7 +38,9 @@ NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 class Pace:
     """A measurement of one iteration, which begins when the object is created: of the processor, and of self-play.
 
-    source: the source of the run's games.  threads: number of the run's threads that compute.
+    Args:
+        source: the source of the run's games.
+        threads: number of the run's threads that compute.
     """
 
     def __init__(self, source: GameSource, threads: int) -> None:
@@ -80,7 +82,8 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
     They are the games' mean length, the share of passes among the moves, and the shares of games that Black won, that
     were drawn, that were resigned, and that were cut off at `max_moves`.
 
-    records: games of `env`; if there are none, all metrics are None.
+    Args:
+        records: games of `env`; if there are none, all metrics are None.
     """
     if not records:
         return dict.fromkeys(("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped"))
@@ -102,8 +105,10 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
     While the main thread is PLAYING, it waits for the threads of self-play.  So the mean time of these threads by kind
     of work counts instead of PLAYING, and the rest of PLAYING counts as WAITING.  EXAMINATION does not count.
 
-    run: seconds of the main thread by kind of work.
-    threads: seconds by kind of work, summed over all threads of self-play.  count: number of these threads.
+    Args:
+        run: seconds of the main thread by kind of work.
+        threads: seconds by kind of work, summed over all threads of self-play.
+        count: number of these threads.
     """
     seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
     busy = sum(threads.values()) / count
@@ -115,7 +120,8 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
 def bottleneck(row: Row) -> tuple[str, float] | None:
     """Return the kind of work with the largest share of an iteration's time, and the share; None if unknown.
 
-    row: the iteration's row of metrics.jsonl.
+    Args:
+        row: the iteration's row of metrics.jsonl.
     """
     shares = {kind: share for kind in WORK if (share := number(row, f"{kind}_share")) is not None}
     return max(shares.items(), key=lambda pair: pair[1]) if shares else None
@@ -124,8 +130,11 @@ def bottleneck(row: Row) -> tuple[str, float] | None:
 def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
     """Return the share of each kind of WORK in the time between the first and the last of `rows`.
 
-    rows: consecutive rows of metrics.jsonl, oldest first.
-    Raises ValueError if there are fewer than two rows, or they lack these metrics.
+    Args:
+        rows: consecutive rows of metrics.jsonl, oldest first.
+
+    Raises:
+        ValueError: if there are fewer than two rows, or they lack these metrics.
     """
     spent = dict.fromkeys(WORK, 0.0)
     for before, row in pairwise(rows):

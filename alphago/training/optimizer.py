@@ -34,7 +34,8 @@ class MuonAdamW(torch.optim.AdamW):
     result as the step's direction.  The step size is MUON_RATE times the learning rate, times sqrt(rows / columns) of
     the matrix if it has more rows than columns.  Kernels with a single output are optimized by AdamW.
 
-    weight_decay: as in `decay_groups`.
+    Args:
+        weight_decay: as in `decay_groups`.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> None:
@@ -173,7 +174,8 @@ def orthogonalise(matrices: torch.Tensor) -> torch.Tensor:
 def cosine(progress: float) -> float:
     """Return the learning rate's factor, a cosine from 1 to LAST_SHARE (Loshchilov & Hutter 2017, without restarts).
 
-    progress: the run's progress, 0 .. 1.
+    Args:
+        progress: the run's progress, 0 .. 1.
     """
     return LAST_SHARE + (1 - LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
 
@@ -184,7 +186,8 @@ SCHEDULES: dict[str, Steps | Schedule] = {"cosine": cosine, "steps": ALPHAGO_ZER
 def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     """Return the learning rate's factor at a run's progress, which is clipped to 0 .. 1.
 
-    schedule: a name in SCHEDULES, or a function or steps from `check_schedule`.
+    Args:
+        schedule: a name in SCHEDULES, or a function or steps from `check_schedule`.
     """
     progress = min(max(progress, 0.0), 1.0)
     chosen = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
@@ -199,7 +202,8 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
 def check_schedule(schedule: object) -> str | Steps | Schedule:
     """Return the setting `schedule`: a name, a function, or steps, which become tuples.
 
-    Raises ValueError for anything else.
+    Raises:
+        ValueError: for anything else.
     """
     if callable(schedule) and hasattr(schedule, "__qualname__"):  # a run's config.json has the function's name
         return schedule

@@ -44,7 +44,8 @@ _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 class StepMetrics(dict[str, float]):
     """The mean metrics of gradient steps, by name.
 
-    net: the network that the steps have trained.
+    Attributes:
+        net: the network that the steps have trained.
     """
 
     net: NeuralNet
@@ -133,8 +134,9 @@ def sample_of(
 ) -> Sample:
     """Return positions, policies and outcomes as a Sample; raise ValueError if a shape or number is wrong.
 
-    positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
-    masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
+    Args:
+        positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
+        masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
     """
     count = len(positions)
     shape = (count, env.action_space)
@@ -183,7 +185,8 @@ def learner_for(net: NeuralNet, settings: LearningSettings, workers: Workers) ->
 
     If the network's previous call of `train_on` had the same settings, the learner continues with its optimizer.
 
-    workers: the threads of the gradient steps.
+    Args:
+        workers: the threads of the gradient steps.
     """
     kept = _KEPT.get(net)
     if kept is None or kept.settings != settings:

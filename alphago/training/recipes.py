@@ -25,16 +25,19 @@ COMMON = TABLES.pop("common")  # settings that recipes share, by name
 class Recipe:
     """The game, network and settings of training on one board.
 
-    env: options of the game.
-    network: keywords of NeuralNet.
-    settings: settings of RunSettings and of its parts, by keyword.  A part is given by its name, or by a dictionary.
-    beats_gnugo_after: positions of self-play after which a run of it was proved stronger than GNU Go; 0: not measured.
-    gpu: settings that replace entries of `settings` on a GPU.
-    gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
-    short_network: keywords of NeuralNet that replace entries of `network` in a short run on a CPU without AMX (see
-        `is_short`).
-    game: the game's name; "" for any game.
-    note: a sentence to report when a run with this recipe begins.
+    Attributes:
+        env: options of the game.
+        network: keywords of NeuralNet.
+        settings: settings of RunSettings and of its parts, by keyword.  A part is given by its name, or by a
+            dictionary.
+        beats_gnugo_after: positions of self-play after which a run of it was proved stronger than GNU Go; 0: not
+            measured.
+        gpu: settings that replace entries of `settings` on a GPU.
+        gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
+        short_network: keywords of NeuralNet that replace entries of `network` in a short run on a CPU without AMX (see
+            `is_short`).
+        game: the game's name; "" for any game.
+        note: a sentence to report when a run with this recipe begins.
     """
 
     env: Mapping[str, Any]
@@ -54,7 +57,8 @@ class Recipe:
     def network_on(self, device: str, *, short: bool = False) -> Mapping[str, Any]:
         """Return the keywords of NeuralNet for a device, as `settings_on`.
 
-        short: for a short run on a CPU without AMX.
+        Args:
+            short: for a short run on a CPU without AMX.
         """
         if device != "cpu":
             return {**self.network, **self.gpu_network}
@@ -66,7 +70,8 @@ class Recipe:
         The device of the call does not tell, since a run may be resumed on another device.  If none fit the run's
         network, the result is `network`, and `check_unchanged` then refuses the recipe.
 
-        config: the config of the run's network.
+        Args:
+            config: the config of the run's network.
         """
         candidates = (self.network, self.network_on("cpu", short=True), self.network_on("cuda"))
         return next((network for network in candidates if network.items() <= config.items()), self.network)

@@ -23,9 +23,10 @@ Side = tuple[float, bool]  # a player's side of a game: the lowest value after a
 class Resignation(NamedTuple):
     """A resignation threshold and its errors on the games to which it was fitted.
 
-    threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
-    resigned: number of resignations that there would have been in these games.
-    wrong: share of wrong resignations, 0 .. 1: of players who did not lose the game.
+    Attributes:
+        threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
+        resigned: number of resignations that there would have been in these games.
+        wrong: share of wrong resignations, 0 .. 1: of players who did not lose the game.
     """
 
     threshold: float
@@ -46,7 +47,8 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
 
     Games that ended by resignation are left out, because their true result is unknown.
 
-    most_wrong: largest share of wrong resignations.
+    Args:
+        most_wrong: largest share of wrong resignations.
     """
     return calibrate_sides([side for record in records for side in sides_of(record)], most_wrong)
 
@@ -93,7 +95,9 @@ class AdaptiveThreshold:
     As in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play"), resignation is disabled in a share of the games.  The
     threshold is what `calibrate_sides` finds on these games, but at most HIGHEST.
 
-    threshold: the threshold; None until it is found for the first time, and NEVER if later games allow no threshold.
+    Attributes:
+        threshold: the threshold; None until it is found for the first time, and NEVER if later games allow no
+            threshold.
     """
 
     def __init__(self) -> None:

@@ -61,13 +61,16 @@ class Run:
     The constructor begins the run, or continues it from a saved state; `close` ends it.  Between any two moves and any
     two gradient steps `state` returns what another Run needs to continue.
 
-    model: the network, which is trained in place.
-    env: the game that the network is to play in the end.
-    workers: the threads of gradient steps, and of self-play.
-    make_source: makes each stage's source of games.  make_learner: makes the learner of the model.
-    judges: in the order in which they judge.
-    device: of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    state: saved in the folder; None to begin.  `damage` has its sentences about damaged files, and those found later.
+    Args:
+        model: the network, which is trained in place.
+        env: the game that the network is to play in the end.
+        workers: the threads of gradient steps, and of self-play.
+        make_source: makes each stage's source of games.
+        make_learner: makes the learner of the model.
+        judges: in the order in which they judge.
+        device: of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
+        state: saved in the folder; None to begin.  `damage` has its sentences about damaged files, and those found
+            later.
     """
 
     def __init__(
@@ -264,7 +267,8 @@ class Run:
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
         """Yield the batches that are due; a batch is drawn while the network learns from the previous one.
 
-        may_go_on: function that returns False to end the iteration before all batches are taken.
+        Args:
+            may_go_on: function that returns False to end the iteration before all batches are taken.
         """
         numbers = itertools.count(self.counts.batches_taken)
         size = self.settings.learning.batch_size
@@ -347,7 +351,8 @@ class Run:
     def add_match(self, row: Row) -> None:
         """Append a judge's measurement to evaluations.jsonl and report it.
 
-        row: the entries of `self.standing`, "judge" and "opponent" with their names, and the measurements by name.
+        Args:
+            row: the entries of `self.standing`, "judge" and "opponent" with their names, and the measurements by name.
         """
         self.folder.add_row(EVALUATIONS, row)
         self.reporter.match(row)
@@ -358,7 +363,8 @@ class Run:
     def checkpoint(self, keep: bool = False) -> Path:
         """Save the run; return the path of the weights.
 
-        keep: whether to save the network also under its number of games, where later networks do not replace it.
+        Args:
+            keep: whether to save the network also under its number of games, where later networks do not replace it.
         """
         began = time.monotonic()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **self.stage.notes()}

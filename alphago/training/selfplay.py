@@ -31,8 +31,11 @@ class SelfPlay(GameSource):
     The games are divided among groups, one for each thread.  Games that are unfinished at the end of an iteration
     continue in the next one.
 
-    numbers: the numbers of the games to play.  workers: the threads.  seed: the run's seed.
-    device: the name of the network's device, such as "cpu" or "cuda".
+    Attributes:
+        numbers: the numbers of the games to play.
+        workers: the threads.
+        seed: the run's seed.
+        device: the name of the network's device, such as "cpu" or "cuda".
     """
 
     env: GameEnv
@@ -62,15 +65,17 @@ class SelfPlay(GameSource):
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Let the next iterations use a snapshot of a network: the best one so far, or the latest one.
 
-        dtype: dtype of inference, as in NetEvaluator.
+        Args:
+            dtype: dtype of inference, as in NetEvaluator.
         """
         self.evaluator = self.snapshot(net, dtype, self.evaluator)
 
     def snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
 
-        before: the evaluator to replace; None if there is none.  On a GPU this evaluator is reused with the new
-            weights, so that its buffers and CUDA graphs remain; on a CPU the network is not traced again.
+        Args:
+            before: the evaluator to replace; None if there is none.  On a GPU this evaluator is reused with the new
+                weights, so that its buffers and CUDA graphs remain; on a CPU the network is not traced again.
         """
         if not isinstance(before, DeviceEvaluator):
             return net.evaluator(dtype, self.device, exact=True, shared=False, before=before)
@@ -80,7 +85,8 @@ class SelfPlay(GameSource):
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return their records, ordered by number.
 
-        on_game: called with the number and the record of each finished game, from several threads at the same time.
+        Args:
+            on_game: called with the number and the record of each finished game, from several threads at the same time.
         """
         self.evaluator = evaluator
         self.groups = self._new_groups()
@@ -99,11 +105,12 @@ class SelfPlay(GameSource):
     ) -> None:
         """Begin an iteration with the latest published network; the next calls of `go_on` play its moves.
 
-        plies: moves to play in every game; None for all games to their ends.
-        readouts: simulations per move; None for the settings' number.
-        side_by_side: largest number of games in progress, but at least one per group; games in progress continue even
-            if their number is larger.  None for `games_in_flight`.
-        resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
+        Args:
+            plies: moves to play in every game; None for all games to their ends.
+            readouts: simulations per move; None for the settings' number.
+            side_by_side: largest number of games in progress, but at least one per group; games in progress continue
+                even if their number is larger.  None for `games_in_flight`.
+            resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
         assert self.evaluator is not None  # `publish` was called
         self.groups = self.groups or self._new_groups()
@@ -118,8 +125,9 @@ class SelfPlay(GameSource):
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play the iteration's moves; return False if moves are left to play.
 
-        stop: once this event is set, the threads stop at their next move; a KeyboardInterrupt has the same effect.
-        until: value of time.monotonic() at which the threads stop, after at least one move in every game.
+        Args:
+            stop: once this event is set, the threads stop at their next move; a KeyboardInterrupt has the same effect.
+            until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
         # Beside a GPU, a thread that comes back from it must not wait for Python for long.

@@ -20,7 +20,8 @@ class GameSource(Protocol):
     True, then `take`.  Between two moves it may call `state`, from which another source of the same class and settings
     can continue.  A run makes a source for each stage, and closes it when the stage or `train` ends.
 
-    plays: whether the games are new, so that the run's folder keeps them.
+    Attributes:
+        plays: whether the games are new, so that the run's folder keeps them.
     """
 
     plays: bool = True
@@ -37,16 +38,18 @@ class GameSource(Protocol):
     ) -> None:
         """Begin an iteration, whose moves the next calls of `go_on` play.
 
-        plies: moves to play in each game; None for all games to their ends.
-        readouts: simulations per move; None for the settings' number.
-        side_by_side: largest number of games in progress; None for the settings' `games_in_flight`.
-        resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
+        Args:
+            plies: moves to play in each game; None for all games to their ends.
+            readouts: simulations per move; None for the settings' number.
+            side_by_side: largest number of games in progress; None for the settings' `games_in_flight`.
+            resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play until the iteration's moves are played, `stop` is set, or time.monotonic() reaches `until`.
 
-        Returns False if moves are left to play.
+        Returns:
+            False if moves are left to play.
         """
 
     def take(self) -> list[GameRecord]:

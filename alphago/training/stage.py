@@ -30,12 +30,13 @@ class Stage:
 
     Each board of the curriculum has a stage, and the game's own board has the last.
 
-    env: the game on this board.
-    numbers: the numbers of the remaining games.
-    workers: the threads that play.
-    make_source: creates the source of games.
-    kept: the memory of the previous stage, if that stage had the same board; None to make a new memory.
-    device: where games are played.
+    Args:
+        env: the game on this board.
+        numbers: the numbers of the remaining games.
+        workers: the threads that play.
+        make_source: creates the source of games.
+        kept: the memory of the previous stage, if that stage had the same board; None to make a new memory.
+        device: where games are played.
     """
 
     def __init__(
@@ -121,8 +122,11 @@ class Stage:
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
         """Continue from the `tensors` and `data` that `state` returned.
 
-        records: the games that were in memory, oldest first.
-        Raises ValueError if the games in progress were played by another class of source.
+        Args:
+            records: the games that were in memory, oldest first.
+
+        Raises:
+            ValueError: if the games in progress were played by another class of source.
         """
         was, now = data["source_class"], self.source_class
         if was != now:

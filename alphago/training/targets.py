@@ -95,7 +95,8 @@ def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
     search value, plus 1 - `search_share` times the next ply's lambda-return, both in the view of the same player.  So
     lambda is 1 - search_share (Sutton & Barto 2018, section 12.1).
 
-    search_share: 0 .. 1; with 0 every target is the game's result.
+    Args:
+        search_share: 0 .. 1; with 0 every target is the game's result.
     """
     targets = np.empty(len(record), np.float32)
     samples.lambda_returns(float(record.outcome), record.values, record.movers, float(search_share), targets)

@@ -42,9 +42,10 @@ class Networks:
 
     Several threads may call the methods at once.
 
-    env: the network's game.
-    network: the network, in any form that MCTSPlayer accepts.
-    device: the network's device: "cpu", "cuda" or "auto".
+    Args:
+        env: the network's game.
+        network: the network, in any form that MCTSPlayer accepts.
+        device: the network's device: "cpu", "cuda" or "auto".
     """
 
     def __init__(self, env: GoEnv, network: object, device: str = "auto") -> None:
@@ -65,8 +66,12 @@ class Networks:
     def game(self, size: int, rules: Rules) -> GoEnv:
         """Return the game of a query, with the input planes of the network that analyses it.
 
-        size: the board's size.  rules: the query's rules.
-        Raises ValueError if no network plays on this board.
+        Args:
+            size: the board's size.
+            rules: the query's rules.
+
+        Raises:
+            ValueError: if no network plays on this board.
         """
         if size != self.env.N and not getattr(self.network, "size_free", False):
             raise ValueError(f"the network plays on {self.env.N}x{self.env.N}, got {size}x{size}")
@@ -80,16 +85,18 @@ class Networks:
 class AnalysisEngine:
     """An engine for KataGo's analysis protocol; replies come in any order.
 
-    env: the game of the network; a size-free network analyses other boards too.
-    network: a network, as `MCTSPlayer` takes it; or a `Networks`, with which `env` and `device` are not used.
-    write: called with each reply as one line of JSON without a newline, by any thread, but never by two at once.
-    visits: the number of visits for a query without `maxVisits`.
-    side: "BLACK", "WHITE" or "SIDETOMOVE", from whose view results are reported for a query that chooses no side.
-    threads: how many threads search; None for one per core. device: where the network is computed.
-    version: what `query_version` answers.
-    limits: what clients may ask for.
-    notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own. KaTrain
-        on a WebSocket needs True: it mistakes a reply with a warning for a result (1.20.0, core/remote_engine.py).
+    Args:
+        env: the game of the network; a size-free network analyses other boards too.
+        network: a network, as `MCTSPlayer` takes it; or a `Networks`, with which `env` and `device` are not used.
+        write: called with each reply as one line of JSON without a newline, by any thread, but never by two at once.
+        visits: the number of visits for a query without `maxVisits`.
+        side: "BLACK", "WHITE" or "SIDETOMOVE", from whose view results are reported for a query that chooses no side.
+        threads: how many threads search; None for one per core. device: where the network is computed.
+        version: what `query_version` answers.
+        limits: what clients may ask for.
+        notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own.
+            KaTrain on a WebSocket needs True: it mistakes a reply with a warning for a result (1.20.0,
+            core/remote_engine.py).
     """
 
     def __init__(
@@ -240,7 +247,8 @@ class AnalysisEngine:
     def close(self, wait: bool = False) -> None:
         """Stop the engine and wait for its threads.
 
-        wait: whether to finish all queries first; if not, no more replies are sent.
+        Args:
+            wait: whether to finish all queries first; if not, no more replies are sent.
         """
         self._ending = not wait
         self.analyst.close(wait)
@@ -265,8 +273,10 @@ class AnalysisEngine:
 def reply_of(query: Query, turn: QueryTurn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
-    analysis: of several positions, from the view of the query's `side`.  i: which of them is the turn's position.
-    during: whether the search continues.
+    Args:
+        analysis: of several positions, from the view of the query's `side`.
+        i: which of them is the turn's position.
+        during: whether the search continues.
     """
     reply: dict[str, Any] = {
         "id": query.id,

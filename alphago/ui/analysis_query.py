@@ -64,7 +64,8 @@ class QueryError(ValueError):
 def require(holds: bool, name: str, wanted: str, given: object, field: str = "") -> None:
     """Raise QueryError unless `holds`: `name` must be `wanted`, and is `given`.
 
-    field: the field of the query that is wrong, if it is not `name`.
+    Args:
+        field: the field of the query that is wrong, if it is not `name`.
     """
     if not holds:
         raise QueryError(field or name, f"{name} must be {wanted}, got {shown(given)}")
@@ -73,8 +74,9 @@ def require(holds: bool, name: str, wanted: str, given: object, field: str = "")
 class QueryTurn(NamedTuple):
     """One position to analyse.
 
-    number: how many of the query's moves lead to the position.
-    priority: positions with a greater priority are searched first.
+    Attributes:
+        number: how many of the query's moves lead to the position.
+        priority: positions with a greater priority are searched first.
     """
 
     number: int
@@ -104,11 +106,13 @@ class Query:
 class Limits(NamedTuple):
     """What the clients of an engine may ask of it; the defaults are for clients on the engine's own machine.
 
-    characters: most characters of a line. positions: most positions of a query, and that wait or are searched.
-    visits: most visits of a position; a query that asks for more gets `visits`, and a warning.
-    slots: most positions that a thread searches side by side.
-    kept: most kinds of searches that are kept for later queries; each is for one board size and rules.
-    tree_bytes: most bytes of all trees of a thread together; the search of a position ends early if its tree is full.
+    Attributes:
+        characters: most characters of a line. positions: most positions of a query, and that wait or are searched.
+        visits: most visits of a position; a query that asks for more gets `visits`, and a warning.
+        slots: most positions that a thread searches side by side.
+        kept: most kinds of searches that are kept for later queries; each is for one board size and rules.
+        tree_bytes: most bytes of all trees of a thread together; the search of a position ends early if its tree is
+            full.
     """
 
     characters: int = 10_000_000
@@ -122,8 +126,9 @@ class Limits(NamedTuple):
 class Defaults(NamedTuple):
     """The values of fields that a query leaves out, and the limits of a query.
 
-    board: returns the game for a board size and rules; raises ValueError for a board that cannot be analysed.
-    visits, side: the values of a query that leaves them out.
+    Attributes:
+        board: returns the game for a board size and rules; raises ValueError for a board that cannot be analysed.
+        visits, side: the values of a query that leaves them out.
     """
 
     board: Callable[[int, Rules], GoEnv]
@@ -246,7 +251,11 @@ def turns_of(
 def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
     """Return the priority of each position to analyse, by its number: the number of moves that lead to it.
 
-    last: the number of the last position.  Raises QueryError for invalid fields, or for more than `most` positions.
+    Args:
+        last: the number of the last position.
+
+    Raises:
+        QueryError: for invalid fields, or for more than `most` positions.
     """
     chosen = fields.get("analyzeTurns", [last])
     are_turns = isinstance(chosen, list) and all(is_int(turn, 0) and turn <= last for turn in chosen)
@@ -267,7 +276,8 @@ def positions_by_kernel(
 
     This is much faster than `positions_by_plays`, which matters when queries come by the thousand.
 
-    wanted: numbers of positions; position n is the one after n moves.
+    Args:
+        wanted: numbers of positions; position n is the one after n moves.
     """
     found = {}
     batch = start.batch.extract(0)
@@ -290,7 +300,11 @@ def positions_by_kernel(
 def positions_by_plays(game: GtpGame, moves: Sequence[Play], wanted: Collection[int]) -> dict[int, GoPosition]:
     """Return the wanted positions by number, also of a game whose moves go on after two passes.
 
-    moves, wanted: as in `positions_by_kernel`.  Raises QueryError for an illegal move.
+    Args:
+        moves, wanted: as in `positions_by_kernel`.
+
+    Raises:
+        QueryError: for an illegal move.
     """
     found = {}
     for number, (player, action) in enumerate(moves):
@@ -330,7 +344,8 @@ def colour(name: str, given: object) -> int:
 def location(name: str, given: object, env: GoEnv) -> int:
     """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass".
 
-    Raises QueryError for the field `name` if `given` is no location.
+    Raises:
+        QueryError: for the field `name` if `given` is no location.
     """
     if isinstance(given, str):
         try:

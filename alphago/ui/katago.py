@@ -85,7 +85,8 @@ def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
 def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequence[float]:
     """Return boards[i] as a flat list, row by row from the top, with 0 for unknown numbers.
 
-    boards: [n, H, W], ownership or its standard deviation; None if unknown.
+    Args:
+        boards: [n, H, W], ownership or its standard deviation; None if unknown.
     """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])

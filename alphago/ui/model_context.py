@@ -32,8 +32,9 @@ MOST_MOVES = 8  # of an analysis
 class GoTools:
     """The tools: methods whose docstrings tell an assistant what they do, see `tools`.
 
-    network: returns the network for a board's size; raises ValueError if there is none.
-    readouts: simulations for each position.
+    Args:
+        network: returns the network for a board's size; raises ValueError if there is none.
+        readouts: simulations for each position.
     """
 
     def __init__(self, network: Callable[[int], Any], readouts: int = 200, device: str = "auto") -> None:
@@ -110,7 +111,8 @@ class GoTools:
     def server(self) -> Any:
         """Return an `MCPServer` of the official SDK with the tools; its `run()` speaks on standard input and output.
 
-        Raises ImportError, with a sentence, if the SDK is missing.
+        Raises:
+            ImportError: with a sentence, if the SDK is missing.
         """
         sdk = optional_import("mcp.server.mcpserver", MISSING)
         error = optional_import("mcp.server.mcpserver.exceptions", MISSING).ToolError
@@ -158,7 +160,8 @@ def check_arguments(tool: Callable[..., Any], given: Mapping[str, Any]) -> None:
 def read_game(game: str, size: int) -> SgfGame:
     """Return a game from the text of an SGF file, or from moves on an empty board of `size` x `size` points.
 
-    Raises ValueError for a text that is neither.
+    Raises:
+        ValueError: for a text that is neither.
     """
     if "(" in game:
         return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP, KOMI})  # scores are nothing without it
@@ -169,7 +172,8 @@ def read_game(game: str, size: int) -> SgfGame:
 def position_at(game: SgfGame, at: int | None) -> Position:
     """Return the position after `at` moves, or after all moves if `at` is None.
 
-    Raises ValueError if the game has fewer moves.
+    Raises:
+        ValueError: if the game has fewer moves.
     """
     positions = positions_of(game)
     return positions[-1 if at is None else check_int("at", at, 0, len(positions) - 1)]

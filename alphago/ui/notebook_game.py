@@ -35,8 +35,9 @@ class NotebookGame:
     def __init__(self, env: GameEnv, nn: object, first: Mapping[str, Any] | None = None, device: str = "auto") -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
-        nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-        first: how the board begins: `players`, `strength` and `setup`, as the page has them.
+        Args:
+            nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
+            first: how the board begins: `players`, `strength` and `setup`, as the page has them.
         """
         make_widget = widget_maker()
         self.env, self.network, self.device = env, nn, device
@@ -105,7 +106,8 @@ STYLES = (STATIC / "board.css", STATIC / "column.css", WIDGET / "widget.css")
 def widget_maker() -> Any:
     """Return a function that makes a widget from a callback, which receives each message of the browser.
 
-    Raises ImportError, with a sentence, if anywidget is missing.
+    Raises:
+        ImportError: with a sentence, if anywidget is missing.
     """
     base: Any = optional_import("anywidget", MISSING).AnyWidget
 

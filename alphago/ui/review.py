@@ -34,9 +34,10 @@ X_LABEL = "move   (orange: mistakes, Black's filled circles, White's hollow squa
 class MoveReview(NamedTuple):
     """The review of one move.
 
-    ply: number of the move, from 0. colour: +1 Black, -1 White. action, best: the move played and the best move.
-    rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and points; NaN if unknown.
-    line: the best line of play, beginning with `best`. grade: a name of GRADES, "" for a good move.
+    Attributes:
+        ply: number of the move, from 0. colour: +1 Black, -1 White. action, best: the move played and the best move.
+        rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and points; NaN if unknown.
+        line: the best line of play, beginning with `best`. grade: a name of GRADES, "" for a good move.
     """
 
     ply: int
@@ -64,8 +65,9 @@ class MoveReview(NamedTuple):
 class Review:
     """A game, the analysis of its positions, and the reviews of its moves.
 
-    analysis: of the first position, and of the position after each move.
-    why: the explanations of the mistakes, by ply.
+    Attributes:
+        analysis: of the first position, and of the position after each move.
+        why: the explanations of the mistakes, by ply.
     """
 
     game: SgfGame
@@ -155,7 +157,8 @@ def review_game(
 ) -> Review:
     """Analyse every position of a game, grade its moves, and say why its mistakes are bad.
 
-    net, readouts, symmetries, device, threads: as in `alphago.analyze`.
+    Args:
+        net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
     positions = positions_of(game)
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
@@ -169,7 +172,8 @@ def review_game(
 def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     """Return the review of a move.
 
-    analysis: of the positions of a game, in order; the move leads from position `ply` to position `ply + 1`.
+    Args:
+        analysis: of the positions of a game, in order; the move leads from position `ply` to position `ply + 1`.
     """
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
     sign = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again, else -1
@@ -233,7 +237,9 @@ def mark(move: MoveReview, height: float) -> Mark:
 def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
     """Return the search's results for each position of a game as notes, by ply.
 
-    analysis: of the first position, and of the position after each move.  moves: the actions that were played.
+    Args:
+        analysis: of the first position, and of the position after each move.
+        moves: the actions that were played.
     """
     black, notes = analysis.as_black(), {}
     values, scores = black.root_readings

@@ -19,10 +19,12 @@ LEAST = 1.0  # least points that such a move loses
 class Teacher:
     """Looks over a person's moves.
 
-    network: as `alphago.analyze` takes it.
-    points: moves that lose more points than this are explained.  If the network forecasts no points, a loss of 5 % of
-        the win rate counts as one point.
-    readouts: of a position.  options: of an `Analyst`, such as device and threads.
+    Args:
+        network: as `alphago.analyze` takes it.
+        points: moves that lose more points than this are explained.  If the network forecasts no points, a loss of 5 %
+            of the win rate counts as one point.
+        readouts: of a position.
+        options: of an `Analyst`, such as device and threads.
     """
 
     def __init__(self, network: object, points: float, readouts: int = READOUTS, **options: Any) -> None:

@@ -18,10 +18,14 @@ Crew = Callable[[GameEnv | None], Transport]  # returns the transport to workers
 def crew_of(workers: str | int | None) -> Crew | None:
     """Return the workers that a user names; None for the threads of this process.
 
-    workers: a number of processes of one core each; "auto" for the Ray cluster that runs on this machine, or for this
-        process's threads if no cluster runs; "folder:PATH" for the workers that share a folder; or the address of a Ray
-        cluster.
-    Raises ValueError for another value, ImportError if Ray is needed and not installed.
+    Args:
+        workers: a number of processes of one core each; "auto" for the Ray cluster that runs on this machine, or for
+            this process's threads if no cluster runs; "folder:PATH" for the workers that share a folder; or the address
+            of a Ray cluster.
+
+    Raises:
+        ValueError: for another value.
+        ImportError: if Ray is needed and not installed.
     """
     if isinstance(workers, str) and workers.isdecimal():
         workers = int(workers)

@@ -35,12 +35,15 @@ WAIT = 0.1  # seconds between two looks of `map` for news of the workers
 class Job:
     """A job that is not done.
 
-    key: the job's name.  work: the name of its work.  data: the job as bytes.
-    hand_back: called with the answer; returns the number of moves played, or of other units of work.  If it raises an
-        error of DAMAGED, the job is done again.
-    worker: the worker that has it; None if none has.
-    failed: the worker of each error, also if it has ended meanwhile.  ended: the workers that have ended while they
-        had it, other than by leaving.
+    Attributes:
+        key: the job's name.
+        work: the name of its work.
+        data: the job as bytes.
+        hand_back: called with the answer; returns the number of moves played, or of other units of work.  If it raises
+            an error of DAMAGED, the job is done again.
+        worker: the worker that has it; None if none has.
+        failed: the worker of each error, also if it has ended meanwhile.
+        ended: the workers that have ended while they had it, other than by leaving.
     """
 
     key: str
@@ -58,7 +61,8 @@ class JobPool:
     A job that is lost with its worker, or whose answer is damaged, is done again by another worker.  One that fails
     MOST_ERRORS times or ends MOST_ENDS workers ends the thread, with the job's traceback if it has one.
 
-    transport: carries the jobs.
+    Args:
+        transport: carries the jobs.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -94,11 +98,15 @@ class JobPool:
     ) -> Iterator[Any]:
         """Yield the answers as they arrive.
 
-        kind, data: the work, as in `to_publish`.
-        read: makes what is yielded of an answer's bytes; raises an error of DAMAGED if they are damaged.
-        stop: an event that ends the iteration and drops the jobs under way.
-        in_order: whether to yield the answers in the order of the jobs; workers then wait for a job that takes long.
-        Raises RuntimeError if no worker can do a job.
+        Args:
+            kind, data: the work, as in `to_publish`.
+            read: makes what is yielded of an answer's bytes; raises an error of DAMAGED if they are damaged.
+            stop: an event that ends the iteration and drops the jobs under way.
+            in_order: whether to yield the answers in the order of the jobs; workers then wait for a job that takes
+                long.
+
+        Raises:
+            RuntimeError: if no worker can do a job.
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
@@ -302,7 +310,8 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
 def pool_of(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
     """Yield the pool of the workers that a user names, as `crew_of` takes them; None for this process's threads.
 
-    env: the game that the workers need to know.
+    Args:
+        env: the game that the workers need to know.
     """
     crew = crew_of(workers)
     if crew is None:

@@ -19,8 +19,12 @@ MOST_FALSE_STARTS = 3  # for each worker: processes that end before they have be
 class OwnWorkers(SharedFolder):
     """A Transport to workers of one core each, which this process starts; one that ends is replaced.
 
-    count: their number.  env: the run's game; None if workers need no game.
-    Raises ValueError for a game that they cannot import.
+    Args:
+        count: their number.
+        env: the run's game; None if workers need no game.
+
+    Raises:
+        ValueError: for a game that they cannot import.
     """
 
     is_own = True

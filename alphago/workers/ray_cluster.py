@@ -54,7 +54,8 @@ def import_ray() -> Any:
 class NodePlayer:
     """The actor that runs on a node; several threads call its methods.
 
-    games: classes of games that do not come with the package, by name.
+    Args:
+        games: classes of games that do not come with the package, by name.
     """
 
     def __init__(self, games: dict[str, type[GameEnv]]) -> None:
@@ -80,8 +81,10 @@ class NodePlayer:
 class Member(NamedTuple):
     """An actor of the run.
 
-    node: the id of its node.  cores: number of its tasks at the same time.
-    ready: a reference to a result that is there once the actor has started.
+    Attributes:
+        node: the id of its node.
+        cores: number of its tasks at the same time.
+        ready: a reference to a result that is there once the actor has started.
     """
 
     node: str
@@ -93,8 +96,13 @@ class Member(NamedTuple):
 class RayCluster:
     """A cluster as Transport, to an actor on each node; Ray ends this process if the cluster's head ends.
 
-    address: the cluster's, such as "10.0.0.1:6379".  env: the run's game; None if workers need no game.
-    Raises ImportError without Ray, ValueError if there is no cluster at the address.
+    Args:
+        address: the cluster's, such as "10.0.0.1:6379".
+        env: the run's game; None if workers need no game.
+
+    Raises:
+        ImportError: without Ray.
+        ValueError: if there is no cluster at the address.
     """
 
     is_own = False
@@ -232,8 +240,13 @@ def cause_in(log: str) -> str:
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
     """Make this machine a node of a Ray cluster until `stop` is set; other nodes then do its present tasks again.
 
-    address: the cluster's.  cores: the number of cores to offer.  tell: called with sentences about what happens.
-    Raises ValueError if the cluster refuses this machine.
+    Args:
+        address: the cluster's.
+        cores: the number of cores to offer.
+        tell: called with sentences about what happens.
+
+    Raises:
+        ValueError: if the cluster refuses this machine.
     """
     import_ray()
     check_reachable(address)

@@ -50,9 +50,14 @@ class Pulse(NamedTuple):
 class SharedFolder:
     """The driver's side of a shared folder.
 
-    path: the folder, which the constructor makes.  env: not used, since a worker is told its game when it is started.
-    dead: seconds without a beat after which a worker counts as gone.
-    Raises BlockingIOError if another run uses the folder, OSError if it cannot be written.
+    Args:
+        path: the folder, which the constructor makes.
+        env: not used, since a worker is told its game when it is started.
+        dead: seconds without a beat after which a worker counts as gone.
+
+    Raises:
+        BlockingIOError: if another run uses the folder.
+        OSError: if it cannot be written.
     """
 
     is_own = False
@@ -147,9 +152,11 @@ class SharedFolder:
 class FolderWorker:
     """A worker's side of a shared folder; one thread calls `work`.
 
-    path: the folder.  cores: number of tasks that the worker does at the same time.
-    device: as in RemoteWork.from_bytes.
-    tell: called with sentences about what happens.
+    Args:
+        path: the folder.
+        cores: number of tasks that the worker does at the same time.
+        device: as in RemoteWork.from_bytes.
+        tell: called with sentences about what happens.
     """
 
     def __init__(
@@ -165,7 +172,8 @@ class FolderWorker:
     def join(self, stop: threading.Event) -> None:
         """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
 
-        Returns without a folder if `stop` is set first.
+        Returns:
+            Without a folder if `stop` is set first.
         """
         if not (self.path / WORKERS).is_dir():
             place = typed_path(f"folder:{self.path}")
@@ -188,7 +196,8 @@ class FolderWorker:
     def work(self, stop: threading.Event) -> None:
         """Do tasks until `stop` is set; then answer with what was played so far, after at most one move.
 
-        Raises WorkerRefused if this machine cannot do the run's tasks as the run would.
+        Raises:
+            WorkerRefused: if this machine cannot do the run's tasks as the run would.
         """
         self.join(stop)
         with ThreadPoolExecutor(self.cores) as threads:

@@ -45,8 +45,9 @@ class RemoteWork(ABC):
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         """Return the work that was published as these bytes; raise WorkerRefused if this machine cannot do it.
 
-        device: the device of self-play's networks, "cpu" or "cuda".  Other works are done on the CPU, since their
-            results must be equal to the bit.
+        Args:
+            device: the device of self-play's networks, "cpu" or "cuda".  Other works are done on the CPU, since their
+                results must be equal to the bit.
         """
 
     @abstractmethod
@@ -57,7 +58,9 @@ class RemoteWork(ABC):
 class WorkBench:
     """Does jobs of the latest works; several threads may call `do` at the same time.
 
-    fetch: returns the bytes of a work, from `to_publish`, by its name.  device: as in RemoteWork.from_bytes.
+    Args:
+        fetch: returns the bytes of a work, from `to_publish`, by its name.
+        device: as in RemoteWork.from_bytes.
     """
 
     def __init__(self, fetch: Callable[[str], bytes], device: str = "cpu") -> None:
@@ -68,7 +71,8 @@ class WorkBench:
     def do(self, name: str, job: bytes, stop: threading.Event) -> bytes | None:
         """Return the answer to a job of the work called `name`; None as RemoteWork.do.
 
-        Raises WorkerRefused if this machine cannot do the work as the run would.
+        Raises:
+            WorkerRefused: if this machine cannot do the work as the run would.
         """
         with self.lock:
             work = self.works.pop(name, None) or work_of(self.fetch(name), self.device)
@@ -81,8 +85,9 @@ class WorkBench:
 def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
     """Return the bytes from which a worker makes the work.
 
-    data: the argument of `kind.from_bytes`.
-    exact: whether answers must be equal to the bit, which also needs equal versions of libraries.
+    Args:
+        data: the argument of `kind.from_bytes`.
+        exact: whether answers must be equal to the bit, which also needs equal versions of libraries.
     """
     head = {"work": [kind.__module__, kind.__name__], "build": build(), "exact": exact}
     return json.dumps(head).encode() + b"\n" + data
@@ -114,8 +119,9 @@ def build() -> dict[str, str]:
 def check_build(wanted: dict[str, str], *, exact: bool) -> None:
     """Raise WorkerRefused if this worker's `build()` differs from the run's.
 
-    wanted: the run's `build()`.
-    exact: whether Python and the libraries must be equal too, not only this package.
+    Args:
+        wanted: the run's `build()`.
+        exact: whether Python and the libraries must be equal too, not only this package.
     """
     here = build()
     compared = [name for name in wanted if exact or name == "alphago"]
@@ -160,8 +166,10 @@ def known_game(plain: list[Any]) -> GameEnv:
 class JobAnswer(NamedTuple):
     """A worker's answer to the job `key`; with none of the last three fields, the worker has left before it was done.
 
-    done: the answer, as WorkBench.do returns it.  error: the traceback of an exception.
-    refused: why the worker cannot do the run's work; it gets no more jobs.
+    Attributes:
+        done: the answer, as WorkBench.do returns it.
+        error: the traceback of an exception.
+        refused: why the worker cannot do the run's work; it gets no more jobs.
     """
 
     worker: str
@@ -174,7 +182,8 @@ class JobAnswer(NamedTuple):
 class Transport(Protocol):
     """Carries works and jobs to workers, which come and go, and carries answers back; one thread calls its methods.
 
-    is_own: whether this process starts the workers, so that their coming is no news.
+    Attributes:
+        is_own: whether this process starts the workers, so that their coming is no news.
     """
 
     is_own: bool

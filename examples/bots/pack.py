@@ -27,7 +27,8 @@ HEAD = '''"""A bot that plays {game}, made by alphago; it needs numpy only.  Run
 def pack_weights(net: NeuralNet) -> str:
     """Return a network as text: float16 weights, and how to compute logits and value with them.
 
-    Raises ValueError for weights of more than 80 KB.
+    Raises:
+        ValueError: for weights of more than 80 KB.
     """
     graph = network_graph(net)
     outputs = [graph.outputs[name].name for name in ("logits", "value")]

@@ -105,8 +105,9 @@ class ChampionKeeper(Judge[Run]):
 
     Each network has a number: 0 for the run's first network, k for candidate k.
 
-    champions: the settings: when a candidate becomes a champion, and which networks play each other.
-    net: the run's first network.
+    Args:
+        champions: the settings: when a candidate becomes a champion, and which networks play each other.
+        net: the run's first network.
     """
 
     name = "champions"
@@ -175,7 +176,8 @@ class ChampionKeeper(Judge[Run]):
         previous best then becomes the second best if the candidate's win rate against the second best is at least
         `Champions.second_rate`.  Training continues from a rejected candidate too.
 
-        Returns False, with nothing changed, if `stop` was set before the matches were over.
+        Returns:
+            False, with nothing changed, if `stop` was set before the matches were over.
         """
         champions = self.champions
         terms = Gate(champions.win_rate, champions.games, readouts=champions.readouts)

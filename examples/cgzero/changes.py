@@ -54,7 +54,10 @@ CANDIDATES = 20  # of a training with champions and without a pool
 def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any]]:
     """The settings of each change.
 
-    games: of each training.  generation: the new positions of a pool's generation.  pit: games of a candidate.
+    Args:
+        games: of each training.
+        generation: the new positions of a pool's generation.
+        pit: games of a candidate.
     """
     pool = Pool(generation, subset=3 * generation, epochs=2)
     champions = Champions(games=pit, every=max(1, games // CANDIDATES))

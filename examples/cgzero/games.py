@@ -21,9 +21,10 @@ WEIGHT = 4  # column of `RecordedMoves.numbers`
 class Shares(NamedTuple):
     """The shares of the three kinds of games, as in CGZero (marchete 2020); they sum to 1.
 
-    alone: the best network against itself.
-    second: the best network against the second best.
-    recent: the best or second best network, with equal probability, against a network of a recent generation.
+    Attributes:
+        alone: the best network against itself.
+        second: the best network against the second best.
+        recent: the best or second best network, with equal probability, against a network of a recent generation.
     """
 
     alone: float
@@ -49,10 +50,11 @@ class Others(NamedTuple):
 class CGZeroGames:
     """Makes a run's source of CGZero's games, `train(env, source=CGZeroGames(0.015))`.
 
-    random_move_share: the probability that one of a game's first `random_move_plies` moves is a random legal move
-        instead of the search's.  Training leaves out this move and all moves before it, since it changes the game's
-        course (CGZero: 0.015).
-    random_move_plies: the number of first plies to which that applies (CGZero: 12).
+    Attributes:
+        random_move_share: the probability that one of a game's first `random_move_plies` moves is a random legal move
+            instead of the search's.  Training leaves out this move and all moves before it, since it changes the game's
+            course (CGZero: 0.015).
+        random_move_plies: the number of first plies to which that applies (CGZero: 12).
     """
 
     random_move_share: float = 0.0
@@ -156,7 +158,8 @@ class CGZeroGroup(Group):
 class CGZeroSelfPlay(SelfPlay):
     """SelfPlay with CGZero's games.
 
-    games: the settings of random moves.  The others: as in SelfPlay.
+    Args:
+        games: the settings of random moves.  The others: as in SelfPlay.
     """
 
     group_class = CGZeroGroup
@@ -170,7 +173,9 @@ class CGZeroSelfPlay(SelfPlay):
     def invite(self, lineup: Lineup | None, env: GameEnv, dtype: str | None = None) -> None:
         """Let other networks play beside the published one from the next iteration on; None: it plays alone.
 
-        env: the run's game on this board.  dtype: as in `publish`.
+        Args:
+            env: the run's game on this board.
+            dtype: as in `publish`.
         """
         if lineup is self.lineup:
             return
@@ -205,7 +210,9 @@ class CGZeroSelfPlay(SelfPlay):
 def draw_roles(shares: Sequence[float], generator: np.random.Generator) -> tuple[int, int]:
     """Draw the roles (BEST, SECOND or RECENT) of Black and White in a new game.
 
-    shares: see Shares.  generator: the game's random generator.
+    Args:
+        shares: see Shares.
+        generator: the game's random generator.
     """
     kind_draw, champion_draw, colour_draw = generator.random(3)
     alone, second, _ = shares

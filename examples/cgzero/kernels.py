@@ -25,9 +25,10 @@ def add_value_noise(wave, over, noise, values):
 
     Some values stay unchanged: those of finished games and of roots, and those outside -1 .. 1 (such as NaN).
 
-    over: bool [n], whether the game is over at the leaf.
-    noise: a `ValueNoise`; a game with seed 0 gets no noise.
-    values: float32 [n], changed in place.
+    Args:
+        over: bool [n], whether the game is over at the leaf.
+        noise: a `ValueNoise`; a game with seed 0 gets no noise.
+        values: float32 [n], changed in place.
     """
     for i in range(wave.game.shape[0]):
         leaf = load(wave.leaf, i)
@@ -52,7 +53,8 @@ def renown(tree, game, child):
 def near_best(tree, games, share, out):
     """Mark the root actions of `games` (int64 [n]) whose `renown` is at least `share` times the root's greatest.
 
-    out: float32 [n, A], set to 1 for the marked actions and to 0 for all other actions, including unvisited ones.
+    Args:
+        out: float32 [n, A], set to 1 for the marked actions and to 0 for all other actions, including unvisited ones.
     """
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):

@@ -79,9 +79,10 @@ class MergedSamples:
     def add(self, entries: Sequence[Columns], plies: Sequence[int], sample: Sample) -> None:
         """Add n samples.
 
-        entries, plies: for each sample its game and its ply.
-        sample: the samples, to which no symmetry has been applied.  This method changes them in place: it applies to
-            each sample the symmetry that brings its input to the canonical form.
+        Args:
+            entries, plies: for each sample its game and its ply.
+            sample: the samples, to which no symmetry has been applied.  This method changes them in place: it applies
+                to each sample the symmetry that brings its input to the canonical form.
         """
         symmetries, keys = canonical_inputs(self.env, sample.planes)
         rows = np.empty(len(keys), np.int64)
@@ -130,10 +131,11 @@ class Means(NamedTuple):
 def merge_layers(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.ndarray], np.ndarray]) -> Means:
     """Merge layers of samples, and return the means of the inputs that `choose` selects.
 
-    layers: pairs of samples and their weight, the oldest first.  If an input is in several layers, its place is the one
-        in the newest layer.
-    choose: function of the weighted number of samples of each different input, float64 [n], that returns the indices
-        of the selected inputs, int64, ascending.
+    Args:
+        layers: pairs of samples and their weight, the oldest first.  If an input is in several layers, its place is the
+            one in the newest layer.
+        choose: function of the weighted number of samples of each different input, float64 [n], that returns the
+            indices of the selected inputs, int64, ascending.
     """
     inputs_by_layer, counts = group_inputs(layers)
     chosen = choose(counts)
@@ -170,8 +172,9 @@ def means_of(sums: Sums, places: Places) -> Means:
 def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:
     """Number the different inputs of all layers; `layers`: as in `merge_layers`.
 
-    Returns for each layer the input numbers of its rows, int64 [R], and the weighted number of samples of each input,
-    float64 [n].
+    Returns:
+        For each layer the input numbers of its rows, int64 [R], and the weighted number of samples of each input,
+        float64 [n].
     """
     keys = np.concatenate([samples.keys for samples, _ in layers])
     counts = np.concatenate([samples.sums.seen * weight for samples, weight in layers])
@@ -191,7 +194,8 @@ def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list
     The canonical form of an input is, among its images under the game's symmetries, the image with the least
     fingerprint.  So an input and its mirror image have the same canonical form.
 
-    planes: float32 [n, planes, height, width].
+    Args:
+        planes: float32 [n, planes, height, width].
     """
     flat = planes.reshape(len(planes), env.planes, -1)
     images = [np.ascontiguousarray(flat[:, :, points]) for points in env.symmetries.points]  # by symmetry

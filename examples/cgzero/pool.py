@@ -113,9 +113,10 @@ class SamplePool:
 
     A saved run keeps only the games; a resumed run merges them again in the same order.
 
-    records: stores the games, and computes the targets before merging; it is empty and has no limit.
-    start: the number of positions from which training may begin.
-    seed: seed of the random generators that draw the subsets and their orders.
+    Args:
+        records: stores the games, and computes the targets before merging; it is empty and has no limit.
+        start: the number of positions from which training may begin.
+        seed: seed of the random generators that draw the subsets and their orders.
     """
 
     def __init__(self, records: ReplayMemory, settings: Pool, *, start: int = 0, seed: int = 0) -> None:
@@ -195,7 +196,8 @@ class SamplePool:
     def begin_generation(self) -> int:
         """Close the generation that was played and draw the subset to learn from.
 
-        Returns the number of samples to learn: the subset's size times the number of passes over it.
+        Returns:
+            The number of samples to learn: the subset's size times the number of passes over it.
         """
         self.layers.append(self.current)
         self.current = self._new_layer(self.current.generation + 1)
@@ -257,7 +259,9 @@ class SamplePool:
         The batches go through the subset once per epoch, each time in another random order.  A batch may contain the
         end of one epoch and the beginning of the next.  All weights are 1.
 
-        number: counted from 0 since the generation began.  generator: draws the symmetries.
+        Args:
+            number: counted from 0 since the generation began.
+            generator: draws the symmetries.
         """
         means = self.subset
         rows = np.array([self._row(index) for index in range(number * count, (number + 1) * count)])
@@ -303,8 +307,9 @@ class SamplePool:
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill an empty pool with the games of a saved pool, oldest first.
 
-        state: the result of the saved pool's `state`.  If there are fewer games than `state` says, the oldest
-            generations lack games.
+        Args:
+            state: the result of the saved pool's `state`.  If there are fewer games than `state` says, the oldest
+                generations lack games.
         """
         saved = list(records)
         sizes = [games for _, games in state["layers"]]
@@ -326,8 +331,9 @@ def draw_subset(counts: np.ndarray, size: int, generator: np.random.Generator) -
     A fifth of the subset is the inputs with the highest counts.  A fifth is drawn from the 40 % of inputs with the
     highest counts, and the rest is drawn from all remaining inputs.
 
-    counts: float64 [n], the number of times that each input was seen, weighted by age.
-    size: the number of inputs to learn from.
+    Args:
+        counts: float64 [n], the number of times that each input was seen, weighted by age.
+        size: the number of inputs to learn from.
     """
     if len(counts) <= size:
         return np.arange(len(counts))

@@ -71,7 +71,8 @@ class RateKeeper(Judge[Run]):
 def check_rates(given: Any) -> Rates:
     """Return pairs of a generation and a factor as tuples.
 
-    Raises ValueError unless the generations rise from 0 on.
+    Raises:
+        ValueError: unless the generations rise from 0 on.
     """
     try:
         rates = tuple((check_int("", generation, 0), check_float("", factor, 0)) for generation, factor in given)

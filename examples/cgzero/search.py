@@ -97,7 +97,9 @@ class CGZeroRule(PuctRule):
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return each game's action: with `near_best` drawn among the nearly best actions, otherwise as PUCT does.
 
-        by_chance: bool [n], for PUCT.  chance: [n], the random numbers of the draws, in [0, 1).
+        Args:
+            by_chance: bool [n], for PUCT.
+            chance: [n], the random numbers of the draws, in [0, 1).
         """
         if self.settings.near_best is None:
             return super().choose(tree, games, by_chance, chance)

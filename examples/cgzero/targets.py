@@ -81,7 +81,8 @@ class MixedTargets:
     def played_share(self, place: float) -> float:
         """Return the share of the move played in a policy target.
 
-        place: the ply divided by the game's number of plies, 0 .. 1.
+        Args:
+            place: the ply divided by the game's number of plies, 0 .. 1.
         """
         if place >= self.played_from:
             return 1.0

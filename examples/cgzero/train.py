@@ -60,7 +60,9 @@ RECIPE: dict[str, Any] = {
 def train_cgzero(seed: int = 0, **changes: Any) -> NeuralNet:
     """Train a network by CGZero's recipe, and return it.
 
-    seed: seed of weights, games and samples.  changes: keywords of `train` that replace the recipe's.
+    Args:
+        seed: seed of weights, games and samples.
+        changes: keywords of `train` that replace the recipe's.
     """
     env = OwareEnv(rules="cgzero", planes="one-hot")
     torch.manual_seed(seed)

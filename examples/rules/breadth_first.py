@@ -69,7 +69,9 @@ def choose(tree, game, node, rule):
 def best_policies(priors: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return pi(a) = w p(a) / (u - q(a)), float64 [n, K], with the u > max q for which it sums to 1 (Newton's method).
 
-    priors, values: p and q, [n, K]; p = 0 and q = -inf for what is no action.  weights: w, [n, 1].
+    Args:
+        priors, values: p and q, [n, K]; p = 0 and q = -inf for what is no action.
+        weights: w, [n, 1].
     """
     greatest = values.max(axis=1, keepdims=True)
     gaps = (weights * priors * (values == greatest)).max(axis=1, keepdims=True)  # u - max q, at first too small

@@ -70,7 +70,8 @@ def entry_of(key, table):
 def remember(stack, table, ply, depth, number):
     """Write the value of the finished node at `ply` into its table entry, and overwrite what was there.
 
-    depth, number: as in `search`.
+    Args:
+        depth, number: as in `search`.
     """
     value = stack.best[ply]
     bound = EXACT
@@ -90,9 +91,11 @@ def remember(stack, table, ply, depth, number):
 def probe(stack, table, ply, depth, number):
     """Look up the node at `ply` in the table.
 
-    Returns whether its value is known, the value, and the action to try first (NONE if the table has no entry for it).
+    Args:
+        depth, number: as in `search`.
 
-    depth, number: as in `search`.
+    Returns:
+        Whether its value is known, the value, and the action to try first (NONE if the table has no entry for it).
     """
     key = key_of(stack.rows[ply])
     entry = entry_of(key, table)
@@ -176,7 +179,8 @@ def leave(depth, number, stack, table, history, ply):
 def take_value(stack, ply, value):
     """Update the best value at `ply`.
 
-    value: the value of the node at `ply` + 1, from that node's mover's view.
+    Args:
+        value: the value of the node at `ply` + 1, from that node's mover's view.
     """
     if -value > stack.best[ply]:
         stack.best[ply] = -value
@@ -186,12 +190,13 @@ def take_value(stack, ply, value):
 def search(depth, number, stack, table, history, most):
     """Continue a search to `depth`, visiting at most `most` nodes; return whether the search is complete.
 
-    number: identifies the search; table entries of other searches are ignored.
-    stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
-    table: int64 [entries, 3], where `entries` is a power of two.
-    history: int64 [2, A], by side: how often each action was the best one, weighted as in `leave`.
-
     When the search is complete, stack.best[0] is the value of the root and stack.best_action[0] its best action.
+
+    Args:
+        number: identifies the search; table entries of other searches are ignored.
+        stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
+        table: int64 [entries, 3], where `entries` is a power of two.
+        history: int64 [2, A], by side: how often each action was the best one, weighted as in `leave`.
     """
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
@@ -226,8 +231,10 @@ def search(depth, number, stack, table, history, most):
 def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
     """Return `search` compiled for a game.
 
-    rules: the module with the game's kernels `play` and `legal_mask`.
-    evaluation: the game's evaluation, in place of `evaluate`.  copy: kernel that copies a row.
+    Args:
+        rules: the module with the game's kernels `play` and `legal_mask`.
+        evaluation: the game's evaluation, in place of `evaluate`.
+        copy: kernel that copies a row.
     """
     lister = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
     opener = inlined(specialise(open_child, play=rules.play, copy=copy))

@@ -47,7 +47,9 @@ def add_node(tree, action, amaf_visits, amaf_points):
 def add_points(tree, row, own_eyes, prior):
     """Add a node for each of the mover's legal points; return whether the mover has a legal point.
 
-    own_eyes: whether to add the mover's own eyes too.  prior: as in `expand`.
+    Args:
+        own_eyes: whether to add the mover's own eyes too.
+        prior: as in `expand`.
     """
     size = load(row, SIZE)
     any_legal = False
@@ -67,7 +69,8 @@ def shuffle(tree, first, state):
 
     It is the shuffle of Fisher and Yates; the nodes still differ only in their actions.
 
-    state: int64 [1], the state of the random generator, whose numbers are below 2^32.
+    Args:
+        state: int64 [1], the state of the random generator, whose numbers are below 2^32.
     """
     for left in range(load(tree.used, 0) - first, 1, -1):
         last = first + left - 1
@@ -85,7 +88,8 @@ def expand(tree, node, row, state, prior):
     cases it would only widen the search. Each point starts with `prior` playouts that count as drawn. The pass starts
     with `prior` playouts that count as won, drawn or lost, by the score of the current board.
 
-    state: int64 [1], the state of the random generator.
+    Args:
+        state: int64 [1], the state of the random generator.
     """
     size = load(row, SIZE)
     first = load(tree.used, 0)
@@ -107,7 +111,9 @@ def expand(tree, node, row, state, prior):
 def uct_value(tree, child, log_visits, exploration):
     """Return the upper confidence bound w / n + c sqrt(log(N) / n) of a child; infinity if it has no visits.
 
-    log_visits: log(N), where N is the number of visits of the parent.  exploration: c.
+    Args:
+        log_visits: log(N), where N is the number of visits of the parent.
+        exploration: c.
     """
     visits = load(tree.visits, child)
     if visits == 0:
@@ -123,7 +129,8 @@ def rave_value(tree, child, equivalence):
     beta = n' / (n + n' + n n' / k) is the schedule of least squared error (Gelly and Silver 2011, section 4.4), where
     1 / k is four times the squared bias. No exploration term is needed, since all moves of the playouts explore.
 
-    equivalence: k.
+    Args:
+        equivalence: k.
     """
     # With beta put in, this is (w (1 + n' / k) + w') / (n + n' + n n' / k); a win counts two points.
     visits = float(load(tree.visits, child))
@@ -156,7 +163,8 @@ def descend(tree, game, settings):
 
     A node gets children when it is reached for the second time.
 
-    settings: PlayoutSettings.
+    Args:
+        settings: PlayoutSettings.
     """
     row = game.row
     node = ROOT
@@ -192,8 +200,10 @@ def play_out(game, ply):
 def count_amaf(tree, node, first_side, side, points):
     """Add a playout to the "all moves as first" counts of those children whose points `side` was the first to play.
 
-    node: the parent.  first_side: for each point, the side that was the first to play it after `node`.
-    points: the result of the playout for `side`.
+    Args:
+        node: the parent.
+        first_side: for each point, the side that was the first to play it after `node`.
+        points: the result of the playout for `side`.
     """
     first = load(tree.first_child, node)
     for child in range(first, first + load(tree.children, node)):
@@ -206,11 +216,13 @@ def count_amaf(tree, node, first_side, side, points):
 def back_up(tree, game, depth, plies, mover_points):
     """Add a finished playout to the nodes of its path.
 
-    depth: the number of moves of the path.  plies: the number of moves up to the end of the game.
-    mover_points: the result, 0 to 2, for the mover at the root, who is side 0.
-
     Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each point
     after the current node. Passes are left out, since the value of a pass says nothing about other passes.
+
+    Args:
+        depth: the number of moves of the path.
+        plies: the number of moves up to the end of the game.
+        mover_points: the result, 0 to 2, for the mover at the root, who is side 0.
     """
     pass_action = game.first_side.shape[0] - 1
     for action in range(pass_action + 1):
@@ -233,8 +245,10 @@ def back_up(tree, game, depth, plies, mover_points):
 def search(root, tree, game, settings, out_visits):
     """Search a position, beginning with an empty tree.
 
-    root: the position as a packed row.  settings: PlayoutSettings.
-    out_visits: int32 [A], overwritten with the visits of each action.
+    Args:
+        root: the position as a packed row.
+        settings: PlayoutSettings.
+        out_visits: int32 [A], overwritten with the visits of each action.
     """
     store(tree.used, 0, 0)
     add_node(tree, -1, 0, 0)  # the root, to which no action leads

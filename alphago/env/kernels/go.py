@@ -45,12 +45,14 @@ def lay_out(row):
 def set_up(row, colours, to_play):
     """Place stones on an empty board, and give the move to `to_play`; the row must be that of an empty board.
 
-    colours: int8 [N * N], 1 Black, -1 White, 0 empty.  to_play: layout.BLACK or layout.WHITE.
-
     Nothing is captured if every chain of the finished board has a liberty: such a chain also has a liberty while stones
     are being placed (the same point, or a point that is still to be filled and leads to it). If `misplaced` finds a
     stone afterwards, the row is invalid. For the ko rule the game begins with this board; older boards of history
     planes stay empty.
+
+    Args:
+        colours: int8 [N * N], 1 Black, -1 White, 0 empty.
+        to_play: layout.BLACK or layout.WHITE.
     """
     size = load(row, layout.SIZE)
     for action in range(size * size):
@@ -70,7 +72,8 @@ def set_up(row, colours, to_play):
 def misplaced(row, colours):
     """Return the action of a stone that `set_up` could not place: it was captured, or has no liberty.
 
-    colours: as in `set_up`.  Returns NO_ACTION if there is no such stone.
+    Args:
+        colours: as in `set_up`.  Returns NO_ACTION if there is no such stone.
     """
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         if load(colours, action) == 0:

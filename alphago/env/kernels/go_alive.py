@@ -28,7 +28,8 @@ def scratch_words(size):
 def gather(row, colour, first, begin, scratch, at_marks):
     """Append the points of the region around the point `first` to `scratch`, from index `begin` on.
 
-    Returns the next free index.  colour: the colour of which this is a region.  at_marks: index of the points' marks.
+    Returns:
+        The next free index.  colour: the colour of which this is a region.  at_marks: index of the points' marks.
     """
     stride = load(row, layout.SIZE) + 1
     store(scratch, begin, first)
@@ -99,7 +100,8 @@ def is_vital(row, colour, head, scratch, begin, end):
 def count_vital(row, colour, scratch, begin, end, at_counts):
     """Add one to the count of each chain of `colour` to which the region scratch[begin:end] is vital.
 
-    Returns the number of these chains.  The count of a chain is scratch[at_counts + its head point].
+    Returns:
+        The number of these chains.  The count of a chain is scratch[at_counts + its head point].
     """
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
@@ -145,7 +147,8 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
     """Run one round: count the vital regions of each chain, and strike out the regions that touch a chain with too few.
 
-    Returns whether a region was struck out. The `at_` arguments are indices into `scratch`, see the module.
+    Returns:
+        Whether a region was struck out. The `at_` arguments are indices into `scratch`, see the module.
     """
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):  # all bordered points
@@ -188,7 +191,8 @@ def find_alive(row, colour, scratch):
 def mark_alive_chains(row, colour, value, scratch, out, at):
     """Run `find_alive`, and write `value` at the stones of pass-alive chains; return the number of regions.
 
-    out, at: as in `mark_alive`.
+    Args:
+        out, at: as in `mark_alive`.
     """
     size = load(row, layout.SIZE)
     at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1

@@ -117,8 +117,9 @@ def join(row, a, b):
 def take(row, head_point, taker, at_board):
     """Capture the chain of stones with this head point: its points become empty, and are marked as vacated.
 
-    taker: the colour of the capturing stones, which gain liberties.
-    at_board: row index at which the bits of the captured colour begin in the newest board.
+    Args:
+        taker: the colour of the capturing stones, which gain liberties.
+        at_board: row index at which the bits of the captured colour begin in the newest board.
     """
     stride = load(row, layout.SIZE) + 1
     at_vacated = load(row, layout.AT_VACATED)
@@ -145,7 +146,8 @@ def take(row, head_point, taker, at_board):
 def place_stone(row, point, colour):
     """Put a stone on an empty point as a chain of its own, and remove the point from the liberties of its neighbours.
 
-    Returns 4 bits, one for each side: a bit is set if there is an enemy chain without a liberty on that side.
+    Returns:
+        4 bits, one for each side: a bit is set if there is an enemy chain without a liberty on that side.
     """
     stride = load(row, layout.SIZE) + 1
     enemy = 3 - colour

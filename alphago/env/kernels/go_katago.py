@@ -210,8 +210,10 @@ def write_areas(row, scratch, points, out):
 def katago_planes_batch(rows, slots, empty, boards, scratch, out):
     """Write the planes of each slot into its row of `out`, float32 [n, 30 * N * N].
 
-    empty: the row of an empty board by simple ko.  boards: made by `go_ladders.new_boards`, overwritten.
-    scratch: as in `go_alive`.
+    Args:
+        empty: the row of an empty board by simple ko.
+        boards: made by `go_ladders.new_boards`, overwritten.
+        scratch: as in `go_alive`.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]

@@ -31,7 +31,9 @@ def record_board(row):
 def ko_forbids(row, board, mover):
     """Return whether the ko rule forbids a move.
 
-    board: hash of the board after the move.  mover: the side to move after it.
+    Args:
+        board: hash of the board after the move.
+        mover: the side to move after it.
     """
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board == load_long(row, layout.BEFORE_LOW)

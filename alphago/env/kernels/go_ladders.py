@@ -89,7 +89,8 @@ def count_beside(row, point, colour):
 def is_ko_mouth(row, point, colour, begin):
     """Return whether the attacker can take a ko of `colour` here, and filling it leaves at most two liberties.
 
-    begin: index of free memory.
+    Args:
+        begin: index of free memory.
     """
     stride = load(row, layout.SIZE) + 1
     in_danger = 0  # chains in atari, those of several stones twice
@@ -109,7 +110,8 @@ def is_ko_mouth(row, point, colour, begin):
 def look(row, stone, defends):
     """Return what is known of a chain before any further move, and list the moves to be tried.
 
-    defends: whether the defender is to move.
+    Args:
+        defends: whether the defender is to move.
     """
     at = load(row, layout.AT_HASHES)
     begin = at + 2
@@ -154,7 +156,8 @@ def left_ko(before, row, point):
 def is_caught(boards, stone, start):
     """Return whether a chain of boards[0] is lost in a ladder.
 
-    start: the point of the attacker's first move; 0 for none, where the defender moves first.
+    Args:
+        start: the point of the attacker's first move; 0 for none, where the defender moves first.
     """
     check_repetition = True
     first = boards[1]

@@ -20,7 +20,8 @@ def has_empty_neighbour(row, point):
 def allowed(row, point, colour, check_repetition):
     """Return whether the rules of ko and suicide allow a stone of `colour` on this empty point.
 
-    check_repetition: whether to check the ko rule for a move that is not suicide.
+    Args:
+        check_repetition: whether to check the ko rule for a move that is not suicide.
     """
     enemy = 3 - colour
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
@@ -56,7 +57,8 @@ def hash_after(row, point, colour):
 def hash_without(row, point, colour, only_in_atari):
     """Return the board's hash without the chains of `colour` that are adjacent to a point.
 
-    only_in_atari: whether to leave out only the chains that are in atari.
+    Args:
+        only_in_atari: whether to leave out only the chains that are in atari.
     """
     stride = load(row, layout.SIZE) + 1
     board_hash = load_long(row, layout.HASH_LOW)

@@ -36,10 +36,11 @@ def is_legal(row, action):
 def follow(row, colours, actions):
     """Play actions on the row until one is illegal; return how many were legal.
 
-    colours: int32 [n], 1 Black, -1 White; where a colour plays twice in a row, the other colour's turn is skipped.
-    actions: int32 [n], 0 .. N * N.
-
     Passes after the end of the game count as legal, but are not played.
+
+    Args:
+        colours: int32 [n], 1 Black, -1 White; where a colour plays twice in a row, the other colour's turn is skipped.
+        actions: int32 [n], 0 .. N * N.
     """
     size = load(row, layout.SIZE)
     followed = 0

@@ -99,7 +99,8 @@ def write_chain(row, head, place, out):
 def write_liberties(row, places, out):
     """Write the three planes for chains with 1, 2, and 3 or more liberties: each stone is 1 in one of them.
 
-    places: the index of each plane in `out`, or ABSENT.
+    Args:
+        places: the index of each plane in `out`, or ABSENT.
     """
     size = load(row, layout.SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
@@ -141,7 +142,8 @@ def repeating_bits(row, r, forbidden):
 def write_rows(row, places, out):
     """Write the planes that are computed as bits: stones, forbidden points and regions.
 
-    places: the index of each plane in `out`, or ABSENT.
+    Args:
+        places: the index of each plane in `out`, or ABSENT.
     """
     size = load(row, layout.SIZE)
     # In the board, and in the marks of `mark_areas`, Black's words come first, then White's.
@@ -167,7 +169,9 @@ def write_rows(row, places, out):
 def write_alive(row, places, scratch, out):
     """Write the two planes of pass-alive points.
 
-    places: the index of each plane in `out`, or ABSENT.  scratch: as in `go_alive`.
+    Args:
+        places: the index of each plane in `out`, or ABSENT.
+        scratch: as in `go_alive`.
     """
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     mover = load(row, layout.TO_PLAY)
@@ -182,7 +186,8 @@ def write_alive(row, places, scratch, out):
 def write_last_moves(row, places, out):
     """Write the planes of the latest three moves; a pass sets no point.
 
-    places: the index of each plane in `out`, or ABSENT.
+    Args:
+        places: the index of each plane in `out`, or ABSENT.
     """
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     for age in range(3):
@@ -197,7 +202,8 @@ def write_last_moves(row, places, out):
 def rule_planes_batch(rows, slots, places, scratch, out):
     """Write a set of rule planes for each slot into its row of `out`, float32 [n, planes * N * N].
 
-    places: see the module. scratch: int32 [go_alive.scratch_words(N)].
+    Args:
+        places: see the module. scratch: int32 [go_alive.scratch_words(N)].
     """
     # One long function: its callees are inlined, and two functions would take half a second more to compile.
     for i in range(slots.shape[0]):

@@ -64,7 +64,9 @@ def bordered_points(size):
 def row_words(size, depth, ko_rule, max_moves):
     """Return the number of int32 words of a row.
 
-    depth: number of boards kept for history planes.  max_moves: the most plies of a game.
+    Args:
+        depth: number of boards kept for history planes.
+        max_moves: the most plies of a game.
     """
     vacated_and_scratch = 3 * size
     words = HEADER + CELL * bordered_points(size) + vacated_and_scratch + 2 * size * depth

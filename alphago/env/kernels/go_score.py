@@ -11,7 +11,8 @@ from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 def spread(row, at_marks, r, size):
     """Grow the marks of board row r through empty points; return whether they grew.
 
-    at_marks: index of the first word of marks; there is one word per board row.
+    Args:
+        at_marks: index of the first word of marks; there is one word per board row.
     """
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
     marks = load(row, at_marks + r)

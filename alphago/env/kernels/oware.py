@@ -140,7 +140,9 @@ def capture(row, last):
 def allowed(row, left, house, enemy):
     """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy that has none.
 
-    left: row index of the mover's first house.  enemy: the number of seeds in the houses of the other side.
+    Args:
+        left: row index of the mover's first house.
+        enemy: the number of seeds in the houses of the other side.
     """
     seeds = load(row, left + house)
     reaches_enemy = house + seeds >= SIDE
@@ -188,8 +190,9 @@ def end_if_decided(row):
 def set_up(row, start):
     """Set up a row.
 
-    start: int64 [17]: the side to move, the margin, the ply, the ply limit, the option bits, and the seeds of 12
-        houses.
+    Args:
+        start: int64 [17]: the side to move, the margin, the ply, the ply limit, the option bits, and the seeds of 12
+            houses.
     """
     clear(row, 2, SIDE)
     store(row, TO_PLAY, load(start, 0))

@@ -24,10 +24,11 @@ def next_random(state):
 def random_action(row, state, fill_eyes):
     """Return a uniformly random legal point, as an action, or a pass if there is none.
 
-    state: the random generator, changed in place (see the module).
-    fill_eyes: whether the mover's own eyes count as legal points.
-
     Points are drawn from the list of empty points; a point that is rejected is moved to the end of the list.
+
+    Args:
+        state: the random generator, changed in place (see the module).
+        fill_eyes: whether the mover's own eyes count as legal points.
     """
     colour = load(row, layout.TO_PLAY)
     left = load(row, layout.EMPTIES)
@@ -45,7 +46,9 @@ def random_action(row, state, fill_eyes):
 def playout(row, state, fill_eyes):
     """Play random moves in `row`, in place, to the end of the game; return the number of moves.
 
-    state: the random generator, changed in place (see the module).  fill_eyes: as in `random_action`.
+    Args:
+        state: the random generator, changed in place (see the module).
+        fill_eyes: as in `random_action`.
     """
     moves = 0
     while not is_over(row):
@@ -58,7 +61,9 @@ def playout(row, state, fill_eyes):
 def playout_batch(rows, slots, state, fill_eyes):
     """Play every slot to its end with random moves; return the total number of moves.
 
-    state: the random generator, changed in place (see the module).  fill_eyes: as in `random_action`.
+    Args:
+        state: the random generator, changed in place (see the module).
+        fill_eyes: as in `random_action`.
     """
     moves = 0
     for i in range(slots.shape[0]):

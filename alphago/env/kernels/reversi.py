@@ -53,8 +53,10 @@ def board_bits(size):
 def reached(own, passed, shift):
     """Return, as bits, the points directly beyond a line of enemy stones that begins next to an own stone.
 
-    own: the own stones as bits.  passed: the enemy stones that the line may cross.
-    shift: distance in bits of neighbours along the line; both directions of the line count.
+    Args:
+        own: the own stones as bits.
+        passed: the enemy stones that the line may cross.
+        shift: distance in bits of neighbours along the line; both directions of the line count.
     """
     low = (1 << (64 - shift)) - 1  # clears the ones that signed shifts to the right bring in
     up = passed & wrap(own << shift)
@@ -90,7 +92,8 @@ def reset(row, size):
 def enclosed(row, point, mover, down, right):
     """Return how many enemy stones a stone of `mover` on this point would enclose in one direction.
 
-    down, right: the direction, each -1, 0 or 1.
+    Args:
+        down, right: the direction, each -1, 0 or 1.
     """
     size = load(row, WIDTH)
     r = point // size + down

@@ -163,7 +163,8 @@ def planes_batch(rows, slots, out):
 def decisive_moves_batch(rows, slots, mask, scratch, out):
     """Write for each slot the first action that wins at once, or NO_ACTION.
 
-    mask: bool [A], scratch: int64 [words]; both are scratch memory.
+    Args:
+        mask: bool [A], scratch: int64 [words]; both are scratch memory.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
@@ -178,7 +179,8 @@ def decisive_moves_batch(rows, slots, mask, scratch, out):
 def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tuple[Any, ...]:
     """Return a game's compiled loops, in the order play, replay, legal_mask, planes, decisive_moves.
 
-    play, legal_mask, planes, wins: the game's own kernels, for one row; None for `wins_on_a_copy`.
+    Args:
+        play, legal_mask, planes, wins: the game's own kernels, for one row; None for `wins_on_a_copy`.
     """
     wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
     verbs = {"play": play, "legal_mask": legal_mask, "planes": planes, "wins": wins}

@@ -10,8 +10,9 @@ from alphago.system.kernels.jit import kernel, load, wrap
 def hash_evaluation(hashes, mask, priors, values):
     """Draw priors and values from position hashes, the same on every machine.
 
-    hashes: int64 [n], contiguous. mask: bool [n, A], legal actions.
-    priors: float32 [n, A], overwritten. values: float32 [n], overwritten, -1 .. 1.
+    Args:
+        hashes: int64 [n], contiguous. mask: bool [n, A], legal actions.
+        priors: float32 [n, A], overwritten. values: float32 [n], overwritten, -1 .. 1.
     """
     for i in range(hashes.shape[0]):
         total = np.float32(0)

@@ -43,7 +43,8 @@ def value_scale(tree, game, node, rule, pending):
 
     The paper has no division by 2: its values are 0 .. 1, ours are -1 .. 1.
 
-    pending: 1 if simulations of the current wave count as visits, else 0.
+    Args:
+        pending: 1 if simulations of the current wave count as visits, else 0.
     """
     most = 0
     child = tree.first_child[game, node]
@@ -69,8 +70,9 @@ def greatest_value(tree, game, node, unvisited):
 def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     """Return prior(a) exp(scale (q(a) - greatest)): the improved policy of a child, not normalised.
 
-    greatest: the greatest q of the node; subtracting it keeps exponents at most 0, so that exp does not overflow.
-    unvisited_factor: the value of the factor exp(…) for a child without visits.
+    Args:
+        greatest: the greatest q of the node; subtracting it keeps exponents at most 0, so that exp does not overflow.
+        unvisited_factor: the value of the factor exp(…) for a child without visits.
     """
     prior = float(tree.prior[game, child])
     if tree.visits[game, child] > 0:
@@ -201,8 +203,9 @@ select = select_by(choose, spreads=False)  # virtual visits of collisions would 
 def add_gumbel_noise(chances, games, noise):
     """Write Gumbel noise to row `games[i]` of `noise` (float32 [B, A]), for each game.
 
-    chances: float64 [n, A], uniform random numbers in [0, 1), from which the noise is computed as in
-        `numpy.random.Generator.gumbel`.  For many games this takes a fifth of the time of the generator's method.
+    Args:
+        chances: float64 [n, A], uniform random numbers in [0, 1), from which the noise is computed as in
+            `numpy.random.Generator.gumbel`.  For many games this takes a fifth of the time of the generator's method.
     """
     for i in range(games.shape[0]):
         for action in range(noise.shape[1]):
@@ -213,7 +216,9 @@ def add_gumbel_noise(chances, games, noise):
 def add_candidates(tree, games, noise, considered, scores):
     """Make the `considered[i]` actions with the greatest noise + logit children of the root of game `games[i]`.
 
-    noise: float32 [B, A].  scores: float64 [A], scratch memory.
+    Args:
+        noise: float32 [B, A].
+        scores: float64 [A], scratch memory.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -236,8 +241,10 @@ def add_candidates(tree, games, noise, considered, scores):
 def improved_policy(tree, games, rule, out_policy, out_action):
     """Write the roots' improved policies and the winners of sequential halving.
 
-    out_policy: float32 [n, A].
-    out_action: int32 [n]: the most visited action; of equally visited actions, the one with the greatest root score.
+    Args:
+        out_policy: float32 [n, A].
+        out_action: int32 [n]: the most visited action; of equally visited actions, the one with the greatest root
+            score.
     """
     for i in range(games.shape[0]):
         game = games[i]

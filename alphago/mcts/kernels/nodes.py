@@ -22,7 +22,8 @@ TAKEN = -1.0  # in `waiting`, the mark of an action that has a child; an illegal
 def greatest_waiting(waiting):
     """Return the untried action with the greatest prior, the first of equals; NONE if all actions are tried.
 
-    waiting: float32 [A], the priors of the untried actions (see Tree.waiting).
+    Args:
+        waiting: float32 [A], the priors of the untried actions (see Tree.waiting).
     """
     best = NONE
     best_prior = np.float32(0)
@@ -90,8 +91,9 @@ def add_child(tree, game, node, action):
 def back_up(tree, game, leaf, value, pending):
     """Count a simulation that ended in `leaf` in every node from `leaf` to the root.
 
-    value: -1 .. 1, from the view of the player to move at the leaf.
-    pending: 1 if `add_virtual` added a virtual visit for this simulation, which is removed; else 0.
+    Args:
+        value: -1 .. 1, from the view of the player to move at the leaf.
+        pending: 1 if `add_virtual` added a virtual visit for this simulation, which is removed; else 0.
     """
     mover = tree.mover[game, leaf]
     node = leaf

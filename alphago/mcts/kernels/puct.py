@@ -18,7 +18,8 @@ def choose(tree, game, node, rule):
     counts as `virtual_loss` losses in each node that it has passed. Values are from the view of the node's mover. Of
     equally good actions the lowest is chosen.
 
-    rule: a PuctParameters, with a c_puct for each game.
+    Args:
+        rule: a PuctParameters, with a c_puct for each game.
     """
     explore = rule.c_puct[game] * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     parent_part = rule.parent_value_weight * tree.value[game, node]  # w v
@@ -57,7 +58,9 @@ select = select_by(choose)
 def mix_noise(tree, games, noise, weight):
     """Set the priors at the roots of `games` (int64 [n]) to (1 - weight) prior + weight noise.
 
-    noise: float32 [n, A], 0 on illegal actions.  weight: float32.
+    Args:
+        noise: float32 [n, A], 0 on illegal actions.
+        weight: float32.
     """
     for i in range(games.shape[0]):
         game = games[i]

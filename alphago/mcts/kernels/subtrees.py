@@ -70,10 +70,11 @@ def forget_children(tree, game, node):
 def advance(tree, games, actions, moved_to):
     """Play an action in each game: its child becomes the new root, the nodes below it are kept, all others are freed.
 
-    games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch memory.
-
     The child may also be a cached node; if the action has no child, the new root is unevaluated. The `value_sum` of the
     new root is turned to the view of the player to move there.
+
+    Args:
+        games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch memory.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -94,7 +95,8 @@ def advance(tree, games, actions, moved_to):
 def compact(tree, game, root, moved_to):
     """Move `root` and all nodes below it to the front of the arrays, in order.
 
-    moved_to: int32 [N], receives the new index of each of these nodes, and NONE for other nodes behind `root`.
+    Args:
+        moved_to: int32 [N], receives the new index of each of these nodes, and NONE for other nodes behind `root`.
     """
     used = 0
     for node in range(root, tree.used[game]):  # parents come before their children

@@ -27,12 +27,13 @@ def own_weight(tree, game, node):
 def add_up(tree, games, scores, owners, branch, out):
     """Add up values, scores and ownership over the nodes below each action of the root, and over the whole tree.
 
-    games: int64 [n].
-    scores: float32 [B, N], the score of each node from the view of its mover.
-    owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
-    branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
-    out: a `TreeSums` of zeros. Entry a is for action a, and entry A for the whole tree. Ownership has an entry per
-        action and one for the whole tree, or only the latter.
+    Args:
+        games: int64 [n].
+        scores: float32 [B, N], the score of each node from the view of its mover.
+        owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
+        branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
+        out: a `TreeSums` of zeros. Entry a is for action a, and entry A for the whole tree. Ownership has an entry per
+            action and one for the whole tree, or only the latter.
     """
     actions = tree.waiting.shape[2]
     last = out.ownership.shape[1] - 1  # the entry of ownership for the whole tree
@@ -76,7 +77,8 @@ def add_numbers(out, i, entry, weight, value, score):
 def add_owners(owners, game, node, weight, out, i, entry):
     """Add the ownership of a node, times its weight, to an entry of the sums of game i.
 
-    weight: negative if the node's mover is not the root's mover.
+    Args:
+        weight: negative if the node's mover is not the root's mover.
     """
     for point in range(owners.shape[2]):
         owner = owners[game, node, point] / OWNERS
@@ -104,7 +106,8 @@ def most_visited(tree, game, node):
 def write_lines(tree, games, lines, line_visits):
     """Write the most visited line of play that begins with each visited action of the root.
 
-    lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end are not changed.
+    Args:
+        lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end are not changed.
     """
     for i in range(games.shape[0]):
         game = games[i]

@@ -30,8 +30,11 @@ NOT_FINITE = "the network's output is not finite: its weights are too large"
 class RunEvaluator:
     """An evaluator for search on the CPU, whose network is a `Run`; several threads may call it at the same time.
 
-    env: the game.  run: the compiled network.  dtype, form: the dtype and the form in which it computes.
-    columns: number of outputs of the value head: 2 + H W if it also forecasts score and ownership, otherwise 1.
+    Args:
+        env: the game.
+        run: the compiled network.
+        dtype, form: the dtype and the form in which it computes.
+        columns: number of outputs of the value head: 2 + H W if it also forecasts score and ownership, otherwise 1.
     """
 
     device = "cpu"  # the device of the positions
@@ -66,16 +69,19 @@ class RunEvaluator:
 
         All results are in the view of the player about to move.
 
-        batch, slots: the positions are those in `slots`, int64 [n], of `batch`; their games must not be over.
-        priors: float32 [n, action_space], overwritten with a softmax over the legal actions, 0 for illegal ones.
-        values: float32 [n], overwritten with values -1 .. 1.
-        forecasts: a pair of arrays, both overwritten: scores float32 [n], the expected margins in points, and
-            ownership float32 [n, H W], each point's expected owner (1 the player about to move, -1 the opponent).
-            None to compute neither.
-        symmetries: symmetries of the board, as indices into `env.symmetries`; the network evaluates each position
-            under each of them, and the results are means over them.
-        Raises ValueError if the network's output is not finite, or if `forecasts` is given and the network does not
-        predict score and ownership.
+        Args:
+            batch, slots: the positions are those in `slots`, int64 [n], of `batch`; their games must not be over.
+            priors: float32 [n, action_space], overwritten with a softmax over the legal actions, 0 for illegal ones.
+            values: float32 [n], overwritten with values -1 .. 1.
+            forecasts: a pair of arrays, both overwritten: scores float32 [n], the expected margins in points, and
+                ownership float32 [n, H W], each point's expected owner (1 the player about to move, -1 the opponent).
+                None to compute neither.
+            symmetries: symmetries of the board, as indices into `env.symmetries`; the network evaluates each position
+                under each of them, and the results are means over them.
+
+        Raises:
+            ValueError: if the network's output is not finite, or if `forecasts` is given and the network does not
+                predict score and ownership.
         """
         count = len(slots)
         if forecasts is not None and not self.makes_forecasts:
@@ -173,22 +179,25 @@ class NetEvaluator(RunEvaluator):
     (see alphago.nn.inference.int8), on the packaged networks, policies differ by a divergence of 0.001 nats on average,
     values by 0.008 to 0.016.
 
-    env, base_net, value, policy: the game and the parts of a NeuralNet.
-    dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI; otherwise
-        the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.  The
-        attributes `dtype` and `form` tell what was chosen.
-    exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
-        network then computes padded blocks of BATCH_SIZE positions.
-    form: the implementation on a CPU: "openvino", "folded" (torch, with batch norms folded into the convolutions) or
-        "modules" (the torch modules unchanged); None for the fastest available one whose results agree with the
-        network's.
-    forecasts: whether to predict score and ownership too, if the value head does; it takes no longer, since a single
-        forward pass computes everything.
-    where: the device that computes the network, "cpu", "cuda" or "host" (see
-        `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
-    before: a NetEvaluator of an earlier version of the network, which then need not be traced again on a CPU; any other
-        object is ignored.
-    Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
+    Args:
+        env, base_net, value, policy: the game and the parts of a NeuralNet.
+        dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI;
+            otherwise the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.
+            The attributes `dtype` and `form` tell what was chosen.
+        exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
+            network then computes padded blocks of BATCH_SIZE positions.
+        form: the implementation on a CPU: "openvino", "folded" (torch, with batch norms folded into the convolutions)
+            or "modules" (the torch modules unchanged); None for the fastest available one whose results agree with the
+            network's.
+        forecasts: whether to predict score and ownership too, if the value head does; it takes no longer, since a
+            single forward pass computes everything.
+        where: the device that computes the network, "cpu", "cuda" or "host" (see
+            `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
+        before: a NetEvaluator of an earlier version of the network, which then need not be traced again on a CPU; any
+            other object is ignored.
+
+    Raises:
+        ValueError: for a network whose weights are not finite, and if `form` cannot compute it on this machine.
     """
 
     @own_settings()
@@ -243,7 +252,8 @@ def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
     This takes a fifth of the time of compiling.  Returns None if `data` is empty or damaged, or was compiled on another
     kind of machine.
 
-    data: from `compiled_network`.
+    Args:
+        data: from `compiled_network`.
     """
     head, _, rest = data.partition(b"\n")
     if not head:

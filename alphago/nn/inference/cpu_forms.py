@@ -73,9 +73,13 @@ def choose_form(
 ) -> Compiled:
     """Compile a network in the fastest form whose results agree with the network's.
 
-    frozen: the network, for the game `env`.  dtype: the preferred dtype of the base.
-    only: the name of the only form to consider; None for all in `forms`, which are ordered from the fastest.
-    Raises ValueError if the form `only` cannot compute the network on this machine.
+    Args:
+        frozen: the network, for the game `env`.
+        dtype: the preferred dtype of the base.
+        only: the name of the only form to consider; None for all in `forms`, which are ordered from the fastest.
+
+    Raises:
+        ValueError: if the form `only` cannot compute the network on this machine.
     """
     if dtype is torch.int8:
         can_compute_int8 = only in (None, "openvino") and has_int8_products() and openvino.is_installed()
@@ -108,8 +112,9 @@ def choose_form(
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
     """Return a network compiled in a form; None if it cannot be compiled or its outputs differ.
 
-    expected: the outputs that it must have, up to rounding, for the first BATCH_SIZE of `planes`.  (For the rest of a
-        larger batch OpenVINO would have to compile one more model.)
+    Args:
+        expected: the outputs that it must have, up to rounding, for the first BATCH_SIZE of `planes`.  (For the rest of
+            a larger batch OpenVINO would have to compile one more model.)
     """
     try:
         run = form(frozen, planes, expected, dtype)
@@ -125,7 +130,9 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 
     Tracing takes as long as compiling a small network.  Where there are graphs of an earlier version of the network,
     they get its new weights instead.
-    Raises ValueError if the graphs' outputs for the first BATCH_SIZE of `planes` differ from `expected`.
+
+    Raises:
+        ValueError: if the graphs' outputs for the first BATCH_SIZE of `planes` differ from `expected`.
     """
     planes = planes[:BATCH_SIZE]
     if frozen.graphs and not renew_graphs(frozen, planes, expected):

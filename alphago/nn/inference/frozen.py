@@ -20,8 +20,11 @@ class Frozen(nn.Module):
 
     Values are [B], or [B, columns] if the value part's output has several columns.
 
-    heads_dtype: the dtype in which value and policy compute; it may differ from the base's.
-    graphs: the parts as traced by torch.fx, of an earlier version of the network, to be used again; else empty.
+    Args:
+        heads_dtype: the dtype in which value and policy compute; it may differ from the base's.
+
+    Attributes:
+        graphs: the parts as traced by torch.fx, of an earlier version of the network, to be used again; else empty.
     """
 
     graphs: list[fx.GraphModule]

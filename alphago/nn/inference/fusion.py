@@ -59,7 +59,8 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 
     `meta[NORMS]` of the graph has the name of each folded batch norm by that of its convolution, for `folded_state`.
 
-    module: in eval mode.
+    Args:
+        module: in eval mode.
     """
     tracer = OneThreadTracer()
     graph = tracer.trace(copy.deepcopy(module))
@@ -87,9 +88,12 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor]:
     """Return the tensors that `folded` would have if it were made of `module`, by name, without tracing again.
 
-    folded: the result of `fold_batch_norms` for a module of the same structure, perhaps changed by `fuse_convolutions`;
-        or a copy of such a module.
-    Raises KeyError if `folded` has a tensor that does not follow from those of `module`.
+    Args:
+        folded: the result of `fold_batch_norms` for a module of the same structure, perhaps changed by
+            `fuse_convolutions`; or a copy of such a module.
+
+    Raises:
+        KeyError: if `folded` has a tensor that does not follow from those of `module`.
     """
     norms: dict[str, str] = folded.meta[NORMS] if isinstance(folded, fx.GraphModule) else {}
     given: dict[str, torch.Tensor] = module.state_dict()
@@ -133,10 +137,11 @@ def fuse_convolutions(
 ) -> fx.GraphModule:
     """Replace each convolution, and an addition and a relu that follow it, by one module; return `graph_module`.
 
-    graph_module: the graph, changed in place.
-    inputs: an example batch in the dtype of later calls.
-    make_fused: called with a convolution and with whether a relu follows; returns the new module.  The new module is
-        called with the convolution's input and, if an addition follows, with the other addend.
+    Args:
+        graph_module: the graph, changed in place.
+        inputs: an example batch in the dtype of later calls.
+        make_fused: called with a convolution and with whether a relu follows; returns the new module.  The new module
+            is called with the convolution's input and, if an addition follows, with the other addend.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -164,7 +169,8 @@ def fuse_convolutions(
 def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
     """Replace each pooling over the whole board by its function in REDUCTIONS, in place; return `graph_module`.
 
-    graph_module: the result of `fuse_convolutions`, whose nodes know their shapes.
+    Args:
+        graph_module: the result of `fuse_convolutions`, whose nodes know their shapes.
     """
     for node in list(graph_module.graph.nodes):
         shape: Any = shape_of(node)
@@ -182,7 +188,9 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
 def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
     """Return the nodes that one fused call can replace, and the node of the other addend, None without an addition.
 
-    conv: a convolution, the first of these nodes.  parts: the graph's modules by name.
+    Args:
+        conv: a convolution, the first of these nodes.
+        parts: the graph's modules by name.
     """
     user = only_user(conv)
     if user is None:
@@ -222,7 +230,9 @@ def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
 def is_module(node: object, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
     """Return whether a node calls, with one argument, a module of exactly the class `cls` that no other node calls.
 
-    parts: the graph's modules by name.  uses: the result of `module_uses`.
+    Args:
+        parts: the graph's modules by name.
+        uses: the result of `module_uses`.
     """
     if not isinstance(node, fx.Node) or node.op != "call_module" or not isinstance(node.target, str):
         return False

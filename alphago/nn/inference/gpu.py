@@ -36,11 +36,17 @@ class DeviceEvaluator:
 
     Batch norm is folded into the convolutions.  Results are float32.
 
-    env, base_net, value, policy: the game and the parts of a NeuralNet.
-    dtype: "float32" or "bfloat16"; None or "int8" for the faster one.
-    device: "cuda"; or "host", for tests, which computes the kernels and the network on the CPU, by default in float32.
-    Raises ValueError for a network whose weights are not finite or that the device cannot compute, BackendMissing if
-    there is no such device.  All methods raise MemoryError if the device's memory is exhausted.
+    All methods raise MemoryError if the device's memory is exhausted.
+
+    Args:
+        env, base_net, value, policy: the game and the parts of a NeuralNet.
+        dtype: "float32" or "bfloat16"; None or "int8" for the faster one.
+        device: "cuda"; or "host", for tests, which computes the kernels and the network on the CPU, by default in
+            float32.
+
+    Raises:
+        ValueError: for a network whose weights are not finite or that the device cannot compute.
+        BackendMissing: if there is no such device.
     """
 
     @translate_out_of_memory()
@@ -78,8 +84,11 @@ class DeviceEvaluator:
         Captured CUDA graphs use the new weights from then on.  If the current form (one of GPU_FORMS) does not compute
         the new network correctly, another form is chosen.  No thread may be evaluating during the call.
 
-        base_net, value, policy: the parts of the new network.
-        Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
+        Args:
+            base_net, value, policy: the parts of the new network.
+
+        Raises:
+            ValueError: and keeps the old weights, if the new ones are not finite or have other shapes.
         """
         source = Frozen(base_net, value, policy)  # of the modules themselves, whose weights are only read
         if state_shapes(source) != self._shapes:
@@ -113,7 +122,9 @@ class DeviceEvaluator:
 
         Results in NumPy arrays are waited for, and checked.  If the arrays are on the device, the computation is only
         queued, and values are NaN where the network's output is not finite.
-        Raises ValueError if the network's output is not finite.
+
+        Raises:
+            ValueError: if the network's output is not finite.
         """
         count = len(slots)
         if count == 0:
@@ -164,11 +175,12 @@ def make_evaluator(
 ) -> NetEvaluator | DeviceEvaluator:
     """Return an evaluator of a network.
 
-    parts: the network's base, value and policy.
-    dtype: as in NetEvaluator and DeviceEvaluator.
-    device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
-        "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
-    exact, before: as in NetEvaluator; ignored on a GPU.
+    Args:
+        parts: the network's base, value and policy.
+        dtype: as in NetEvaluator and DeviceEvaluator.
+        device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
+            "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
+        exact, before: as in NetEvaluator; ignored on a GPU.
     """
     where = find_device(env, device)
     if where != "cpu":

@@ -56,7 +56,8 @@ class CudnnConv(nn.Module):
     cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error
     (values of NaN).
 
-    relu: whether a relu follows.
+    Args:
+        relu: whether a relu follows.
     """
 
     weight: torch.Tensor
@@ -102,8 +103,12 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
 def gpu_state(net: Frozen, source: Frozen) -> dict[str, torch.Tensor]:
     """Return the tensors that `net` would have if it were built of `source`, by name, on the devices of `source`.
 
-    net: a network in one of GPU_FORMS.  source: a network of the same structure, in float32 and in eval mode.
-    Raises KeyError if `net` has a tensor that does not follow from those of `source`.
+    Args:
+        net: a network in one of GPU_FORMS.
+        source: a network of the same structure, in float32 and in eval mode.
+
+    Raises:
+        KeyError: if `net` has a tensor that does not follow from those of `source`.
     """
     return {
         f"{part}.{name}": tensor
@@ -117,9 +122,15 @@ def choose_gpu_form(
 ) -> tuple[Frozen, str, torch.dtype]:
     """Return a copy of a network in the fastest form whose results on a device are correct.
 
-    frozen: the network, on the CPU in float32.  dtype: the preferred dtype.
-    Returns the copy, the form's name and the copy's dtype.
-    Raises Unsuited if no form is correct, and torch's error if the device's memory is exhausted.
+    Args:
+        frozen: the network, on the CPU in float32.
+        dtype: the preferred dtype.
+
+    Returns:
+        The copy, the form's name and the copy's dtype.
+
+    Raises:
+        Unsuited: if no form is correct, and torch's error if the device's memory is exhausted.
     """
     tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
     tries.append(("modules", torch.float32))  # for a network that does not support `dtype`
@@ -138,8 +149,10 @@ def choose_gpu_form(
 def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
     """Return whether the copy `net` on a device has the outputs of a network, up to rounding.
 
-    reference: the network, on any device, in float32 and in eval mode.
     Also returns True if the outputs of `reference` are not finite; the evaluator reports that later.
+
+    Args:
+        reference: the network, on any device, in float32 and in eval mode.
     """
     planes = example_planes(env)
     reference_device = next((tensor.device for tensor in reference.parameters()), planes.device)

@@ -34,9 +34,10 @@ def padded_size(count: int) -> int:
 class PaddedBatch:
     """The buffers for one padded batch size.
 
-    planes, mask: the network's input, and the legal actions, as tensors.
-    priors: float32 [size, A], all 0 if no action is legal.  values: float32 [size], in the view of the player about to
-        move; NaN where the network's output is not finite.
+    Attributes:
+        planes, mask: the network's input, and the legal actions, as tensors.
+        priors: float32 [size, A], all 0 if no action is legal.
+        values: float32 [size], in the view of the player about to move; NaN where the network's output is not finite.
     """
 
     def __init__(self, env: GameEnv, size: int, dtype: torch.dtype, device: torch.device, backend: Backend) -> None:

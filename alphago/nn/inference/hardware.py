@@ -25,10 +25,13 @@ LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13
 def find_device(env: GameEnv, device: str) -> str:
     """Return the device for a game's boards and networks: "cpu", "cuda" or "host".
 
-    device: one of these names; or "auto" for the GPU if torch and CuPy can use one and the game has CUDA kernels,
-        otherwise for the CPU.
-    Raises ValueError for another name or for a device without kernels of the game, BackendMissing for "cuda" if there
-    is no usable GPU.
+    Args:
+        device: one of these names; or "auto" for the GPU if torch and CuPy can use one and the game has CUDA kernels,
+            otherwise for the CPU.
+
+    Raises:
+        ValueError: for another name or for a device without kernels of the game.
+        BackendMissing: for "cuda" if there is no usable GPU.
     """
     if torch.cuda.is_available():
         return choose_device(env, device)
@@ -62,8 +65,12 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
     The fastest is int8 on a CPU with VNNI but without AMX, otherwise `fastest_float(device)`.  (With AMX, bfloat16 is
     about as fast as int8 and more precise.)
 
-    device: the device of a DeviceEvaluator, where `fastest_float` replaces int8; None for a NetEvaluator on the CPU.
-    Raises ValueError for an unknown name.
+    Args:
+        device: the device of a DeviceEvaluator, where `fastest_float` replaces int8; None for a NetEvaluator on the
+            CPU.
+
+    Raises:
+        ValueError: for an unknown name.
     """
     if dtype is None:
         int8_is_fastest = device is None and has_int8_products() and not cpu_has("amx_tile")
@@ -98,7 +105,9 @@ def trains_in_bfloat16(weights: int, device: torch.device | None = None) -> bool
     without AMX loses more time by conversions than it gains.  Small networks are faster in float32, since their steps
     are mostly passes over memory.  docs/design/networks.md has the measurements.
 
-    weights: the network's number of weights.  device: None for this CPU.
+    Args:
+        weights: the network's number of weights.
+        device: None for this CPU.
     """
     if device is not None and device.type == "cuda":
         return has_native_bfloat16(device)

@@ -68,7 +68,9 @@ def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Rang
 
     Convolutions whose inputs are all 0 are left out, and those that RangeRecorder leaves out.
 
-    module: the base, with batch norms folded.  planes: float32 [n, planes, height, width], the base's inputs.
+    Args:
+        module: the base, with batch norms folded.
+        planes: float32 [n, planes, height, width], the base's inputs.
     """
     recorder = RangeRecorder(module)
     recorder.run(planes)

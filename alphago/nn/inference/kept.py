@@ -24,7 +24,10 @@ def get_or_make(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], 
     `make` is called again if the parts' weights have changed.  A cached object lives as long as the first of the parts.
     Several threads may call this at the same time.
 
-    parts: the modules of a network.  key: the other arguments that determine the object.  make: creates the object.
+    Args:
+        parts: the modules of a network.
+        key: the other arguments that determine the object.
+        make: creates the object.
     """
     with _LOCK:
         cached = _EVALUATORS.setdefault(parts[0], {})

@@ -62,8 +62,12 @@ def list_operations(
 ) -> NetworkGraph:
     """Return the operations of a network for one board, with the outputs "logits" and "value".
 
-    base, value, policy: the parts with batch norms folded.  plane_shape: (planes, height, width).
-    Raises NotImplementedError or other exceptions for operations that cannot be translated.
+    Args:
+        base, value, policy: the parts with batch norms folded.
+        plane_shape: (planes, height, width).
+
+    Raises:
+        NotImplementedError: or other exceptions for operations that cannot be translated.
     """
     graph = NetworkGraph(Tensor("planes", ("batch", *plane_shape)))
     features = Translator(base, graph, "base_net").run(graph.planes)
@@ -75,8 +79,9 @@ def list_operations(
 def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> "Model":
     """Return the OpenVINO model of a list of operations for `rows` positions, with the outputs logits and values.
 
-    ranges: the input ranges of the convolutions to compute in 8 bits, by their kernels' names; see
-        alphago.nn.inference.int8.
+    Args:
+        ranges: the input ranges of the convolutions to compute in 8 bits, by their kernels' names; see
+            alphago.nn.inference.int8.
     """
     ops = package().opset13
     planes = ops.parameter([rows, *graph.planes.shape[1:]], np.float32)
@@ -120,7 +125,8 @@ def convolution(
 ) -> "Node":
     """Return the node of a convolution; the keywords but `span` are the attributes of ONNX's operation Conv.
 
-    span: the range of the inputs, for a computation in 8 bits; None for a computation in floating point.
+    Args:
+        span: the range of the inputs, for a computation in 8 bits; None for a computation in floating point.
     """
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
@@ -182,10 +188,13 @@ OPERATIONS: dict[str, Callable[..., "Node"]] = {
 class OpenVinoModel:
     """Base, value and policy as OpenVINO models, one for each number of positions in SIZES.
 
-    graph: the network's operations, with the outputs "logits" and "value".
-    bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
-    ranges: the input ranges of the base's convolutions to compute in 8 bits, by name; none if it is empty.
-    Raises ImportError without OpenVINO.
+    Args:
+        graph: the network's operations, with the outputs "logits" and "value".
+        bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
+        ranges: the input ranges of the base's convolutions to compute in 8 bits, by name; none if it is empty.
+
+    Raises:
+        ImportError: without OpenVINO.
     """
 
     def __init__(self, graph: NetworkGraph, bfloat16: bool, ranges: Mapping[str, Range] | None = None) -> None:
@@ -207,9 +216,10 @@ class OpenVinoModel:
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
 
-        planes: float32 [n, planes, height, width].
-        logits: float32 [n, A], overwritten.
-        values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
+        Args:
+            planes: float32 [n, planes, height, width].
+            logits: float32 [n, A], overwritten.
+            values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
         """
         for size, rows in calls_for(len(planes)):
             self.models[size](planes[rows], logits[rows], values[rows])
@@ -236,8 +246,9 @@ class SharedModel:
     Each of these threads uses a copy of the model, which computes in that thread.  (A single model for all callers
     would compute in threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
 
-    compile: compiles the model with `options`; it is called when the model is first used.  A copy takes a third of the
-        time of compiling.
+    Args:
+        compile: compiles the model with `options`; it is called when the model is first used.  A copy takes a third of
+            the time of compiling.
     """
 
     def __init__(self, compile: Callable[[], "CompiledModel"], options: Mapping[str, Any]) -> None:
@@ -249,7 +260,8 @@ class SharedModel:
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of any number of positions, in several requests if necessary.
 
-        planes, logits, values: as in `OpenVinoModel.__call__`.
+        Args:
+            planes, logits, values: as in `OpenVinoModel.__call__`.
         """
         try:
             request = self.idle.pop()
@@ -285,8 +297,9 @@ class SharedModel:
     def from_bytes(cls, data: bytes) -> "SharedModel | None":
         """Return the model that another process has compiled and written with `to_bytes`.
 
-        Returns None if that process has another version of OpenVINO or another kind of processor.
-        Damaged data may raise any exception.
+        Returns:
+            None if that process has another version of OpenVINO or another kind of processor.  Damaged data may raise
+            any exception.
         """
         head, _, exported = data.partition(b"\n")
         kind, options = parse_json(head)
@@ -323,7 +336,8 @@ class Request:
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of at most as many positions as the model has rows.
 
-        planes, logits, values: as in `OpenVinoModel.__call__`.
+        Args:
+            planes, logits, values: as in `OpenVinoModel.__call__`.
         """
         count = len(planes)
         self.inputs[:count] = planes

@@ -61,9 +61,13 @@ def read_header(stream: KataGoFile) -> Header:
 def read_network(stream: KataGoFile, header_only: bool = False) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
     """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
 
-    header_only: whether to read no more than the header.
-    Raises ValueError for a file that is damaged or cannot be read.  Sizes that do not fit together are found here only
-    where layers are joined, the others when the parts are built.
+    Sizes that do not fit together are found here only where layers are joined, the others when the parts are built.
+
+    Args:
+        header_only: whether to read no more than the header.
+
+    Raises:
+        ValueError: for a file that is damaged or cannot be read.
     """
     header = read_header(stream)
     if header_only:
@@ -155,7 +159,9 @@ class NetworkConverter:
     def summed_kernels(self, first: str, pool: str, bias: str, channels: int) -> tuple[str, str]:
         """Read two convolutions, of which the summary of the second gives a bias to the first, and their norms.
 
-        first, pool, bias: the names of the two, and of the matrix.  Returns the activations of the second and first.
+        Args:
+            first, pool, bias: the names of the two, and of the matrix.  Returns the activations of the second and
+                first.
         """
         kernel, pool_act = self.kernel(channels), self.normed_kernel(pool, channels)
         matrix = self.matrix(3 * len(self.weights[f"{pool}.weight"]))

@@ -19,7 +19,8 @@ class SummaryPolicy(nn.Module):
     A 1x1 convolution to `pooled` channels, an activation, and a summary of the board, which gives the pass's logit and
     a bias for a second 1x1 convolution, to `hidden` channels; after this an activation and the points' logits.
 
-    activations: after the first, the second, and the pass's hidden layer of `hidden` units; None for no such layer.
+    Args:
+        activations: after the first, the second, and the pass's hidden layer of `hidden` units; None for no such layer.
     """
 
     def __init__(self, channels: int, pooled: int, hidden: int, activations: Sequence[str | None]) -> None:
@@ -51,7 +52,8 @@ class SummaryValue(BoardForecast):
     A 1x1 convolution to `planes` channels and an activation; of these a 1x1 convolution gives the ownership, and a
     summary of the board, with a hidden layer, value and score.
 
-    activations: after the convolution and after the hidden layer.
+    Args:
+        activations: after the convolution and after the hidden layer.
     """
 
     def __init__(self, channels: int, planes: int, hidden: int, activations: Sequence[str]) -> None:

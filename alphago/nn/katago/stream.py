@@ -27,8 +27,11 @@ GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 def unpacked(file: BinaryIO, size: int, begin_only: bool = False) -> bytearray:
     """Return the contents of a gzip file, which limits them by its size in bytes.
 
-    begin_only: whether to return only the contents of its first PIECE.
-    Raises ValueError for a file that is damaged, cut off, or unpacks to more than the limit.
+    Args:
+        begin_only: whether to return only the contents of its first PIECE.
+
+    Raises:
+        ValueError: for a file that is damaged, cut off, or unpacks to more than the limit.
     """
     data, unpacker = bytearray(), zlib.decompressobj(wbits=31)
     limit = MOST_RATIO * size + FREE_BYTES

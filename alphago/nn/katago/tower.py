@@ -63,10 +63,13 @@ def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> 
 class AffineBlock(nn.Module):
     """A block that is added to its input: norm, activation, convolution, [middle], activation, convolution.
 
-    middle: number of channels of the middle.  kernels, activations: of both convolutions, and before them.
-    pooled: number of channels of a further convolution of the first one's inputs, whose summary is added as a bias to
-        the first one's outputs; 0 for none.  pool_kernel, pool_activation: of this convolution, and after it.
-    blocks: blocks of the middle, see `build_blocks`; then a norm follows them.
+    Args:
+        middle: number of channels of the middle.
+        kernels, activations: of both convolutions, and before them.
+        pooled: number of channels of a further convolution of the first one's inputs, whose summary is added as a bias
+            to the first one's outputs; 0 for none.
+        pool_kernel, pool_activation: of this convolution, and after it.
+        blocks: blocks of the middle, see `build_blocks`; then a norm follows them.
     """
 
     def __init__(
@@ -116,12 +119,14 @@ KINDS: dict[str, type[nn.Module]] = {"convolutions": AffineBlock, "transformer":
 class BlockTower(nn.Module):
     """A base of blocks that are described as plain data: [B, planes, H, W] -> [B, channels, H, W], for any board size.
 
-    blocks: for each block a list of its kind, "convolutions" (see AffineBlock) or "transformer" (see Transformer), and
-        its arguments after `channels`.
-    entry: side of the first convolution's kernel.
-    tip: what comes before the last scale and shift: nothing ("affine"), a division by the root mean square over the
-        channels of each point ("rms"), or over the whole board ("spatial rms").  epsilon: the norm's.
-    activation: the last one: "relu", "mish", "silu" or "identity".
+    Args:
+        blocks: for each block a list of its kind, "convolutions" (see AffineBlock) or "transformer" (see Transformer),
+            and its arguments after `channels`.
+        entry: side of the first convolution's kernel.
+        tip: what comes before the last scale and shift: nothing ("affine"), a division by the root mean square over the
+            channels of each point ("rms"), or over the whole board ("spatial rms").
+        epsilon: the norm's.
+        activation: the last one: "relu", "mish", "silu" or "identity".
     """
 
     def __init__(

@@ -74,7 +74,9 @@ else:
 def add_moments(x, sums, squares):
     """Add the features x to the tile `sums`, and their squares to the tile `squares`.
 
-    x: [n * C].  sums, squares: float32 [ROWS * C], added to.  See the module for features and tiles.
+    Args:
+        x: [n * C].
+        sums, squares: float32 [ROWS * C], added to.  See the module for features and tiles.
     """
     tile = len(sums)
     for begin in range(0, len(x), tile):
@@ -98,10 +100,13 @@ def fold(tile, channels, c):
 def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
     """Compute the statistics of a batch norm, and for each channel the scale and shift that apply the norm.
 
-    x: [n * C], the features.
-    weight, bias: float32 [C], the batch norm's parameters.  epsilon: added to the variance.
-    tiles: float32 [2, ROWS * C], overwritten with a tile of scales and a tile of shifts: norm(x) = scale * x + shift.
-    mean, deviation: float64 [C], overwritten with each channel's mean and sqrt(variance + epsilon).
+    Args:
+        x: [n * C], the features.
+        weight, bias: float32 [C], the batch norm's parameters.
+        epsilon: added to the variance.
+        tiles: float32 [2, ROWS * C], overwritten with a tile of scales and a tile of shifts: norm(x) = scale * x +
+            shift.
+        mean, deviation: float64 [C], overwritten with each channel's mean and sqrt(variance + epsilon).
     """
     channels = len(weight)
     sums, squares = tiles[0], tiles[1]
@@ -126,9 +131,11 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
 def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, running_variance):
     """Move a batch norm's running statistics towards those of a batch.
 
-    mean, deviation: float64 [C], from `scale_to_norm`.  count: number of points in the batch.
-    epsilon, momentum: the batch norm's constants.
-    running_mean, running_variance: float32 [C], updated; the variance is the unbiased one.
+    Args:
+        mean, deviation: float64 [C], from `scale_to_norm`.
+        count: number of points in the batch.
+        epsilon, momentum: the batch norm's constants.
+        running_mean, running_variance: float32 [C], updated; the variance is the unbiased one.
     """
     for c in range(len(mean)):
         variance = (deviation[c] * deviation[c] - epsilon) * count / max(count - 1, 1)
@@ -140,8 +147,10 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 def norm_relu(x, tiles, out):
     """Compute out = relu(norm(x)); NaN stays NaN.
 
-    x: [n * C], the features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
-    out: [n * C], overwritten.
+    Args:
+        x: [n * C], the features.
+        tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
+        out: [n * C], overwritten.
     """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
@@ -157,8 +166,10 @@ def norm_relu(x, tiles, out):
 def norm_add_relu(x, added, tiles, out):
     """Compute out = relu(norm(x) + added); NaN stays NaN.
 
-    x, added: [n * C], features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
-    out: [n * C], overwritten.
+    Args:
+        x, added: [n * C], features.
+        tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
+        out: [n * C], overwritten.
     """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
@@ -174,9 +185,12 @@ def norm_add_relu(x, added, tiles, out):
 def relu_backward(gradient, out, x, passed, sums, products):
     """Compute the gradient of a relu's input, passed = gradient if out > 0 else 0, and add it up.
 
-    gradient: of the relu's output.  out: the relu's output.  x: the input of the norm before it.  passed: overwritten.
-        All are [n * C].
-    sums, products: tiles, float32 [ROWS * C]; `passed` is added to the first, passed * x to the second.
+    Args:
+        gradient: of the relu's output.
+        out: the relu's output.
+        x: the input of the norm before it.
+        passed: overwritten.  All are [n * C].
+        sums, products: tiles, float32 [ROWS * C]; `passed` is added to the first, passed * x to the second.
     """
     tile = len(sums)
     for begin in range(0, len(x), tile):
@@ -194,11 +208,14 @@ def relu_backward(gradient, out, x, passed, sums, products):
 def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, dweight, dbias):
     """Compute the gradients of out = relu(norm(x) + added).
 
-    gradient: [n * C], the gradient of `out`.  x, out: [n * C], input and output of the forward pass.
-    weight: float32 [C], the norm's scale.  mean, deviation: float64 [C], from `scale_to_norm`.
-    tiles: float32 [3, ROWS * C], scratch memory.
-    passed, dx: [n * C], overwritten with the gradients of `added` and `x`.
-    dweight, dbias: float32 [C], overwritten with the gradients of the norm's scale and bias.
+    Args:
+        gradient: [n * C], the gradient of `out`.
+        x, out: [n * C], input and output of the forward pass.
+        weight: float32 [C], the norm's scale.
+        mean, deviation: float64 [C], from `scale_to_norm`.
+        tiles: float32 [3, ROWS * C], scratch memory.
+        passed, dx: [n * C], overwritten with the gradients of `added` and `x`.
+        dweight, dbias: float32 [C], overwritten with the gradients of the norm's scale and bias.
     """
     channels = len(weight)
     sums, products = tiles[0], tiles[1]
@@ -228,7 +245,10 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
 def combine(gradient, x, factor, slope, shift, out):
     """Compute out = factor * gradient + slope * x + shift.
 
-    gradient, x: [n * C].  factor, slope, shift: tiles, float32 [ROWS * C].  out: [n * C], overwritten.
+    Args:
+        gradient, x: [n * C].
+        factor, slope, shift: tiles, float32 [ROWS * C].
+        out: [n * C], overwritten.
     """
     tile = len(factor)
     for begin in range(0, len(x), tile):
@@ -242,9 +262,11 @@ def combine(gradient, x, factor, slope, shift, out):
 def pool(x, points, out, argmax):
     """Compute the mean and the maximum of each channel over each board.
 
-    x: [B * points * C], the features.  points: number of points of a board.
-    out: float32 [B, 2 C], overwritten with the means followed by the maxima.
-    argmax: int32 [B, C], overwritten with the first point at which a channel has its maximum.
+    Args:
+        x: [B * points * C], the features.
+        points: number of points of a board.
+        out: float32 [B, 2 C], overwritten with the means followed by the maxima.
+        argmax: int32 [B, C], overwritten with the first point at which a channel has its maximum.
     """
     boards, channels = argmax.shape
     for b in range(boards):
@@ -270,8 +292,11 @@ def pool(x, points, out, argmax):
 def pool_backward(gradient, argmax, points, dx):
     """Compute the gradient of the input of `pool`.
 
-    gradient: float32 [B, 2 C], the gradient of the output.  argmax: int32 [B, C], from `pool`.
-    points: number of points of a board.  dx: [B * points * C], overwritten.
+    Args:
+        gradient: float32 [B, 2 C], the gradient of the output.
+        argmax: int32 [B, C], from `pool`.
+        points: number of points of a board.
+        dx: [B * points * C], overwritten.
     """
     boards, channels = argmax.shape
     for b in range(boards):
@@ -288,8 +313,11 @@ def pool_backward(gradient, argmax, points, dx):
 def add_bias(x, bias, points, out):
     """Compute out = x + bias, with a bias for each board and channel.
 
-    x: [B * points * C], the features.  bias: float32 [B, C].  points: number of points of a board.
-    out: [B * points * C], overwritten.
+    Args:
+        x: [B * points * C], the features.
+        bias: float32 [B, C].
+        points: number of points of a board.
+        out: [B * points * C], overwritten.
     """
     boards, channels = bias.shape
     for b in range(boards):
@@ -305,8 +333,10 @@ def add_bias(x, bias, points, out):
 def sum_boards(gradient, points, out):
     """Compute the sum of each channel over each board, which is the gradient of the bias of `add_bias`.
 
-    gradient: [B * points * C], the gradient of its output.  points: number of points of a board.
-    out: float32 [B, C], overwritten.
+    Args:
+        gradient: [B * points * C], the gradient of its output.
+        points: number of points of a board.
+        out: float32 [B, C], overwritten.
     """
     boards, channels = out.shape
     for b in range(boards):

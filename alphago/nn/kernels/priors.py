@@ -13,10 +13,13 @@ LEAST = np.float32(1e-12)  # least prior of a legal action, relative to the best
 def masked_softmax_batch(logits, mask, out_priors):
     """Compute the softmax of each row over its legal actions.
 
-    logits: float32 [n, A].  mask: bool [n, A], whether an action is legal.
-    out_priors: float32 [n, A], overwritten: positive for legal actions, exactly 0 for illegal ones.
+    Args:
+        logits: float32 [n, A].
+        mask: bool [n, A], whether an action is legal.
+        out_priors: float32 [n, A], overwritten: positive for legal actions, exactly 0 for illegal ones.
 
-    Returns the number of rows in which a legal action's logit is not finite; the priors of such a row are undefined.
+    Returns:
+        The number of rows in which a legal action's logit is not finite; the priors of such a row are undefined.
     """
     broken = 0
     for i in range(logits.shape[0]):
@@ -45,7 +48,9 @@ def masked_softmax_batch(logits, mask, out_priors):
 def clip_values(raw, out_values):
     """Clip values to -1 .. 1, and return the number of values that are not finite.
 
-    raw: float32 [n].  out_values: float32 [n], overwritten with the clipped values.
+    Args:
+        raw: float32 [n].
+        out_values: float32 [n], overwritten with the clipped values.
     """
     broken = 0
     for i in range(raw.shape[0]):

@@ -19,7 +19,8 @@ from alphago.system.files import user_path, write_atomic
 class SgfDocument:
     """The nodes of a game with its variations; each node has raw values by property, and the root is node 0.
 
-    line: the number of the root, then, for each move of a `SgfGame`, the number of the move's node.
+    Attributes:
+        line: the number of the root, then, for each move of a `SgfGame`, the number of the move's node.
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
@@ -106,7 +107,8 @@ def add_moves(document: SgfDocument, game: SgfGame) -> None:
 def add_comments(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
     """Write the comments on moves that the document does not have.
 
-    before: the game of the document, which has the first `known` moves of `game`, with comments.
+    Args:
+        before: the game of the document, which has the first `known` moves of `game`, with comments.
     """
     for ply in range(len(game.moves)):
         comment = game.comments.get(ply, "")
@@ -120,7 +122,8 @@ def add_notes(document: SgfDocument, game: SgfGame, before: SgfGame, known: int)
 
     Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
 
-    before, known: as in `add_comments`.
+    Args:
+        before, known: as in `add_comments`.
     """
     env = GoEnv(game.board_size)
     for ply, note in sorted(game.notes.items()):
@@ -165,11 +168,12 @@ def root_texts(game: SgfGame, program: str) -> dict[str, str]:
 class Additions(NamedTuple):
     """Additions to the SGF text of a game.
 
-    lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.
-    marks: by ply, a property and its value for the node of the move at this ply.
-    territory: the points for each of the properties TB and TW, for the last node.
-    properties: by ply, properties for the node of the position before the move at this ply.  The last position has the
-        number of moves as its ply.
+    Attributes:
+        lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.
+        marks: by ply, a property and its value for the node of the move at this ply.
+        territory: the points for each of the properties TB and TW, for the last node.
+        properties: by ply, properties for the node of the position before the move at this ply.  The last position has
+            the number of moves as its ply.
     """
 
     lines: Mapping[int, Sequence[int]] = {}

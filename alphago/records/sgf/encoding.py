@@ -77,8 +77,10 @@ ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\u
 class Decoded(NamedTuple):
     """The text of one or more games of a file.
 
-    text: U+FFFD stands for bytes that cannot be decoded.
-    encoding: the name of the text's encoding.  fault: what is wrong with the encoding; "" for nothing.
+    Attributes:
+        text: U+FFFD stands for bytes that cannot be decoded.
+        encoding: the name of the text's encoding.
+        fault: what is wrong with the encoding; "" for nothing.
     """
 
     text: str

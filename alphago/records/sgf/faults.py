@@ -35,11 +35,12 @@ HARMLESS = (*TOLD, KOMI, HANDICAP)
 class Fault:
     """Something wrong in a file.
 
-    kind: one of the constants above.
-    text: the message, without the place.
-    game: number of the game in its file, from 1; None if the file holds only one.
-    node: number of the node in its line of play, 0 for the root; None for a fault of the whole game.
-    move: number of the move, from 1; None if the fault is not about a move.
+    Attributes:
+        kind: one of the constants above.
+        text: the message, without the place.
+        game: number of the game in its file, from 1; None if the file holds only one.
+        node: number of the node in its line of play, 0 for the root; None for a fault of the whole game.
+        move: number of the move, from 1; None if the fault is not about a move.
     """
 
     kind: str

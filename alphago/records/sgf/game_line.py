@@ -30,10 +30,11 @@ LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the def
 class LineReader:
     """Reads one line of nodes as a game, with its faults (`SgfGame.faults`); no content raises an exception.
 
-    required: the game with whose board and rules the line is read; None for the game that the nodes describe.
-    number: number of the game in its file, from 1; None if the file holds only one.
-    source: the file's name.
-    faults: those of the whole file, such as a missing end; those of the line are added.
+    Args:
+        required: the game with whose board and rules the line is read; None for the game that the nodes describe.
+        number: number of the game in its file, from 1; None if the file holds only one.
+        source: the file's name.
+        faults: those of the whole file, such as a missing end; those of the line are added.
     """
 
     def __init__(
@@ -231,9 +232,10 @@ class LineReader:
         A set-up between moves that changes the board divides the line: the moves before it are one game, the moves
         after it another.  The longest of these games is chosen, the first if several are equally long.
 
-        rules: the rules that the file names; None if it names none.  Then the default rules are used, or, if these
-            forbid a repetition or suicide, the first rules of LENIENT that allow the most plies.
-        size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
+        Args:
+            rules: the rules that the file names; None if it names none.  Then the default rules are used, or, if these
+                forbid a repetition or suicide, the first rules of LENIENT that allow the most plies.
+            size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = (Rules(), *LENIENT) if rules is None else (rules,)
         games: list[Callable[[int], GoEnv]] = [partial(board_of, size, each) for each in tried]
@@ -267,8 +269,10 @@ class LineReader:
     def report_set_up(self, stretch: Stretch, move: int, part: str, kind: str = kinds.SET_UP) -> None:
         """Add the fault of a set-up that changes the board.
 
-        stretch: the stretch that begins with it.  move: the number of moves before it.
-        part: which part of the line is the game, "before" or "after" the set-up.
+        Args:
+            stretch: the stretch that begins with it.
+            move: the number of moves before it.
+            part: which part of the line is the game, "before" or "after" the set-up.
         """
         set_up = f"a set-up after move {move}: the game is what comes {part} it"
         self.fault(kind, f"stones must be set up before the first move, got {set_up}", node=stretch.begins, move=move)

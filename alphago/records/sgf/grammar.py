@@ -38,10 +38,11 @@ BREAKS = re.compile(r"\r\n|\n\r|\r")
 class SgfTree:
     """One game of a file: its nodes in the order of the file.
 
-    parents: for each node, the number of its parent; -1 for the root.
-    complete: whether its last bracket was found; False for a truncated file.
-    too_long: whether nodes beyond MOST_NODES, or values beyond MOST_VALUES, were left out.
-    end: index in the text where the game ends.
+    Attributes:
+        parents: for each node, the number of its parent; -1 for the root.
+        complete: whether its last bracket was found; False for a truncated file.
+        too_long: whether nodes beyond MOST_NODES, or values beyond MOST_VALUES, were left out.
+        end: index in the text where the game ends.
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -168,7 +169,9 @@ def with_brackets(text: str, value: str, end: int) -> tuple[str, int]:
     Some programs do not escape these.  A closing bracket is part of a value if it closes one within the value, and if
     what follows is no SGF; the value that is returned has it escaped.
 
-    value: the value up to its first closing bracket.  end: the index in the text after this bracket.
+    Args:
+        value: the value up to its first closing bracket.
+        end: the index in the text after this bracket.
     """
     depth = value.count("[") - value.count("\\[")
     while depth > 0 and not AFTER_VALUE.match(text, end) and (rest := REST.match(text, end)):
@@ -204,8 +207,9 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence
 
     If a node has moves of both colours, they stay in their order.
 
-    nodes: raw values by property, the root first.
-    children: for each node, the numbers of its children, in the order in which they are written.
+    Args:
+        nodes: raw values by property, the root first.
+        children: for each node, the numbers of its children, in the order in which they are written.
     """
     pieces: list[str] = []
     waiting = [0]  # numbers of nodes that begin a variation, and END_OF_VARIATION, the next one last

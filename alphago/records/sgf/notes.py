@@ -35,11 +35,12 @@ GZIP_HEADER = 31  # what tells zlib that data has a header of gzip
 class MoveNote(NamedTuple):
     """The results of a search of the position before a move, all from Black's view.
 
-    value: -1 .. 1, the expected outcome; None if unknown.
-    visits: readouts of the position; None if unknown.
-    prior: the probability that the network gave the move that was played; None if unknown.
-    score: Black's expected lead in points; None if unknown.
-    move_visits: readouts of the move that was played; None if unknown.
+    Attributes:
+        value: -1 .. 1, the expected outcome; None if unknown.
+        visits: readouts of the position; None if unknown.
+        prior: the probability that the network gave the move that was played; None if unknown.
+        score: Black's expected lead in points; None if unknown.
+        move_visits: readouts of the move that was played; None if unknown.
     """
 
     value: float | None = None
@@ -56,7 +57,8 @@ class MoveNote(NamedTuple):
     def sentence(self, move: str) -> str:
         """Return the note as a line of a comment.
 
-        move: the move that was played, such as "D4".
+        Args:
+            move: the move that was played, such as "D4".
         """
         parts = []
         if self.win_rate is not None:
@@ -94,11 +96,13 @@ def katrain_values(
 ) -> list[str]:
     """Return the three values of KT for an analysed position: ownership, policy and the moves, all from Black's view.
 
-    root: fields of KataGo's `rootInfo`, at least visits, winrate (0 .. 1) and scoreLead.
-    moves: fields of KataGo's `moveInfos`, at least move, order, visits, winrate, scoreLead and pv; order 0 is the best,
-        KATRAIN_ADDED a move that was played without being a candidate.
-    policy: [N * N + 1], probabilities row by row from the top, then the pass; -1 for illegal moves. None if unknown.
-    ownership: [N * N], 1 Black's, -1 White's. None if unknown.
+    Args:
+        root: fields of KataGo's `rootInfo`, at least visits, winrate (0 .. 1) and scoreLead.
+        moves: fields of KataGo's `moveInfos`, at least move, order, visits, winrate, scoreLead and pv; order 0 is the
+            best, KATRAIN_ADDED a move that was played without being a candidate.
+        policy: [N * N + 1], probabilities row by row from the top, then the pass; -1 for illegal moves. None if
+            unknown.
+        ownership: [N * N], 1 Black's, -1 White's. None if unknown.
     """
     analysis = {"moves": {move["move"]: rounded(move) for move in moves}, "root": rounded(root), "completed": True}
     return [half_floats(ownership), half_floats(policy), packed(json.dumps(analysis).encode())]

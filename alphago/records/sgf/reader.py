@@ -29,7 +29,8 @@ OTHER_FORMATS = {
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
     """Return the only game in a file; raise ValueError, with the file's name, if anything is wrong with the file.
 
-    env: as in `parse_sgf`.
+    Args:
+        env: as in `parse_sgf`.
     """
     return parse_sgf(read_named(user_path(path), LARGEST_FILE), str(path), env)
 
@@ -37,7 +38,8 @@ def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
 def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
     """Return all games in a file; raise ValueError, with file and game, if anything is wrong with one of the games.
 
-    env: as in `parse_sgf`.
+    Args:
+        env: as in `parse_sgf`.
     """
     return parse_games(read_named(user_path(path), LARGEST_FILE), str(path), env)
 
@@ -57,7 +59,8 @@ def salvage_sgf(
         all_lines: whether to yield every variation as a game of its own, instead of the main line only.  If there are
             too many variations, the last game has no moves, but a fault that says how many variations are left out.
 
-    Raises OSError if the file cannot be read.
+    Raises:
+        OSError: if the file cannot be read.
     """
     if name is None:
         name = "" if isinstance(source, bytes) else str(source)
@@ -79,17 +82,20 @@ def parse_sgf(
 ) -> SgfGame:
     """Return the main line of the only game in an SGF text.
 
-    env: the game as which the text is read: its board, its rules, and when it ends.  It is needed for a game of a fixed
-        number of moves, which SGF cannot express.  None for a game that two passes end, with the ko and suicide rules
-        that the text names (RU).  If the text names no known rules, they are `GoEnv`'s default, or more lenient rules
-        if the moves need them (`SgfGame.assumed`).
-    allowed: the kinds of faults with which a game is accepted, see `faults`.
+    Stones may be set up before the first move; later set-ups are ignored if they change nothing, and told
+    (`SgfGame.faults`) if they follow the last move.  Passes after the end are ignored.  Komi is read as servers write
+    it, see `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most plausible encoding.
 
-    Raises ValueError, whose message begins with `name`, unless the text holds one game and every move is legal
-    (`salvage_sgf` is lenient).  Stones may be set up before the first move; later set-ups are ignored if they change
-    nothing, and told (`SgfGame.faults`) if they follow the last move.  Passes after the end are ignored.  Komi is read
-    as servers write it, see `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most
-    plausible encoding.
+    Args:
+        env: the game as which the text is read: its board, its rules, and when it ends.  It is needed for a game of a
+            fixed number of moves, which SGF cannot express.  None for a game that two passes end, with the ko and
+            suicide rules that the text names (RU).  If the text names no known rules, they are `GoEnv`'s default, or
+            more lenient rules if the moves need them (`SgfGame.assumed`).
+        allowed: the kinds of faults with which a game is accepted, see `faults`.
+
+    Raises:
+        ValueError: whose message begins with `name`, unless the text holds one game and every move is legal
+            (`salvage_sgf` is lenient).
     """
     return parse_games(data, name, env, 1, allowed)[0]
 
@@ -103,8 +109,11 @@ def parse_games(
 ) -> list[SgfGame]:
     """Return the main line of each game in an SGF text; see `parse_sgf`.
 
-    most: the largest number of games allowed; None for any number.
-    Raises ValueError if there are more games.
+    Args:
+        most: the largest number of games allowed; None for any number.
+
+    Raises:
+        ValueError: if there are more games.
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
@@ -151,8 +160,9 @@ def games_of_tree(
 ) -> Iterator[SgfGame]:
     """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
 
-    number: number of the game in its file, from 1; None if the file holds only one.
-    before: the faults of the text that holds the game.
+    Args:
+        number: number of the game in its file, from 1; None if the file holds only one.
+        before: the faults of the text that holds the game.
     """
     faults = before
     if tree.too_long:

@@ -141,7 +141,8 @@ def is_quarter(points: float) -> bool:
 def amount(whole: str | None, fraction: str | None) -> float | None:
     """Return the sum of a number and a fraction such as 3/4, each of which may be missing.
 
-    Returns None if both are missing, or if they are not one number: a fraction of 1 or more, or after a decimal.
+    Returns:
+        None if both are missing, or if they are not one number: a fraction of 1 or more, or after a decimal.
     """
     if not whole and not fraction:
         return None
@@ -155,8 +156,9 @@ def amount(whole: str | None, fraction: str | None) -> float | None:
 def eastern_amount(text: str) -> tuple[float | None, str | None]:
     """Return the margin in a normalised text in Chinese, Japanese or Korean, and the margin's unit.
 
-    Returns (None, None) unless the text has exactly one number of points, after the colour of the winner or the loser.
-    A number without a unit is a margin only after a plus.
+    Returns:
+        (None, None) unless the text has exactly one number of points, after the colour of the winner or the loser.  A
+        number without a unit is a margin only after a plus.
     """
     text = MOVES.sub(lambda match: " " * len(match[0]), text)  # blanks in place of a number of moves
     found = [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
@@ -181,7 +183,8 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
 def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
     """Return the number in a match of EASTERN, and its unit, None without a unit.
 
-    Returns (None, None) for a match with two different units, or with parts that are not one number.
+    Returns:
+        (None, None) for a match with two different units, or with parts that are not one number.
     """
     whole, fraction = match["whole"] or match["only"], match["fraction"]
     if match["parts"]:  # Chinese names the denominator first

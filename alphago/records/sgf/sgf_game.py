@@ -24,7 +24,10 @@ from alphago.system.validation import shown
 class SgfOrigin(NamedTuple):
     """The text from which a game was read.
 
-    tree: the text's nodes.  line: for each move, the number of its node in the tree.  game: the game as it was read.
+    Attributes:
+        tree: the text's nodes.
+        line: for each move, the number of its node in the tree.
+        game: the game as it was read.
     """
 
     tree: SgfTree
@@ -36,27 +39,28 @@ class SgfOrigin(NamedTuple):
 class SgfGame:
     """One game of Go: its moves, and the properties of its root node.
 
-    moves: actions, board_size^2 for a pass.
-    movers: who played the moves, +1 Black, -1 White; () for colours that alternate.  If one colour plays twice in a
-        row, the turn of the other colour was skipped, which is no move.
-    komi: None if the file names no komi.
-    setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
-        handicap stones are among them.
-    result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if unknown.
-    players: names of Black and White.
-    rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
-    handicap: the number of handicap stones that the file names; 0 if it names none.
-    comment: the comment on the game. comments: the comments on moves, by ply.
-    faults: what is wrong with the file; `moves` end before the first fault.
-    assumed: the rules that are assumed because the file names none and `GoEnv`'s default forbids a move; else None.
-    ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
-    date, event: as in the file.
-    notes: search results for the position before each ply, by ply.
-    source: the file's name.
-    to_play: who is to move after the last move, +1 or -1, if the file says so (PL); 0 for the other side's turn.
-    places: for each move, the number of its node in the line of nodes that was read; () for a new game.
-    origin: the text from which the game was read, by which unchanged parts are written as they were; None for a new
-        game.
+    Attributes:
+        moves: actions, board_size^2 for a pass.
+        movers: who played the moves, +1 Black, -1 White; () for colours that alternate.  If one colour plays twice in a
+            row, the turn of the other colour was skipped, which is no move.
+        komi: None if the file names no komi.
+        setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
+            handicap stones are among them.
+        result: as in the file, such as "B+2.5", "W+R", "0" for a draw; "" if unknown.
+        players: names of Black and White.
+        rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
+        handicap: the number of handicap stones that the file names; 0 if it names none.
+        comment: the comment on the game. comments: the comments on moves, by ply.
+        faults: what is wrong with the file; `moves` end before the first fault.
+        assumed: the rules that are assumed because the file names none and `GoEnv`'s default forbids a move; else None.
+        ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
+        date, event: as in the file.
+        notes: search results for the position before each ply, by ply.
+        source: the file's name.
+        to_play: who is to move after the last move, +1 or -1, if the file says so (PL); 0 for the other side's turn.
+        places: for each move, the number of its node in the line of nodes that was read; () for a new game.
+        origin: the text from which the game was read, by which unchanged parts are written as they were; None for a new
+            game.
     """
 
     board_size: int
@@ -95,7 +99,8 @@ class SgfGame:
     def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: object) -> "SgfGame":
         """Return a record played in `env` as an SgfGame; `rest` are further fields, such as `players`.
 
-        values: whether to keep the search's value of each position as `notes`.
+        Args:
+            values: whether to keep the search's value of each position as `notes`.
         """
         if values:
             of_black = (record.values * record.movers).tolist()
@@ -113,7 +118,8 @@ class SgfGame:
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
         """Return a game with these moves and with the board, komi and rules of `env`, which must be Go.
 
-        rest: further fields; the handicap is read off the set-up.
+        Args:
+            rest: further fields; the handicap is read off the set-up.
         """
         game = require_go(env, "SGF files")
         fields = {"komi": game.komi, "rules": rules_name(game.rules), "handicap": handicap_of(rest.get("setup", {}))}
@@ -143,7 +149,8 @@ class SgfGame:
     def env(self, **options: object) -> GoEnv:
         """Return a GoEnv with the game's board, komi and rules, and a `max_moves` greater than the game's length.
 
-        options: keywords of GoEnv, which replace these values.
+        Args:
+            options: keywords of GoEnv, which replace these values.
         """
         cap = max(GoEnv(self.board_size).max_moves, len(self.moves) + 1)
         rules = self.played_rules
@@ -166,7 +173,8 @@ class SgfGame:
     def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
         """Return this game with the moves of `other`, without comments and notes on moves that differ.
 
-        rest: further fields.
+        Args:
+            rest: further fields.
         """
         known = self.shared(other)
         comments = {ply: text for ply, text in self.comments.items() if ply < known}
@@ -180,7 +188,8 @@ class SgfGame:
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
         """Return a record to train on: one-hot policies for the moves played, values 0.
 
-        Raises ValueError if the result is unknown.
+        Raises:
+            ValueError: if the result is unknown.
         """
         if self.outcome is None:
             raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")

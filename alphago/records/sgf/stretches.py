@@ -32,10 +32,11 @@ KEPT = 2  # value of a point that a later set-up does not change, among the valu
 class Stretch:
     """The plays from one node that sets up stones to the next.
 
-    stones: int8 [N * N], the board before the first play.
-    to_play: the side of the first play, +1 Black, -1 White; 0 if unknown.
-    colours, actions, nodes: for each play its colour, its action, and the number of its node in the line.
-    begins: the number of the node that sets up the stones; 0 for the first stretch.
+    Attributes:
+        stones: int8 [N * N], the board before the first play.
+        to_play: the side of the first play, +1 Black, -1 White; 0 if unknown.
+        colours, actions, nodes: for each play its colour, its action, and the number of its node in the line.
+        begins: the number of the node that sets up the stones; 0 for the first stretch.
     """
 
     stones: np.ndarray
@@ -54,7 +55,10 @@ class Stretch:
 def stones_of(env: StonesEnv, node: Node) -> np.ndarray | None:
     """Return the stones that a node sets up, int8 [height * width]; None if it sets up nothing.
 
-    1 Black, -1 White, 0 removed, KEPT at all other points.  Raises ValueError for a point off the board.
+    1 Black, -1 White, 0 removed, KEPT at all other points.
+
+    Raises:
+        ValueError: for a point off the board.
     """
     stones: np.ndarray | None = None
     for name, sign in STONES.items():
@@ -84,14 +88,16 @@ def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
 class Followed:
     """The legal plays of a stretch in one game, and the fault of the first illegal play.
 
-    legal_plays: number of legal plays at the beginning of the stretch.
-    fault: the fault of the next play; None if all plays are legal.
+    Attributes:
+        legal_plays: number of legal plays at the beginning of the stretch.
+        fault: the fault of the next play; None if all plays are legal.
     """
 
     def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
         """Follow a stretch in the game `env`.
 
-        number: number of the game in its file, for the fault.
+        Args:
+            number: number of the game in its file, for the fault.
         """
         self.stretch, self.env, self.number = stretch, env, number
         self.fault: Fault | None = None
@@ -146,17 +152,22 @@ class Followed:
 class PlayedStretch:
     """Consecutive stretches, between which no set-up changes anything, followed as one stretch.
 
-    stretch: the plays of all of them.  followed: the legal plays.
-    level: index in `games` of the game in which the plays are followed; it only rises.
+    Args:
+        stretch: the plays of all of them.
+
+    Attributes:
+        followed: the legal plays.
+        level: index in `games` of the game in which the plays are followed; it only rises.
     """
 
     def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
         """Follow a stretch.
 
-        games: functions that take a number of plays and return a game that is long enough.  The functions differ in the
-            rules of their games.  The rules of the first are used, those of the others only if the rules before them
-            forbid a repetition or suicide.
-        number: number of the game in its file, for the fault.
+        Args:
+            games: functions that take a number of plays and return a game that is long enough.  The functions differ in
+                the rules of their games.  The rules of the first are used, those of the others only if the rules before
+                them forbid a repetition or suicide.
+            number: number of the game in its file, for the fault.
         """
         self.stretch, self.games, self.number = stretch, games, number
         self.level = 0
@@ -202,7 +213,10 @@ def kind_of(position: GoPosition, action: int) -> str:
 def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
     """Return the fault for the first illegal play of a stretch; the caller sets its `game`.
 
-    position: the position before the play.  play: the play's index in the stretch.  plies: number of moves before it.
+    Args:
+        position: the position before the play.
+        play: the play's index in the stretch.
+        plies: number of moves before it.
     """
     env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
     if position.is_over:

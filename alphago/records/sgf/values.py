@@ -76,7 +76,8 @@ def read_komi(text: str, program: str = "") -> float | None:
     Servers write komi in several units.  7.5 points are also written as 750 (hundredths of a point), or in zi (see ZI)
     as 3.75, 375, 3 3/4, 3¾ and 3又3/4子.
 
-    program: the program that wrote the file (AP), which may decide the unit: Fox's 50 is half a point.
+    Args:
+        program: the program that wrote the file (AP), which may decide the unit: Fox's 50 is half a point.
     """
     normalised = spell_quotients(text.translate(DIGITS).translate(NUMERALS)).strip()
     if not normalised:
@@ -125,7 +126,8 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     A move may also be written as some programs write it: D4 instead of dp, and "pass", or two backticks (the letter
     before a), instead of an empty value.
 
-    kind: "move", which may be a pass, or "stone".
+    Args:
+        kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
         text = "".join(text.split()) if len(text) < LONGEST else text.strip()  # a value may have line breaks within

@@ -116,8 +116,10 @@ class KernelCache:
     The file's name has a digest of everything on which the code depends: versions, processor, signature,
     and the text of the source file.
 
-    function: the Python function.  folder: the folder of all cached kernels, which has to be private, see
-        `make_private`: a pickle can run any code.
+    Args:
+        function: the Python function.
+        folder: the folder of all cached kernels, which has to be private, see `make_private`: a pickle can run any
+            code.
     """
 
     def __init__(self, function: FunctionType, folder: str) -> None:
@@ -212,7 +214,8 @@ class KernelCache:
 def file_digest(path: Path, modified: int, size: int) -> bytes:
     """Return a hash of a file's text, cached until the file changes.
 
-    modified, size: the file's time of change and size, by which a change is noticed.
+    Args:
+        modified, size: the file's time of change and size, by which a change is noticed.
     """
     return hashlib.sha256(path.read_bytes()).digest()
 

@@ -40,7 +40,8 @@ Kernel = TypeVar("Kernel", bound=Callable[..., object])
 def cache_folder(package: pathlib.Path) -> str:
     """Return the folder of compiled kernels, whose name has a digest of all kernel sources and numba's version.
 
-    package: the package's folder, in which the sources are.
+    Args:
+        package: the package's folder, in which the sources are.
     """
     sources = {*package.glob("*/kernels.py"), *package.glob("*/kernels/*.py")}
     digest = hashlib.sha256(numba.__version__.encode())
@@ -77,7 +78,8 @@ def part(function: Kernel, **options: bool) -> Kernel:
 
     Without the wrapper for calls from Python, compilation takes a sixth less time.
 
-    options: further options of numba.njit.
+    Args:
+        options: further options of numba.njit.
     """
     made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
@@ -103,10 +105,11 @@ def refuse(name: str, *arguments: object, **named: object) -> None:
 def specialise(template: Any, **kernels: Any) -> FunctionType:
     """Return a copy of the Python function `template` in which some global names stand for kernels, or constants.
 
-    kernels: the kernels and constants, by these names, first a kernel.
-
     The copy counts as a function of the first kernel's file, so that its compiled code is cached there and compiled
     again if the file changes.  A kernel passed as an argument would be slower, one in a closure could not be cached.
+
+    Args:
+        kernels: the kernels and constants, by these names, first a kernel.
     """
     first = next(iter(kernels.values()))
     global_names = {**template.__globals__, "__name__": first.__module__, **kernels}
@@ -117,7 +120,8 @@ def specialise(template: Any, **kernels: Any) -> FunctionType:
 def compiled(function: Any, **options: bool) -> Any:
     """Return numba's dispatcher of a function, with a cache unless the function was defined in a notebook.
 
-    options: further options of numba.njit.
+    Args:
+        options: further options of numba.njit.
     """
     # Without reference counting (_nrt), and with NumPy's results of a division by 0 instead of an exception.
     made: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)

@@ -13,10 +13,13 @@ ROOT = 0  # the user id
 def make_private(folder: Path) -> None:
     """Make a folder, and the folders above it, closed to other users if they are not there.
 
-    Raises PermissionError, with what is wrong as its `strerror`, unless the folder belongs to this user or to root, is
-    no link, and only its owner may write to it; and unless nobody else can put another folder in its place: all folders
-    above belong to this user or to root, and those that anybody may write to let users remove only what is their own,
-    as /tmp does.  Raises other OSErrors if the folder cannot be made.
+    Raises other OSErrors if the folder cannot be made.
+
+    Raises:
+        PermissionError: with what is wrong as its `strerror`, unless the folder belongs to this user or to root, is no
+            link, and only its owner may write to it; and unless nobody else can put another folder in its place: all
+            folders above belong to this user or to root, and those that anybody may write to let users remove only what
+            is their own, as /tmp does.
     """
     if sys.platform == "win32":  # where a user's folders are closed by their place
         folder.mkdir(parents=True, exist_ok=True)

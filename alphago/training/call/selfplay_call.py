@@ -46,19 +46,20 @@ def selfplay(
     Without `seed` each call plays new games.  The seed that was used is `record.seed[0]`; on a CPU a call with this
     seed plays the same games again.  On a GPU, rounding depends on the batch size, so moves of equal value may differ.
 
-    env: the game.
-    nn: a NeuralNet; a network's name ("7x7"), file or run folder, as for `load_model`; an evaluator; or a function of
-        positions.
-    readouts: simulations per move.
-    num_games: number of games.
-    seed: seed of the games' random generators; None for a random one.
-    device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
-        game and the network.
-    on_game: called with the number and the record of each finished game, from several threads at the same time.
-    workers: who plays, as in `train`: a network's games, on CPUs.  The games depend on the seed, and not on who plays
-        which.  They are those of `nn.evaluator(exact=True)` without workers: a network alone is faster, and its last
-        bits depend on how many games are played side by side.
-    settings: settings of SelfPlaySettings and of its search, by name.
+    Args:
+        env: the game.
+        nn: a NeuralNet; a network's name ("7x7"), file or run folder, as for `load_model`; an evaluator; or a function
+            of positions.
+        readouts: simulations per move.
+        num_games: number of games.
+        seed: seed of the games' random generators; None for a random one.
+        device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
+            game and the network.
+        on_game: called with the number and the record of each finished game, from several threads at the same time.
+        workers: who plays, as in `train`: a network's games, on CPUs.  The games depend on the seed, and not on who
+            plays which.  They are those of `nn.evaluator(exact=True)` without workers: a network alone is faster, and
+            its last bits depend on how many games are played side by side.
+        settings: settings of SelfPlaySettings and of its search, by name.
     """
     check_env(env)
     warm_up()
@@ -84,7 +85,8 @@ def selfplay(
 def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
     """Return the network `nn` for the board of `env`; raise ValueError for a player that cannot be sent to workers.
 
-    nn: as in `selfplay`.
+    Args:
+        nn: as in `selfplay`.
     """
     net = fitting_network(nn, env)
     if not isinstance(net, NeuralNet):
@@ -102,7 +104,10 @@ def whole_games(version: Version, numbers: range) -> Task:
 def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
     """Let workers play the games, and return the records as `selfplay` does; a job is a chunk of games.
 
-    version: the network and settings that all jobs share.  games: number of games.  on_game: as in `selfplay`.
+    Args:
+        version: the network and settings that all jobs share.
+        games: number of games.
+        on_game: as in `selfplay`.
     """
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
     records: dict[int, GameRecord] = {}

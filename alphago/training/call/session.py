@@ -41,9 +41,10 @@ StartOf = Callable[[Mapping[str, Any] | None, Path], Start]
 def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> NeuralNet:
     """Train the network of a run and return it; `train` and `train_supervised` end here.
 
-    folder: see `train`.
-    start_of: returns how the run with this config goes on in this folder, which is locked; with None instead of a
-        config, how a new run starts.  It is then called before there is a folder: an invalid call leaves none.
+    Args:
+        folder: see `train`.
+        start_of: returns how the run with this config goes on in this folder, which is locked; with None instead of a
+            config, how a new run starts.  It is then called before there is a folder: an invalid call leaves none.
     """
     name = f"{call.env.name}{call.env.N}"
     path = None if folder is None else user_path(folder)
@@ -97,7 +98,9 @@ def devices_of(call: Call, model: NeuralNet) -> list[str]:
 def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Sequence[str] = ()) -> Iterator[Run]:
     """Begin a run, or continue it from its folder, and start its reports; close it after the `with` block.
 
-    device: where to play and train.  notes: sentences to report first.
+    Args:
+        device: where to play and train.
+        notes: sentences to report first.
     """
     groups, is_new = start.settings.selfplay.groups, folder.config is None
     with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report() as console:
@@ -171,8 +174,9 @@ def divergence(run: Run) -> str:
 def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
     """Report the run's end; `model` becomes its network.
 
-    stopped: whether the call was stopped early.
-    save: whether to save the run first; False if this call had nothing to do.
+    Args:
+        stopped: whether the call was stopped early.
+        save: whether to save the run first; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     ends_with_this_call = run.is_over and save and not stopped
@@ -196,7 +200,8 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
 def tell_that_little_was_learned(run: Run, option: str) -> None:
     """Note that a run is over with next to no gradient steps; without any, warn of it if no report shows notes.
 
-    option: of the command line, with which the run goes on twice as long.
+    Args:
+        option: of the command line, with which the run goes on twice as long.
     """
     steps = run.learner.steps
     if steps >= FEW_STEPS:
@@ -244,7 +249,8 @@ def news_of_going_on(run: Run, start: Start) -> list[str]:
 def log_changes(start: Start, games: int) -> list[dict[str, Any]]:
     """Return entries for the list "changes" in config.json, one for each changed setting.
 
-    games: number of games of the run so far.
+    Args:
+        games: number of games of the run so far.
     """
     known = addresses(type(start.settings))
     entries = []

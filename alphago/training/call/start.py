@@ -29,14 +29,15 @@ Settings = TypeVar("Settings", bound=AnyRunSettings)
 class Call:
     """What a call of `train` or `train_supervised` asks for beside settings; a run may consist of several calls.
 
-    env: the game.
-    model: the network to go on with; None for a new one, or for the run's own.
-    sizes: `tower_height` and `channels`, as far as the call gives them.
-    device: "cpu" or a GPU such as "cuda".
-    may_change: whether another device may be used if this one cannot compute the network.
-    reports: see `train`.
-    deadline: the value of time.monotonic() at which the call stops; None for no limit.
-    parts: parts of Run by keyword: make_source, make_learner.
+    Attributes:
+        env: the game.
+        model: the network to go on with; None for a new one, or for the run's own.
+        sizes: `tower_height` and `channels`, as far as the call gives them.
+        device: "cpu" or a GPU such as "cuda".
+        may_change: whether another device may be used if this one cannot compute the network.
+        reports: see `train`.
+        deadline: the value of time.monotonic() at which the call stops; None for no limit.
+        parts: parts of Run by keyword: make_source, make_learner.
     """
 
     env: GameEnv
@@ -61,8 +62,9 @@ class Call:
     ) -> "Call":
         """Return the call that begins now, with its network loaded and its device found; the arguments are `train`'s.
 
-        Raises TypeError or ValueError unless the arguments are as `train` says, BackendMissing for a device that does
-        not exist.
+        Raises:
+            TypeError or ValueError: unless the arguments are as `train` says.
+            BackendMissing: for a device that does not exist.
         """
         check_env(env)
         if reports is not None and not (
@@ -86,12 +88,13 @@ class Call:
 class Start:
     """What a run starts with, a new one or one that goes on.
 
-    settings: complete, without None where a new run chooses.
-    model: the network; a run that goes on takes its weights from the saved state.
-    config: the contents of config.json.
-    watched: what tests the run's networks, by the setting `watch`.
-    notes: sentences about a new run's recipe and model, or about given games, for a report.
-    changes: the settings that this call changes, by name: old and new value.
+    Attributes:
+        settings: complete, without None where a new run chooses.
+        model: the network; a run that goes on takes its weights from the saved state.
+        config: the contents of config.json.
+        watched: what tests the run's networks, by the setting `watch`.
+        notes: sentences about a new run's recipe and model, or about given games, for a report.
+        changes: the settings that this call changes, by name: old and new value.
     """
 
     settings: RunSettings
@@ -105,8 +108,9 @@ class Start:
 def new_network(call: Call, of_recipe: Mapping[str, Any], seed: int) -> tuple[NeuralNet, list[str]]:
     """Return the network of a new run, and sentences about it for a report.
 
-    of_recipe: keywords of NeuralNet from the recipe; those of the call replace them.
-    seed: seed of the initial weights.
+    Args:
+        of_recipe: keywords of NeuralNet from the recipe; those of the call replace them.
+        seed: seed of the initial weights.
     """
     model, env = call.model, call.env
     with seeded(seed):
@@ -148,10 +152,14 @@ def saved_run(
 ) -> tuple[Settings, NeuralNet]:
     """Return the settings of a run that goes on, and its network without its weights, which are in the saved state.
 
-    kind: RunSettings for a run of self-play.  given: the call's settings by path.
-    config: the saved config of the run in `folder`.
-    of_recipe: keywords of NeuralNet from the recipe that the call names.
-    Raises ValueError if the run has another game or network than the call, or learns from other games than `kind` does.
+    Args:
+        kind: RunSettings for a run of self-play.
+        given: the call's settings by path.
+        config: the saved config of the run in `folder`.
+        of_recipe: keywords of NeuralNet from the recipe that the call names.
+
+    Raises:
+        ValueError: if the run has another game or network than the call, or learns from other games than `kind` does.
     """
     env, model, network = call.env, call.model, config["network"]
     is_selfplay = kind is RunSettings
@@ -196,8 +204,12 @@ def change_config(
 
     Of functions that were edited, the changes have the digests.
 
-    before: the settings that the run has had.  config: the saved config.
-    Raises ValueError if the run in `folder` must keep the value of a changed setting.
+    Args:
+        before: the settings that the run has had.
+        config: the saved config.
+
+    Raises:
+        ValueError: if the run in `folder` must keep the value of a changed setting.
     """
     changed = changes(before, after)
     for name in structural_changes(before, after):

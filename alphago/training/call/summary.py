@@ -22,7 +22,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     """Return facts about the run in a folder, as texts and numbers by name.
 
     The run may be in progress, of another version, or without any games yet.
-    Raises ValueError if its config is damaged.
+
+    Raises:
+        ValueError: if its config is damaged.
     """
     config = read_config(folder)
     settings = flat_settings(config)
@@ -58,7 +60,8 @@ def run_summary(folder: Path) -> dict[str, Any]:
 def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     """Return how far a run is from its recipe's proof, if that was measured, and commands to go on with, by name.
 
-    config: the run's.
+    Args:
+        config: the run's.
     """
     rows, name = read_rows(folder / METRICS, "seconds"), str(config.get("recipe", ""))
     needed = RECIPES[name].beats_gnugo_after if name in RECIPES else 0
@@ -131,7 +134,9 @@ def read_notes(path: Path) -> Mapping[str, str]:
 def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> str:
     """Return the reason why a run is over; "" if it is not.
 
-    last: the newest row of metrics.jsonl, with the run's games and times so far.  matches: those of evaluations.jsonl.
+    Args:
+        last: the newest row of metrics.jsonl, with the run's games and times so far.
+        matches: those of evaluations.jsonl.
     """
     for setting, (spent, limit) in limits(settings, last).items():
         if spent >= limit:
@@ -145,8 +150,10 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
 def longer_by(settings: Mapping[str, Any], over: str, last: Row) -> str:
     """Return the options that prolong a run if it is over, else "".
 
-    settings: the run's settings, see `flat_settings`.
-    over: the result of `why_over`.  last: the newest row of metrics.jsonl.
+    Args:
+        settings: the run's settings, see `flat_settings`.
+        over: the result of `why_over`.
+        last: the newest row of metrics.jsonl.
     """
     has_ended_by_proof = PROVED in over
     if has_ended_by_proof:
@@ -157,7 +164,8 @@ def longer_by(settings: Mapping[str, Any], over: str, last: Row) -> str:
 def longer(settings: Mapping[str, Any], games: float) -> str:
     """Return the option that doubles the limit (of games or of time) that a run has reached.
 
-    games: the run's number of games.
+    Args:
+        games: the run's number of games.
     """
     has_all_games = settings["num_games"] is not None and games >= settings["num_games"]
     for setting, flag in (("max_minutes", "--minutes"), ("max_processor_minutes", "--processor-minutes")):
@@ -178,7 +186,8 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
 
     These are the latest result against each opponent, and how many candidates each judge accepted.
 
-    matches: rows of evaluations.jsonl.
+    Args:
+        matches: rows of evaluations.jsonl.
     """
     facts = {}
     for row in matches:

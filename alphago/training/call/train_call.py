@@ -122,7 +122,9 @@ def train(
 def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
     """Return how a new run of self-play starts; raise ValueError or TypeError for invalid arguments of the call.
 
-    given: the call's settings by path.  preset: the recipe's name; None for the recipe of the board.
+    Args:
+        given: the call's settings by path.
+        preset: the recipe's name; None for the recipe of the board.
     """
     env, device = call.env, call.device
     recipe = recipe_of_call(env, given, preset)
@@ -156,7 +158,9 @@ def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSe
 
     If a limit of time is given, and none of games, there is no limit of games; a given limit of processor time takes
     the place of the recipe's limit of time.
-    given: as in `new_run`.
+
+    Args:
+        given: as in `new_run`.
     """
     of_recipe = recipe_settings(recipe, device)
     both = {**of_recipe, **given}
@@ -175,8 +179,12 @@ def resumed_run(
 
     Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
 
-    given, preset: as in `new_run`.  config: the saved config of the run in `folder`.
-    Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
+    Args:
+        given, preset: as in `new_run`.
+        config: the saved config of the run in `folder`.
+
+    Raises:
+        ValueError: if the call changes a setting that a run cannot change; the message has both values.
     """
     recipe = named_recipe(preset) if preset is not None else None
     of_recipe = {} if recipe is None else recipe_settings(recipe, call.device)
@@ -190,8 +198,10 @@ def resumed_run(
 def started(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
     """Return how a run starts, new or not, with the parts that its settings name; more: as in Start.
 
-    Raises ValueError for a board that the game or the network does not support, and for an opponent that does not
-    exist or does not play the game; EngineError for an engine that is not installed or does not support the board.
+    Raises:
+        ValueError: for a board that the game or the network does not support, and for an opponent that does not exist
+            or does not play the game.
+        EngineError: for an engine that is not installed or does not support the board.
     """
     env = call.env
     for lesson in settings.lessons(env):  # raises for a board that the game does not support

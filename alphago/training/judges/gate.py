@@ -28,7 +28,9 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 class Gatekeeper(Judge[Run]):
     """The judge that plays matches of candidates against a run's best network; it logs matches in evaluations.jsonl.
 
-    gate: the conditions.  net: the run's first network.
+    Args:
+        gate: the conditions.
+        net: the run's first network.
     """
 
     name = "gate"
@@ -59,7 +61,8 @@ class Gatekeeper(Judge[Run]):
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match of the latest network against the best network; if the latest passes, it becomes the best.
 
-        Returns False if `stop` was set before the match was over.
+        Returns:
+            False if `stop` was set before the match was over.
         """
         standing = run.standing
         try:
@@ -87,8 +90,10 @@ class Gatekeeper(Judge[Run]):
 class Match(NamedTuple):
     """A match of a candidate: its result, from the candidate's view, and what came of it.
 
-    accepted: whether the candidate won by the gate's conditions.
-    readouts: simulations per move of both players.  seconds: spent on playing.
+    Attributes:
+        accepted: whether the candidate won by the gate's conditions.
+        readouts: simulations per move of both players.
+        seconds: spent on playing.
     """
 
     result: MatchResult
@@ -100,9 +105,12 @@ class Match(NamedTuple):
 def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> Match:
     """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.
 
-    gate: the conditions of the match, without its schedule.
-    seed: the number of the match, from which the seeds of its games are made.
-    Raises MatchStopped if `stop` is set before the end.
+    Args:
+        gate: the conditions of the match, without its schedule.
+        seed: the number of the match, from which the seeds of its games are made.
+
+    Raises:
+        MatchStopped: if `stop` is set before the end.
     """
     began = time.monotonic()
     readouts = run.settings.selfplay.readouts if gate.readouts is None else gate.readouts
@@ -129,8 +137,9 @@ def accepts(gate: Gate, result: MatchResult) -> bool:
 def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
     """Log a finished match with its games, and report it.
 
-    row: the first entries of the match's row in evaluations.jsonl: the run's standing, "judge", "opponent", and, if the
-        match decides about it, "accepted", whether the candidate becomes the best network.
+    Args:
+        row: the first entries of the match's row in evaluations.jsonl: the run's standing, "judge", "opponent", and, if
+            the match decides about it, "accepted", whether the candidate becomes the best network.
     """
     found = {**match_row(run.env, match.result), "board_size": run.env.N, "moves": games_as_text(run.env, match.result)}
     run.add_match({**row, "readouts": match.readouts, **found, "match_seconds": match.seconds})

@@ -28,8 +28,9 @@ NAME = "held-out games"
 class WatchedRecords:
     """Game records on which a run's networks are tested; see `Watched`.
 
-    name: the name of the records in `watch`.
-    records: games of `env`.  Positions of weight 0 are skipped, all others count equally.
+    Args:
+        name: the name of the records in `watch`.
+        records: games of `env`.  Positions of weight 0 are skipped, all others count equally.
     """
 
     def __init__(self, name: str, env: GameEnv, records: list[GameRecord]) -> None:
@@ -133,8 +134,10 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Pr
 def predictions_of(priors: np.ndarray, values: np.ndarray, moves: np.ndarray, results: np.ndarray) -> Predictions:
     """Return the predictions in n positions.
 
-    priors, values: float32 [n, A] and [n], the network's policy and value in the mover's view.
-    moves: int32 [n], the moves played.  results: [n], -1 .. 1 in the mover's view.
+    Args:
+        priors, values: float32 [n, A] and [n], the network's policy and value in the mover's view.
+        moves: int32 [n], the moves played.
+        results: [n], -1 .. 1 in the mover's view.
     """
     probabilities = priors[np.arange(len(moves)), moves]  # of the moves played
     rank = (priors > probabilities[:, None]).sum(axis=1)  # number of actions with a higher prior than the move played
@@ -157,8 +160,11 @@ class HeldOutGames:
 class HeldOut(Judge[Run]):
     """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
-    env: the game.  net: the run's first network.  records: the held-out games.
-    checks: number of tests, evenly spaced over the run; one more test, of the untrained network, comes first.
+    Args:
+        env: the game.
+        net: the run's first network.
+        records: the held-out games.
+        checks: number of tests, evenly spaced over the run; one more test, of the untrained network, comes first.
     """
 
     name = HELD_OUT
@@ -183,7 +189,8 @@ class HeldOut(Judge[Run]):
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Test the latest network, and keep a copy if it predicts more moves than every network tested before.
 
-        Returns False if `stop` was set before the test was over.
+        Returns:
+            False if `stop` was set before the test was over.
         """
         standing = run.standing
         net = run.learner.net

@@ -35,9 +35,10 @@ SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes mo
 class Examiner(Judge[Run]):
     """The judge that plays matches against an opponent on a schedule and ends the run once the network is stronger.
 
-    env: the game of the matches.
-    opponent: the opponent and the schedule.
-    folder: the run's folder; the judge writes evaluations.jsonl and proof.json there.
+    Args:
+        env: the game of the matches.
+        opponent: the opponent and the schedule.
+        folder: the run's folder; the judge writes evaluations.jsonl and proof.json there.
     """
 
     name = "proof"
@@ -72,8 +73,10 @@ class Examiner(Judge[Run]):
         """Play a match and record it.
 
         It ends when the sequential test TEST decides or `most_games` are played.  If an engine forfeits a game, neither
-        that game nor the other game with the same opening counts.
-        Returns False if `stop` was set first.  Raises EngineError if every pair of games has a forfeit.
+        that game nor the other game with the same opening counts.  Returns False if `stop` was set first.
+
+        Raises:
+            EngineError: if every pair of games has a forfeit.
         """
         net = run.player
         began = time.monotonic()
@@ -141,7 +144,8 @@ class Examiner(Judge[Run]):
     def conclusion(self, longer: str) -> str:
         """Return a sentence for the run's end: where the proof is, or the latest result and how to continue.
 
-        longer: options of `alphago train` that give the run more time.
+        Args:
+            longer: options of `alphago train` that give the run more time.
         """
         name = self.opponent.name
         if self.ends_run:  # the proof is there
@@ -154,7 +158,9 @@ class Examiner(Judge[Run]):
     def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
         """Write proof.json: the rules, the match's row of evaluations.jsonl, the test, and the moves of each game.
 
-        row: the match's row.  result: the games that count, from the network's side.
+        Args:
+            row: the match's row.
+            result: the games that count, from the network's side.
         """
         test = {"elo0": TEST.elo0, "elo1": TEST.elo1, "alpha": TEST.alpha, "beta": TEST.beta}
         proof = {"game": repr(self.env), **self.env.rule_options, **row, "test": test}

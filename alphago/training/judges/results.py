@@ -18,8 +18,11 @@ AT_ONCE = 20  # games of a part: between two evaluations of a sequential test
 class WatchResult(NamedTuple):
     """The result of a watched opponent's test of a network.
 
-    row: entries of a row of evaluations.jsonl.  summary: the result as a clause for a report.
-    part: the share of a whole test that was done, 0 .. 1.  least: the smallest such share.
+    Attributes:
+        row: entries of a row of evaluations.jsonl.
+        summary: the result as a clause for a report.
+        part: the share of a whole test that was done, 0 .. 1.
+        least: the smallest such share.
     """
 
     row: dict[str, Any]
@@ -31,7 +34,8 @@ class WatchResult(NamedTuple):
 def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
     """Return counts, win rate and Elo with 95 % intervals, and moves per game; in Go also mean score and captures.
 
-    result: at least one pair of games, from the network's side, without forfeits.
+    Args:
+        result: at least one pair of games, from the network's side, without forfeits.
     """
     low, high = result.interval
     difference = elo_difference(result.win_rate, len(result.games))
@@ -84,8 +88,9 @@ def play_in_parts(
 ) -> MatchResult:
     """Play a match, AT_ONCE games at a time, until all games are played or `decided` returns True of those so far.
 
-    number: that of the match in the run, from which the seeds of its games are made.
-    players, options: as in `evaluate`, whose exceptions are raised.
+    Args:
+        number: that of the match in the run, from which the seeds of its games are made.
+        players, options: as in `evaluate`, whose exceptions are raised.
     """
     result: MatchResult | None = None
     part = 0

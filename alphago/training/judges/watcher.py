@@ -52,7 +52,8 @@ SAVED = ("spent", "tested", "network", "whole", "least")
 class Watched(Protocol):
     """An opponent, a set of game records, or an exam, that tests a run's networks again and again.
 
-    name: the name of this opponent, set of records or exam in `watch`.
+    Attributes:
+        name: the name of this opponent, set of records or exam in `watch`.
     """
 
     name: str
@@ -62,17 +63,22 @@ class Watched(Protocol):
     ) -> WatchResult | None:
         """Test a network; return None if `stop` was set before the end.
 
-        evaluator: the evaluator of the network that is tested.  device: where an opponent's network is computed.
-        seed: determines all random choices of the test.
-        left: returns the seconds that the test may still take; a match has fewer games if that is too little.
-        Raises EngineError if an engine does not start.
+        Args:
+            evaluator: the evaluator of the network that is tested.
+            device: where an opponent's network is computed.
+            seed: determines all random choices of the test.
+            left: returns the seconds that the test may still take; a match has fewer games if that is too little.
+
+        Raises:
+            EngineError: if an engine does not start.
         """
 
 
 def make_watched(watch: WatchList | None, env: GameEnv) -> list[Watched]:
     """Return an opponent, records or an exam for each name in the run's setting `watch`.
 
-    Raises ValueError, OSError or EngineError for the first name that does not exist or cannot play the game `env`.
+    Raises:
+        ValueError, OSError or EngineError: for the first name that does not exist or cannot play the game `env`.
     """
     return [] if watch is None else [watched_by_name(name, env) for name in watch.opponents]
 
@@ -97,10 +103,13 @@ def watched_by_name(text: str, env: GameEnv) -> Watched:
 class WatchedExam:
     """An exam that tests a run's networks; see `Watched`.
 
-    text: "exam" for the package's exam of the run's board, or "exam:FILE".
-    readouts: simulations in each position; 0 for the policy alone.
-    env: the run's game.
-    Raises ValueError if there is no such exam, or if it is not of the run's game and board.
+    Args:
+        text: "exam" for the package's exam of the run's board, or "exam:FILE".
+        readouts: simulations in each position; 0 for the policy alone.
+        env: the run's game.
+
+    Raises:
+        ValueError: if there is no such exam, or if it is not of the run's game and board.
     """
 
     def __init__(self, text: str, readouts: int, env: GameEnv) -> None:
@@ -131,10 +140,12 @@ class WatchedExam:
 class WatchedOpponent:
     """An opponent that tests a run's networks by matches; see `Watched`.
 
-    opponent: a player's name, as for `evaluate`.
-    readouts: simulations per move of the run's network; the opponent has as many if it is a network.
-    env: the run's game; engines and playout players play `env.match_variant()`.
     Raises the errors of `resolve_player` if the opponent does not exist or does not play the game.
+
+    Args:
+        opponent: a player's name, as for `evaluate`.
+        readouts: simulations per move of the run's network; the opponent has as many if it is a network.
+        env: the run's game; engines and playout players play `env.match_variant()`.
     """
 
     def __init__(self, opponent: str, readouts: int, env: GameEnv) -> None:
@@ -197,7 +208,9 @@ class WatchedOpponent:
 def more_pairs(played: int, at_first: float, left: float) -> int:
     """Return how many more pairs of games, of PAIRS in all, are likely to be over in time.
 
-    played: number of pairs so far.  at_first, left: seconds that were allowed before them, and that are left.
+    Args:
+        played: number of pairs so far.
+        at_first, left: seconds that were allowed before them, and that are left.
     """
     cost = max(at_first - left, 1e-9) / played
     return min(PAIRS - played, int(left / cost))
@@ -218,10 +231,11 @@ class Follower(threading.Event):
 class WatchTask:
     """A watched opponent, set of records or exam, and what is known of its tests.
 
-    spent: seconds of all its tests.
-    tested: the run's progress, 0 .. 1, at the latest test; None before the first.
-    network: the run's number of iterations at the latest test; -1 before the first.
-    whole, least: seconds of a whole test, and of the smallest part of one, by the latest test.
+    Attributes:
+        spent: seconds of all its tests.
+        tested: the run's progress, 0 .. 1, at the latest test; None before the first.
+        network: the run's number of iterations at the latest test; -1 before the first.
+        whole, least: seconds of a whole test, and of the smallest part of one, by the latest test.
     """
 
     watched: Watched
@@ -235,9 +249,10 @@ class WatchTask:
 class Watcher(Judge[Run]):
     """The judge that tests a run's networks against `watched` and logs results and games to evaluations.jsonl.
 
-    env: the game of the matches.
-    share: largest share of the run's time for watching, 0 <= share < 1.
-    clock: returns the time in seconds.
+    Args:
+        env: the game of the matches.
+        share: largest share of the run's time for watching, 0 <= share < 1.
+        clock: returns the time in seconds.
     """
 
     name = "watch"
@@ -278,10 +293,12 @@ class Watcher(Judge[Run]):
     def next_task(self, progress: float) -> WatchTask | None:
         """Return the task with the least time spent of those that have tested no network in this part of the run.
 
-        Returns None if there is none, or if the time for its test is not earned: that of a whole test, or once LONGEST
-        of the run has passed since the latest test, that of the smallest part.
+        Args:
+            progress: the run's progress, 0 .. 1; a prolonged run has less than before.
 
-        progress: the run's progress, 0 .. 1; a prolonged run has less than before.
+        Returns:
+            None if there is none, or if the time for its test is not earned: that of a whole test, or once LONGEST of
+            the run has passed since the latest test, that of the smallest part.
         """
         part = int(POINTS * progress)
         waiting = [task for task in self.tasks if task.tested is None or int(POINTS * task.tested) != part]
@@ -314,7 +331,8 @@ class Watcher(Judge[Run]):
 
         Tasks of quick tests come first: what they leave of their parts is divided among the others.
 
-        network: the run's number of iterations.
+        Args:
+            network: the run's number of iterations.
         """
         tasks = [task for task in self.tasks if task.network != network]
         for number, task in enumerate(sorted(tasks, key=lambda task: task.whole)):
@@ -325,7 +343,9 @@ class Watcher(Judge[Run]):
     ) -> bool:
         """Test the network that self-play uses, and log the result; return False if `stop` was set first.
 
-        standing: `Run.standing` before the test.  seconds: the time that the test may take.
+        Args:
+            standing: `Run.standing` before the test.
+            seconds: the time that the test may take.
         """
         began = self.clock()
         self.tests += 1

@@ -7,7 +7,11 @@ from alphago.system.kernels.jit import kernel
 def gather_paths(steps, begins, lengths, out):
     """Write steps[begins[i] : begins[i] + lengths[i]] to the first places of row i of `out`, for each i.
 
-    steps: int32 [P].  begins: int64 [n].  lengths: int32 [n].  out: int32 [n, at least the greatest length].
+    Args:
+        steps: int32 [P].
+        begins: int64 [n].
+        lengths: int32 [n].
+        out: int32 [n, at least the greatest length].
     """
     for i in range(begins.shape[0]):
         for k in range(lengths[i]):
@@ -18,10 +22,12 @@ def gather_paths(steps, begins, lengths, out):
 def find_drawn(cumulative, begins, counts, drawn, out):
     """Write to `out` the place in `cumulative` that each number drawn selects: the first with a greater sum.
 
-    cumulative: float64 [S], the sums of the weights up to each place, which begin anew with each range.
-    begins, counts: int64 [n], a range of places for each number, of at least one place.
-    drawn: float64 [n], from 0 to the last sum of its range; if rounding makes it greater, the last place is selected.
-    out: int64 [n].
+    Args:
+        cumulative: float64 [S], the sums of the weights up to each place, which begin anew with each range.
+        begins, counts: int64 [n], a range of places for each number, of at least one place.
+        drawn: float64 [n], from 0 to the last sum of its range; if rounding makes it greater, the last place is
+            selected.
+        out: int64 [n].
     """
     for i in range(begins.shape[0]):
         low = begins[i]
@@ -39,8 +45,11 @@ def find_drawn(cumulative, begins, counts, drawn, out):
 def lambda_returns(outcome, values, movers, search_share, out):
     """Write the targets of `alphago.training.targets.lambda_returns` to `out`, float32 [T].
 
-    outcome: the result in Black's view.  values: float32 [T], the search values in the movers' views.
-    movers: int8 [T], 1 Black, -1 White.  search_share: as there.
+    Args:
+        outcome: the result in Black's view.
+        values: float32 [T], the search values in the movers' views.
+        movers: int8 [T], 1 Black, -1 White.
+        search_share: as there.
     """
     black_value = outcome
     for i in range(out.shape[0]):
@@ -54,8 +63,11 @@ def lambda_returns(outcome, values, movers, search_share, out):
 def turn_rows(rows, symmetries, indices, before):
     """Replace rows[i, j, k] by the old rows[i, j, indices[symmetries[i], k]], for each i, j and k.
 
-    rows: [n, m, p].  symmetries: int64 [n]; 0 is the identity.  indices: int64 [S, p], see `alphago.env.symmetry`.
-    before: [p] of the rows' dtype, overwritten.
+    Args:
+        rows: [n, m, p].
+        symmetries: int64 [n]; 0 is the identity.
+        indices: int64 [S, p], see `alphago.env.symmetry`.
+        before: [p] of the rows' dtype, overwritten.
     """
     for i in range(rows.shape[0]):
         symmetry = symmetries[i]

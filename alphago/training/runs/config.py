@@ -41,7 +41,8 @@ def holds_run(path: Path) -> bool:
 def read_config(path: Path) -> dict[str, Any]:
     """Return the config of the run in the folder `path`, from config.json or, if that is damaged, from the copy.
 
-    Raises ValueError if both are damaged or of another version; the message says what to do.
+    Raises:
+        ValueError: if both are damaged or of another version; the message says what to do.
     """
     try:
         return parse_config(path / CONFIG)
@@ -54,8 +55,9 @@ def read_config(path: Path) -> dict[str, Any]:
 def parse_config(path: Path) -> dict[str, Any]:
     """Return the config in the file `path`.
 
-    Raises ValueError if the file is missing, damaged or of another version; the message, such as "is gone", continues a
-    sentence that begins with the file's name.
+    Raises:
+        ValueError: if the file is missing, damaged or of another version; the message, such as "is gone", continues a
+            sentence that begins with the file's name.
     """
     try:
         config = parse_json(read_file(path, MOST_BYTES))
@@ -120,8 +122,12 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     """Write `config` to config.json and its copy.
 
-    path: the run's folder.  config: the run's config, as `read_config` returned it.
-    Returns sentences about damage of config.json, for a report.
+    Args:
+        path: the run's folder.
+        config: the run's config, as `read_config` returned it.
+
+    Returns:
+        Sentences about damage of config.json, for a report.
     """
     notes = []
     try:
@@ -138,7 +144,9 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
 def version_errors(path: Path, what: str) -> Iterator[None]:
     """Replace a TypeError or KeyError in the `with` block by the ValueError of `other_version`.
 
-    path: the run's folder.  what: the saved data that the block reads, such as "settings".
+    Args:
+        path: the run's folder.
+        what: the saved data that the block reads, such as "settings".
     """
     try:
         yield
@@ -149,7 +157,10 @@ def version_errors(path: Path, what: str) -> Iterator[None]:
 def other_version(path: Path, what: str, why: str) -> ValueError:
     """Return the error for a run with saved data of another version of the package.
 
-    path: the run's folder.  what: the saved data, such as "settings".  why: the details.
+    Args:
+        path: the run's folder.
+        what: the saved data, such as "settings".
+        why: the details.
     """
     return ValueError(f"the run in {path} has {what} of another version ({why}): {how_to_go_on(path)}")
 
@@ -163,7 +174,8 @@ def how_to_go_on(path: Path) -> str:
 def how_to_continue(folder: Path, more: str = "") -> str:
     """Return the command that continues the run in a folder; if no command can, the call in Python.
 
-    more: further options, such as "--games 200".
+    Args:
+        more: further options, such as "--games 200".
     """
     config = read_config(folder)
     given: Mapping[str, Any] | None = config.get("given")
@@ -183,7 +195,9 @@ def how_to_continue(folder: Path, more: str = "") -> str:
 def game_flag(name: str, folder: Path) -> str:
     """Return the option " --game FILE.py:CLASS" of a custom game; "" for a game of the package.
 
-    name: the game's name.  folder: the run's, whose network names the game's class.
+    Args:
+        name: the game's name.
+        folder: the run's, whose network names the game's class.
     """
     from alphago.env.games import GAMES, is_packaged  # imported late, as above
     from alphago.nn.model_files import LATEST, read_description  # loads torch

@@ -119,8 +119,9 @@ class Shards:
 def read_shard(path: Path, digest: str) -> list[GameRecord]:
     """Return the games in the file `path`.
 
-    Raises FileNotFoundError, or ValueError if the file is damaged (its digest is not `digest`) or of another version;
-    the message, such as "is damaged", continues a sentence that begins with the file's name.
+    Raises:
+        FileNotFoundError: or ValueError if the file is damaged (its digest is not `digest`) or of another version; the
+            message, such as "is damaged", continues a sentence that begins with the file's name.
     """
     data = read_file(path)
     if digest_of(data) != digest:
@@ -139,8 +140,10 @@ def digest_of(data: bytes) -> str:
 class State:
     """The complete state of a run between two moves or two gradient steps.
 
-    tensors: tensors by name.  data: everything else, as plain data for JSON.
-    notes: sentences about damaged files that were found when the state was read, for a report.
+    Attributes:
+        tensors: tensors by name.
+        data: everything else, as plain data for JSON.
+        notes: sentences about damaged files that were found when the state was read, for a report.
     """
 
     tensors: dict[str, torch.Tensor]
@@ -164,9 +167,13 @@ class RunFolder:
     Each file is written atomically; logs are appended line by line.  A state lists the files of games and the lengths
     of the logs when it was saved, so resuming from it first removes everything that was written later.
 
-    path: the folder.  The constructor makes or opens it, and locks it until `close`.
-    Raises FileExistsError if the folder holds other files than a run's, BlockingIOError if another process trains in
-    it, ValueError if its config cannot be read.
+    Args:
+        path: the folder.  The constructor makes or opens it, and locks it until `close`.
+
+    Raises:
+        FileExistsError: if the folder holds other files than a run's.
+        BlockingIOError: if another process trains in it.
+        ValueError: if its config cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -221,10 +228,16 @@ class RunFolder:
     ) -> Path:
         """Save the games since the last checkpoint, then the network, then the state.
 
-        games: the run's number of games.  keep: whether to save the network also as weights/games-N.safetensors.
-        notes: texts to save in the network's file, by name.
-        Returns the path of the latest weights.
-        Raises OSError if a file cannot be written; the previous checkpoint then remains valid.
+        Args:
+            games: the run's number of games.
+            keep: whether to save the network also as weights/games-N.safetensors.
+            notes: texts to save in the network's file, by name.
+
+        Returns:
+            The path of the latest weights.
+
+        Raises:
+            OSError: if a file cannot be written; the previous checkpoint then remains valid.
         """
         latest = self.path / LATEST
         extra = {"games": str(games), **(notes or {})}
@@ -258,7 +271,8 @@ class RunFolder:
     def newest_state(self) -> State:
         """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
 
-        Raises ValueError if no state is undamaged.
+        Raises:
+            ValueError: if no state is undamaged.
         """
         notes = []
         for path in reversed(self.states()):
@@ -274,7 +288,8 @@ class RunFolder:
     def restore(self) -> State:
         """Return the newest undamaged state, after removing all data that was written later than this state.
 
-        Raises ValueError if all states are damaged; the message says what to do.
+        Raises:
+            ValueError: if all states are damaged; the message says what to do.
         """
         try:
             state = self.newest_state()
@@ -329,7 +344,8 @@ def to_bytes(state: State) -> bytes:
 def state_from_bytes(data: bytes) -> State:
     """Return the state in a file's contents.
 
-    Raises ValueError if they are damaged; the message continues a sentence that begins with the file's name.
+    Raises:
+        ValueError: if they are damaged; the message continues a sentence that begins with the file's name.
     """
     try:
         header_size = int.from_bytes(data[:8], "little")  # as in any safetensors file

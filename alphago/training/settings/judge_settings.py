@@ -95,8 +95,11 @@ class WatchList:
 def check_watch(given: object) -> tuple[str, ...]:
     """Return the names in the setting `watch` as a tuple.
 
-    given: a sequence of names, or one string of names separated by commas.
-    Raises ValueError if `given` is anything else, has no name, has a name twice, or has invalid readouts after an @.
+    Args:
+        given: a sequence of names, or one string of names separated by commas.
+
+    Raises:
+        ValueError: if `given` is anything else, has no name, has a name twice, or has invalid readouts after an @.
     """
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
@@ -113,7 +116,9 @@ def split_readouts(text: str) -> tuple[str, int]:
     """Split a name of `watch`, such as "gnugo:10@64", into the opponent and the readouts of the run's network.
 
     Names without "@", records, and paths of existing files that contain "@" get READOUTS.
-    Raises ValueError if the text before "@" is empty or the text after it is not a number of readouts.
+
+    Raises:
+        ValueError: if the text before "@" is empty or the text after it is not a number of readouts.
     """
     opponent, at, readouts = text.rpartition("@")
     is_number = re.fullmatch(r"[0-9]+", readouts) is not None

@@ -204,8 +204,9 @@ class RunSettings(AnyRunSettings):
     def completed(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
         """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.
 
-        device: the run's device, "cpu" or a GPU such as "cuda".
-        before: the settings of the run so far, whose parallel games and groups remain; None for a new run.
+        Args:
+            device: the run's device, "cpu" or a GPU such as "cuda".
+            before: the settings of the run so far, whose parallel games and groups remain; None for a new run.
         """
         if before is not None:
             in_flight, groups = before.selfplay.games_in_flight, before.selfplay.groups
@@ -230,7 +231,8 @@ class RunSettings(AnyRunSettings):
     def lessons(self, env: GameEnv) -> list[Lesson]:
         """Return the games that the run plays, in order; the last one is `env`.
 
-        Raises ValueError if the game has no board of a size in the curriculum.
+        Raises:
+            ValueError: if the game has no board of a size in the curriculum.
         """
         games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]
         ends = np.cumsum([share for _, share in self.curriculum]).tolist()

@@ -136,7 +136,9 @@ class Beginning(NamedTuple):
 def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
     """Make the random choices before a game's first move; the same seed and number give the same choices.
 
-    seed: the run's seed.  number: the game's number in the run.
+    Args:
+        seed: the run's seed.
+        number: the game's number in the run.
     """
     # The order of the draws below decides every game, so it stays as it is.
     generator = np.random.default_rng([seed, number])

@@ -102,9 +102,13 @@ def start_of_supervised(
 ) -> Start:
     """Return how a run starts, new or not, with the call's settings; its network names the games' teacher, if any.
 
-    values: the call's settings by path.  path: the games' path, for the command that continues the run.
-    config: the saved config of the run in `folder`; None for a new run.
-    Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
+    Args:
+        values: the call's settings by path.
+        path: the games' path, for the command that continues the run.
+        config: the saved config of the run in `folder`; None for a new run.
+
+    Raises:
+        ValueError: if the run learns from self-play, or the call changes what a run cannot change.
     """
     games = len(given.lengths)
     changed: dict[str, tuple[Any, Any]] = {}

@@ -25,11 +25,13 @@ class GivenGames:
 
     They are the Memory of a run: the games that it remembers count, and samples are drawn from all training games.
 
-    env: the game.
-    lengths: int64 [games], the number of positions of each training game to learn from.
-    left_out: the number of games left out, by reason.
-    digest: a hash of the games.
     teacher: the name of the teacher that labelled the positions; "" for results and moves played.
+
+    Attributes:
+        env: the game.
+        lengths: int64 [games], the number of positions of each training game to learn from.
+        left_out: the number of games left out, by reason.
+        digest: a hash of the games.
     """
 
     env: GameEnv
@@ -46,8 +48,9 @@ class GivenGames:
     def prepare(self, masked: bool, search_share: float) -> None:
         """Set the targets of samples; to be called before the first sample is drawn.
 
-        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
-        search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
+        Args:
+            masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
+            search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
         """
         raise NotImplementedError
 
@@ -58,14 +61,16 @@ class GivenGames:
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         """Return `count` positions drawn independently from the training games, each with a random symmetry applied.
 
-        held_out: whether to draw from the held-out games instead.
+        Args:
+            held_out: whether to draw from the held-out games instead.
         """
         raise NotImplementedError
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return held-out games with about `positions` positions in all, the same on every call.
 
-        split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
+        Args:
+            split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
         """
         raise NotImplementedError
 
@@ -104,7 +109,9 @@ class DatasetGames(GivenGames):
 
     The training games are the games of the split "train".  A game's moves are legal in the rules that its row names.
     The rules of `env` may forbid some of its repetitions or suicides; such a game is left out.
-    Raises ValueError if there are no training games, or if the games of `env` do not end by two passes.
+
+    Raises:
+        ValueError: if there are no training games, or if the games of `env` do not end by two passes.
     """
 
     env: GoEnv

@@ -37,8 +37,11 @@ class RecordGames(GivenGames):
     The records' policies are the policy's targets.  Every twentieth game is held out, even if other games begin with
     the same moves.
 
-    left_out: how many games the caller has left out, by reason.
-    Raises ValueError if the records are of another game, or fewer than 20 of them have moves to learn.
+    Args:
+        left_out: how many games the caller has left out, by reason.
+
+    Raises:
+        ValueError: if the records are of another game, or fewer than 20 of them have moves to learn.
     """
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], left_out: Mapping[str, int] | None = None) -> None:
@@ -84,10 +87,14 @@ def records_digest(records: Sequence[GameRecord]) -> str:
 def given_games(env: GameEnv, dataset: object) -> GivenGames:
     """Return the games that the argument `dataset` of `train_supervised` names.
 
-    dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, of an
-        archive, or of a folder of such files, for example a run's.
-    Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from,
-    TypeError if `dataset` is of another type.
+    Args:
+        dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, of an
+            archive, or of a folder of such files, for example a run's.
+
+    Raises:
+        FileNotFoundError: if the path does not exist.
+        ValueError: if there are too few games to learn `env` from.
+        TypeError: if `dataset` is of another type.
     """
     if isinstance(dataset, Dataset):
         kind = LabelledGames if dataset.teacher else DatasetGames
@@ -111,8 +118,10 @@ class Epochs(GameSource):
 
     The games taken determine the number of gradient steps and the metrics.  The samples come from all games.
 
-    given: the games.  numbers: the numbers of the games to take, counted through all epochs.
-    seed: the run's seed.  The other arguments of SelfPlay are not used.
+    Args:
+        given: the games.
+        numbers: the numbers of the games to take, counted through all epochs.
+        seed: the run's seed.  The other arguments of SelfPlay are not used.
     """
 
     plays = False
@@ -189,7 +198,8 @@ def order_of(seed: int, epoch: int, games: int) -> np.ndarray:
 class GivenMemory:
     """The settings of a memory that has all given games from the beginning; the settings of the run make it.
 
-    search_share: see GivenGames.
+    Attributes:
+        search_share: see GivenGames.
     """
 
     given: GivenGames

@@ -22,9 +22,10 @@ from alphago.training.watch.plots import plot
 class SweepResult:
     """The results of a sweep so far; its text form is a table.
 
-    folder: the folder of the sweep.
-    runs: the calls of each variant, by its name.
-    faults: why calls failed, by "NAME/SEED".
+    Attributes:
+        folder: the folder of the sweep.
+        runs: the calls of each variant, by its name.
+        faults: why calls failed, by "NAME/SEED".
     """
 
     folder: Path
@@ -67,7 +68,8 @@ class SweepResult:
     def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
         """Draw the curves of the runs of `train` as `plot` does: for each variant the mean, in the band of its seeds.
 
-        Raises ValueError if no run has metrics yet.
+        Raises:
+            ValueError: if no run has metrics yet.
         """
         folders_by_name = {}
         for name, runs in self.runs.items():
@@ -98,7 +100,8 @@ class SweepResult:
 def text(estimate: Estimate, *, signed: bool = False) -> str:
     """Return an estimate with three significant digits of the larger of its value and its margin.
 
-    signed: whether a positive value gets a plus sign.
+    Args:
+        signed: whether a positive value gets a plus sign.
     """
     margin = 0 if np.isnan(estimate.margin) else estimate.margin
     size = np.nanmax(np.abs([estimate.value, margin])) or 1.0  # no logarithm of 0

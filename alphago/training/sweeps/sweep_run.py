@@ -36,8 +36,10 @@ MEASURES = {"win_rate": "win rate against", "exam_points": "points lost in", "ac
 class SweepRun(NamedTuple):
     """A call of a sweep for one variant and one seed.
 
-    call: the function that is called.
-    folder: the call's folder, in the folder of its variant.  settings: the variant's keywords.
+    Attributes:
+        call: the function that is called.
+        folder: the call's folder, in the folder of its variant.
+        settings: the variant's keywords.
     """
 
     call: Callable[..., Any]
@@ -68,8 +70,9 @@ class SweepRun(NamedTuple):
     def numbers(self) -> dict[str, float] | None:
         """Return the saved numbers of the call; None if it has not ended.
 
-        Raises ValueError if they are of another seed, function or setting, the call has begun with other code, or the
-        file is damaged.
+        Raises:
+            ValueError: if they are of another seed, function or setting, the call has begun with other code, or the
+                file is damaged.
         """
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))

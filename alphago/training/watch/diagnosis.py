@@ -40,7 +40,9 @@ class Recent:
 
     The methods return None if the rows lack the metric or are too few; a mean needs FEWEST_ROWS rows that have it.
 
-    rows: the run's rows of metrics.jsonl, oldest first.  settings: the run's settings by name, see `flat_settings`.
+    Args:
+        rows: the run's rows of metrics.jsonl, oldest first.
+        settings: the run's settings by name, see `flat_settings`.
     """
 
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
@@ -102,7 +104,8 @@ class Recent:
     def of_games(self, key: str, block: int = 0) -> float | None:
         """Return a metric's mean over the games of a block; None if the block or the metric is missing.
 
-        block: the block's index in `game_blocks`, 0 for the latest games.
+        Args:
+            block: the block's index in `game_blocks`, 0 for the latest games.
         """
         if block >= len(self.blocks):
             return None
@@ -307,8 +310,10 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[A
     A rule whose metrics or settings are missing finds nothing.  Rules about games find nothing until a trained network
     has played JUDGED_GAMES games.  For a run on given games, rules about self-play do not apply.
 
-    rows: rows of metrics.jsonl, oldest first.  settings: the run's settings by name, see `flat_settings`.
-    rules: functions that each look for one fault.
+    Args:
+        rows: rows of metrics.jsonl, oldest first.
+        settings: the run's settings by name, see `flat_settings`.
+        rules: functions that each look for one fault.
     """
     recent = Recent(rows, settings)
     if not recent.has_selfplay():
@@ -319,7 +324,9 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[A
 class Diagnosis:
     """The faults of a run in progress; each is reported once, after as many iterations in a row as its `persistence`.
 
-    settings: the run's settings by name, see `flat_settings`.  rules: functions that each look for one fault.
+    Args:
+        settings: the run's settings by name, see `flat_settings`.
+        rules: functions that each look for one fault.
     """
 
     def __init__(self, settings: Mapping[str, Any], rules: Sequence[AnyRule] = TABLE) -> None:

@@ -22,7 +22,9 @@ TASKS = {
 class GameReport(Report):
     """A report that prints a line for each finished game of self-play (see `game_line`), and a line about workers.
 
-    moves: whether to print also a table of the moves (see `move_lines`) and the final position, as AlphaGOZero-TF does.
+    Args:
+        moves: whether to print also a table of the moves (see `move_lines`) and the final position, as AlphaGOZero-TF
+            does.
     """
 
     def __init__(self, moves: bool = False) -> None:

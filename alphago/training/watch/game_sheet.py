@@ -18,10 +18,14 @@ from alphago.training.runs.folder import GAMES
 def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     """Return a picture of games of self-play from the beginning of a run to now, one row per game.
 
-    run: the run's folder.
-    rows: number of games, evenly spaced over the run's saved games.
-    columns: number of positions of each game; the last one is the final position.
-    Raises FileNotFoundError for a folder without a run, ValueError for a run that has saved no game yet.
+    Args:
+        run: the run's folder.
+        rows: number of games, evenly spaced over the run's saved games.
+        columns: number of positions of each game; the last one is the final position.
+
+    Raises:
+        FileNotFoundError: for a folder without a run.
+        ValueError: for a run that has saved no game yet.
     """
     check_int("rows", rows, 1)
     check_int("columns", columns, 1)
@@ -54,7 +58,8 @@ def game_of_run(folder: Path) -> GameEnv:
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
     """Return the game on a record's board, which is smaller than the board of `env` early in a curriculum.
 
-    Raises ValueError if there is no board on which the game has as many actions as the record.
+    Raises:
+        ValueError: if there is no board on which the game has as many actions as the record.
     """
     actions = record.policies.shape[1]
     if actions == env.action_space:

@@ -16,8 +16,9 @@ Read = Callable[[], float | None]  # returns the GPU's utilization in the driver
 class GpuMeter:
     """A thread that measures how busy torch's current GPU is, until `close`.
 
-    read: returns the GPU's utilization, 0 .. 1 (see `Read`); None to ask the driver, as soon as torch uses a GPU.
-    every: seconds between two readings.
+    Args:
+        read: returns the GPU's utilization, 0 .. 1 (see `Read`); None to ask the driver, as soon as torch uses a GPU.
+        every: seconds between two readings.
     """
 
     def __init__(self, read: Read | None = None, every: float = EVERY) -> None:
@@ -70,8 +71,9 @@ class GpuMeter:
 def read_driver(device: str, library: Any = LIBRARY) -> Read | None:
     """Return a function that reads how busy a GPU is from its driver; None if the driver's library does not tell.
 
-    device: the GPU's UUID; CUDA's device numbers can differ from NVML's.
-    library: NVML as a ctypes library, or the name of its file.
+    Args:
+        device: the GPU's UUID; CUDA's device numbers can differ from NVML's.
+        library: NVML as a ctypes library, or the name of its file.
     """
     try:
         nvml = ctypes.CDLL(library) if isinstance(library, str) else library

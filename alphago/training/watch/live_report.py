@@ -29,8 +29,9 @@ class LiveReport(Report):
 
     As a context manager it ends the thread on exit, also after an error.
 
-    show: called from the report's thread with the picture, as data by MIME type (see `bundle`); None to show it below
-        the notebook cell that is executed now.
+    Args:
+        show: called from the report's thread with the picture, as data by MIME type (see `bundle`); None to show it
+            below the notebook cell that is executed now.
     """
 
     def __init__(self, show: Show | None = None) -> None:

@@ -57,7 +57,9 @@ class Panel(NamedTuple):
 class Source(NamedTuple):
     """Rows of a log with a curve for each metric of a panel.
 
-    dash: the curves' style; None if their place in the panel decides.  name: the text at their ends.
+    Attributes:
+        dash: the curves' style; None if their place in the panel decides.
+        name: the text at their ends.
     """
 
     rows: Sequence[Row]
@@ -82,7 +84,9 @@ def run_colours(count: int) -> list[str]:
 def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = "") -> CurvePanel:
     """Return a panel with the curves of all sources that have points of its metrics.
 
-    x: the x axis, a name in AXES.  title: "" for the panel's.
+    Args:
+        x: the x axis, a name in AXES.
+        title: "" for the panel's.
     """
     curves = [curve for source in sources for curve in curves_of(panel, source, x)]
     return CurvePanel(title or panel.title, curves, panel.unit, panel.level)
@@ -128,7 +132,9 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] =
 
     For one run with several opponents, the opponents share each panel, with their names at the curves' ends; a dashed
     curve is of the policy without search.  Otherwise each opponent has its own panels, with a colour for each run.
-    x: the x axis, a name in AXES.
+
+    Args:
+        x: the x axis, a name in AXES.
     """
     looks = looks_of([row for history in histories for row in history.evaluations])
     if len(histories) == 1 and len(looks) > 1:
@@ -197,8 +203,11 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
 def mean_history(name: str, histories: Sequence[History], x: str) -> History:
     """Return the means of several runs' rows as the rows of one run, with the least and the greatest values.
 
-    name: the name of the resulting run.  x: the axis along which rows are averaged, a name in AXES.
     The rows end where the shortest run ends.  A single run stays as it is.
+
+    Args:
+        name: the name of the resulting run.
+        x: the axis along which rows are averaged, a name in AXES.
     """
     if len(histories) == 1:
         return histories[0]
@@ -253,14 +262,18 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
       thick line is a moving average;
     - for a single run: final boards of its newest matches.
 
-    runs: folders of runs, finished or in progress.  Or a dictionary: by name, the folders of runs that differ in their
-        seeds.  Of these the mean is drawn, in a band from the least to the greatest value, as far as all runs have
-        come.
-    out: a file ending in .svg, .png or .pdf; the last two need Pillow.
-    x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
-        self-play or, in supervised runs, of the given games.
-    Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
-    written, ImportError without Pillow.
+    Args:
+        runs: folders of runs, finished or in progress.  Or a dictionary: by name, the folders of runs that differ in
+            their seeds.  Of these the mean is drawn, in a band from the least to the greatest value, as far as all runs
+            have come.
+        out: a file ending in .svg, .png or .pdf; the last two need Pillow.
+        x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
+            self-play or, in supervised runs, of the given games.
+
+    Raises:
+        ValueError: for a run without metrics, an unknown `x` or suffix.
+        OSError: for a file that cannot be read or written.
+        ImportError: without Pillow.
     """
     groups = groups_of(runs)
     if x not in AXES:
@@ -283,7 +296,9 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
 def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
     """Return the folders of `plot`'s runs by the names in its legend.
 
-    Raises TypeError for anything else than folders, ValueError for no folder.
+    Raises:
+        TypeError: for anything else than folders.
+        ValueError: for no folder.
     """
     named: Iterable[tuple[str, Any]] = runs.items() if isinstance(runs, Mapping) else [("", runs)]
     groups = {name: list(given) if isinstance(given, (list, tuple)) else [given] for name, given in named}
@@ -307,7 +322,8 @@ def names_of(folders: Sequence[str | Path]) -> list[str]:
 def panels_of(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
     """Yield all panels of runs, those of a single run's final boards after those of its matches.
 
-    x: the x axis, a name in AXES.
+    Args:
+        x: the x axis, a name in AXES.
     """
     boards = board_panels(histories[0]) if len(histories) == 1 else ()
     for panel in chain(match_panels(histories, x), boards, training_panels(histories, x)):

@@ -23,10 +23,11 @@ LASTING = 3.0  # seconds of an activity after which the bar shows its duration
 class Progress(NamedTuple):
     """The progress of a run at one moment.
 
-    share: the share of the run's time that has passed, 0 .. 1, or of its games while the time is unknown.
-    remaining: estimated seconds until the run ends; None while unknown.
-    activity: the run's work now, such as "playing"; "" between two kinds of work.
-    seconds: how long the run has been doing this work.
+    Attributes:
+        share: the share of the run's time that has passed, 0 .. 1, or of its games while the time is unknown.
+        remaining: estimated seconds until the run ends; None while unknown.
+        activity: the run's work now, such as "playing"; "" between two kinds of work.
+        seconds: how long the run has been doing this work.
     """
 
     share: float
@@ -50,8 +51,10 @@ class Report:
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         """Begin a report; called before the first game, and again if a run loses its GPU and continues on the CPU.
 
-        folder: the run's folder.  settings: the run's settings by name, see `flat_settings`.
-        progress: returns the run's progress; it may be called at any time and from any thread.
+        Args:
+            folder: the run's folder.
+            settings: the run's settings by name, see `flat_settings`.
+            progress: returns the run's progress; it may be called at any time and from any thread.
         """
 
     def iteration(self, metrics: dict[str, Any]) -> None:
@@ -69,18 +72,21 @@ class Report:
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         """Report the run's end.
 
-        metrics: the last iteration's row.  weights: the file of the network.
-        stopped: whether the user ended the run early.
+        Args:
+            metrics: the last iteration's row.
+            weights: the file of the network.
+            stopped: whether the user ended the run early.
         """
 
 
 class Reporter:
     """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
-    reports: the reports, informed in this order.
-    settings: the run's settings by name, see `flat_settings`.
-    rows: the metrics of earlier iterations, oldest first.
-    meter: measures how busy the GPU is.
+    Args:
+        reports: the reports, informed in this order.
+        settings: the run's settings by name, see `flat_settings`.
+        rows: the metrics of earlier iterations, oldest first.
+        meter: measures how busy the GPU is.
     """
 
     def __init__(
@@ -100,7 +106,8 @@ class Reporter:
     def start(self, folder: Path, settings: dict[str, Any], progress: Any) -> None:
         """Start the reports.
 
-        progress: a report that returns the run's progress when it is called; it becomes the first.
+        Args:
+            progress: a report that returns the run's progress when it is called; it becomes the first.
         """
         for report in self.reports:
             report.start(folder, settings, progress)

@@ -19,15 +19,17 @@ Seconds = Callable[[], float]
 class RunClock:
     """A clock of training time and of its processor time, which judges can stop, with an optional limit of one of them.
 
-    minutes: the limit; None for no limit.  by_processor: whether it is a limit of processor time.
-    now, work: functions that return the time, and this process's processor time, in seconds.
-    compiling: a function that returns how much of both this process has spent on compiling kernels, in seconds.
-
     Compiling, which the first iteration of a process may have to do, is no training time.
 
     `ready`: what was `spent` at the end of the first iteration; None until then.  Schedules such as the curriculum
     begin at `ready`, because the first iteration also loads libraries and kernels.  The limit includes the time before
     `ready`.
+
+    Args:
+        minutes: the limit; None for no limit.
+        by_processor: whether it is a limit of processor time.
+        now, work: functions that return the time, and this process's processor time, in seconds.
+        compiling: a function that returns how much of both this process has spent on compiling kernels, in seconds.
     """
 
     def __init__(
@@ -133,7 +135,8 @@ class RunClock:
 class SavingTimes:
     """The times at which to save checkpoints: every SAVE_EVERY seconds, or less often if saving takes long.
 
-    now: returns the time in seconds.  `next`: the time of the next checkpoint, as `now` measures it.
+    Args:
+        now: returns the time in seconds.  `next`: the time of the next checkpoint, as `now` measures it.
     """
 
     def __init__(self, now: Seconds = time.monotonic) -> None:
@@ -147,7 +150,8 @@ class SavingTimes:
     def schedule_next(self, began: float) -> None:
         """Schedule the next checkpoint after a checkpoint has been written.
 
-        began: the time at which writing began, as `now` measures it.
+        Args:
+            began: the time at which writing began, as `now` measures it.
         """
         now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)

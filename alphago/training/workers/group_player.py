@@ -52,9 +52,12 @@ class Message:
 class Task(Message):
     """A task: continue a group of games by the moves left in its state.
 
-    end, step: end and step of the range of the games' numbers; state["next"] is the first number that has not begun.
-    state: the result of `Group.state`.
     games: the games in progress.
+
+    Attributes:
+        end, step: end and step of the range of the games' numbers; state["next"] is the first number that has not
+            begun.
+        state: the result of `Group.state`.
     """
 
     end: int
@@ -67,7 +70,10 @@ class Played(Message):
     """The answer to a task: the group's new state and games, and the work that was done.
 
     games: the games in progress, then the finished games.
-    moves, readouts: numbers of moves and simulations.  seconds: seconds by kind of work.
+
+    Attributes:
+        moves, readouts: numbers of moves and simulations.
+        seconds: seconds by kind of work.
     """
 
     state: dict[str, Any]
@@ -79,10 +85,12 @@ class Played(Message):
 class Version(NamedTuple):
     """A version of a run's network, with all data that its tasks have in common.
 
-    net: the network; None where a worker needs it no more.
-    dtype: dtype of inference.  seed: the run's seed.
-    check: the digest that `network_digest` must return on a worker; None if any result will do.
-    compiled: the result of `compiled_network` for the network; may be left out.
+    Attributes:
+        net: the network; None where a worker needs it no more.
+        dtype: dtype of inference.
+        seed: the run's seed.
+        check: the digest that `network_digest` must return on a worker; None if any result will do.
+        compiled: the result of `compiled_network` for the network; may be left out.
     """
 
     env: GameEnv
@@ -99,7 +107,9 @@ class Version(NamedTuple):
     ) -> "Version":
         """Return the version whose network is that of the evaluator, which computes on a CPU.
 
-        exact: whether a worker's results must be those of this machine.  more: net, dtype and seed.
+        Args:
+            exact: whether a worker's results must be those of this machine.
+            more: net, dtype and seed.
         """
         check = network_digest(env, evaluator) if exact else None
         return cls(env, settings, check=check, compiled=compiled_network(evaluator), **more)
@@ -145,7 +155,8 @@ def gpu_evaluator(net: NeuralNet, dtype: str | None, device: str) -> DeviceEvalu
     A new evaluator takes seconds: it chooses a form, and captures a CUDA graph for each size of batch.  New weights
     take milliseconds.
 
-    dtype, device: as in DeviceEvaluator.
+    Args:
+        dtype, device: as in DeviceEvaluator.
     """
     kind = (net.env, net.config, dtype, device)
     seat: Seat | None = getattr(LOCAL, "seat", None)
@@ -161,8 +172,11 @@ def gpu_evaluator(net: NeuralNet, dtype: str | None, device: str) -> DeviceEvalu
 class GroupPlayer(RemoteWork):
     """Plays tasks with the network of a version.
 
-    device: "cpu"; or "cuda", if results need not be equal to the run's to the bit.
-    Raises WorkerRefused if the version has a digest for the network's results, and this machine's results differ.
+    Args:
+        device: "cpu"; or "cuda", if results need not be equal to the run's to the bit.
+
+    Raises:
+        WorkerRefused: if the version has a digest for the network's results, and this machine's results differ.
     """
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
@@ -199,8 +213,9 @@ class GroupPlayer(RemoteWork):
     def play(self, task: Task, stop: threading.Event) -> Played | None:
         """Play a task's moves until they are played or `stop` is set, and return what was played.
 
-        Returns None if `stop` was set and the search keeps its trees, which another worker would not have: the task
-        must then be done again from its beginning.
+        Returns:
+            None if `stop` was set and the search keeps its trees, which another worker would not have: the task must
+            then be done again from its beginning.
         """
         version = self.version
         group = Group(
@@ -227,8 +242,11 @@ class GroupPlayer(RemoteWork):
 def device_for(version: Version, device: str) -> str:
     """Return the device on which a worker plays with a version's network.
 
-    device: "cpu", "cuda", or "auto" for the GPU if there is a GPU and the run allows it.
-    Raises WorkerRefused for a GPU if games must be equal to the bit to those of a CPU.
+    Args:
+        device: "cpu", "cuda", or "auto" for the GPU if there is a GPU and the run allows it.
+
+    Raises:
+        WorkerRefused: for a GPU if games must be equal to the bit to those of a CPU.
     """
     if version.check is None:
         return find_device(version.env, device)

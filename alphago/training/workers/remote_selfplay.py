@@ -87,7 +87,9 @@ class RemoteSelfPlay(SelfPlay):
     versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
     versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
-    crew: makes the transport that carries the tasks.  max_lag: None for synchronous.  The others: as in SelfPlay.
+    Args:
+        crew: makes the transport that carries the tasks.
+        max_lag: None for synchronous.  The others: as in SelfPlay.
     """
 
     groups: Sequence[RemoteGroup]
@@ -148,7 +150,8 @@ class RemoteSelfPlay(SelfPlay):
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Let workers play the iteration's moves; return False if moves are left, or if there is news to report.
 
-        stop, until: as in `SelfPlay.go_on`.
+        Args:
+            stop, until: as in `SelfPlay.go_on`.
         """
         while True:
             self.has_arrived.clear()
@@ -244,7 +247,8 @@ def source_of(
 ) -> RemoteSelfPlay:
     """Return the source of a stage's games, which a crew plays.
 
-    max_lag: see `train`.  The others: the arguments of SelfPlay.
+    Args:
+        max_lag: see `train`.  The others: the arguments of SelfPlay.
     """
     has_many_groups = settings.groups >= MANY
     lag = max_lag if max_lag is not None else int(has_many_groups)
@@ -258,7 +262,9 @@ def source_of(
 def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> MakeSource | None:
     """Return what makes a run's sources of games; None for this process's threads.
 
-    workers: as for `crew_of`.  max_lag: see `train`.
+    Args:
+        workers: as for `crew_of`.
+        max_lag: see `train`.
     """
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)

@@ -43,12 +43,13 @@ NEVER = 999_999.0  # default interval between two reports, in hundredths of a se
 class AnalysisRequest:
     """A controller's request for reports on a search.
 
-    colour: the player to move, +1 Black, -1 White; None for the player whose turn it is.
-    interval: seconds between two reports.
-    minmoves, maxmoves: bounds on the number of moves in a report.
-    forbidden: moves that the search must not try.
-    flags: which of FLAGS are true.
-    kata: whether reports have KataGo's format; if not, they have Leela Zero's.
+    Attributes:
+        colour: the player to move, +1 Black, -1 White; None for the player whose turn it is.
+        interval: seconds between two reports.
+        minmoves, maxmoves: bounds on the number of moves in a report.
+        forbidden: moves that the search must not try.
+        flags: which of FLAGS are true.
+        kata: whether reports have KataGo's format; if not, they have Leela Zero's.
     """
 
     colour: int | None = None
@@ -70,7 +71,8 @@ class AnalysisRequest:
 def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisRequest:
     """Return the arguments as a request; raise GtpFailure for unknown keys and invalid values.
 
-    kata: whether the command is one of KataGo's, which has the keys FLAGS.
+    Args:
+        kata: whether the command is one of KataGo's, which has the keys FLAGS.
     """
     request, words = AnalysisRequest(kata=kata), list(arguments)
     allowed: list[int] = []  # the players with `allow`
@@ -99,7 +101,8 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
     """Set a key of a request, one of KEYS or FLAGS, to its value, given as text.
 
-    Raises GtpFailure for an invalid value.
+    Raises:
+        GtpFailure: for an invalid value.
     """
     if key == "interval":
         request.interval = seconds(value)
@@ -131,7 +134,8 @@ def colour_of(word: str) -> int | None:
 def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
     """Return the moves that a key forbids: "avoid", or "allow", which forbids all other moves.
 
-    words: what follows the key: a player, vertices and a depth.
+    Args:
+        words: what follows the key: a player, vertices and a depth.
     """
     if len(words) < 3:
         raise GtpFailure(f"{key} needs a player, vertices and a depth")
@@ -153,7 +157,8 @@ def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
 def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
     """Search until the next command, with reports at an interval.
 
-    kata: whether reports have KataGo's format; if not, they have Leela Zero's.
+    Args:
+        kata: whether reports have KataGo's format; if not, they have Leela Zero's.
     """
     request, position = requested(engine, arguments, kata)
     engine.pondering = False

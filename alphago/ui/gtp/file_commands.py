@@ -26,11 +26,12 @@ SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 def load(engine: GtpEngine, arguments: list[str]) -> None:
     """Load the first game in a file, with its board, komi and rules.
 
-    arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
-        moves is loaded up to its end.
-
     As in other programs of GTP 2, the command fails, and changes nothing, if one of the moves to load is illegal
     or damaged.  Later moves may be illegal.
+
+    Args:
+        arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
+            moves is loaded up to its end.
     """
     argument(arguments, 0)  # fails without a name
     has_number = len(arguments) > 1 and WHOLE.fullmatch(arguments[-1])
@@ -128,7 +129,8 @@ def failure(error: Exception) -> str:
 def check_target(path: Path) -> None:
     """Raise ValueError if `path` is not named .sgf, or if a file there is neither SGF nor empty.
 
-    Raises OSError if the file cannot be read.
+    Raises:
+        OSError: if the file cannot be read.
     """
     if path.suffix.lower() != ".sgf":
         raise ValueError(f"printsgf must write a file named .sgf, got {path}")
@@ -143,9 +145,13 @@ def check_target(path: Path) -> None:
 def first_game(name: str, count: int | None) -> SgfGame:
     """Return the first game in a file, and print its faults.
 
-    count: the number of moves that are needed, None for all.
-    Raises ValueError for a fault that may change the position after these moves, GtpFailure if the board is not square,
-    OSError if the file cannot be read.
+    Args:
+        count: the number of moves that are needed, None for all.
+
+    Raises:
+        ValueError: for a fault that may change the position after these moves.
+        GtpFailure: if the board is not square.
+        OSError: if the file cannot be read.
     """
     games = salvage_sgf(name)
     game = next(games)

@@ -52,14 +52,6 @@ def serve(
 ) -> None:
     """Speak GTP until `quit` or the end of input.
 
-    network: as in `MCTSPlayer`; it plays on boards of `env`'s size, a size-free network on any board.  "random" plays
-        uniformly random legal moves on any board.  None searches without a network on any board, and prints a notice
-        on stderr.
-    readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
-        search.
-    input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
-        protocol.
-
     Options:
 
     resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
@@ -74,6 +66,15 @@ def serve(
     level: the strength of its moves, from 1 (a beginner) to 10, or "even" to follow the opponent's (see
         `alphago.mcts.levels`), instead of `readouts`; None for full strength.
     name, version: the replies to the commands `name` and `version`.
+
+    Args:
+        network: as in `MCTSPlayer`; it plays on boards of `env`'s size, a size-free network on any board.  "random"
+            plays uniformly random legal moves on any board.  None searches without a network on any board, and prints a
+            notice on stderr.
+        readouts: simulations for each move, fewer if time is short; 0 plays the network's most probable action without
+            search.
+        input, output: an iterable of lines, and a text file; None for stdin and stdout, which is then reserved for the
+            protocol.
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:

@@ -42,10 +42,11 @@ Report = Callable[[Analysis], None]  # is called with the analysis so far
 class Parameters:
     """Settings that may change while an engine runs.
 
-    readouts: simulations for each move. max_time: seconds for each move.
-    resign_threshold, ponder, level: as in `serve`. allow_resignation: whether the engine may resign at all.
-    side: from whose view analyses are reported, one of `alphago.ui.katago.SIDES`.
-    c_puct: as in Puct.
+    Attributes:
+        readouts: simulations for each move. max_time: seconds for each move.
+        resign_threshold, ponder, level: as in `serve`. allow_resignation: whether the engine may resign at all.
+        side: from whose view analyses are reported, one of `alphago.ui.katago.SIDES`.
+        c_puct: as in Puct.
     """
 
     readouts: int = 800
@@ -208,9 +209,10 @@ class GtpEngine:
     def move(self, colour: int, report: Report | None = None, over: bool | None = None, **options: Any) -> str:
         """Choose and play a move of a colour, on its clock, and return it as text.
 
-        report: called during the search; None for no reports.
-        over: whether the game is over, so that the move is a pass; None for `GtpGame.is_over`.
-        options: of `Analyst.ask`: moves to `avoid`, and those about reports.
+        Args:
+            report: called during the search; None for no reports.
+            over: whether the game is over, so that the move is a pass; None for `GtpGame.is_over`.
+            options: of `Analyst.ask`: moves to `avoid`, and those about reports.
         """
         begin = time.monotonic()
         if over is None:
@@ -230,7 +232,8 @@ class GtpEngine:
     ) -> int | None:
         """Return the action to play, or None to resign.
 
-        may_resign: whether resigning is allowed. report, options: as in `move`.
+        Args:
+            may_resign: whether resigning is allowed. report, options: as in `move`.
         """
         position = self.game.ready(colour)
         if self.at_random:

@@ -24,7 +24,10 @@ class GtpGame:
     passes: the game is then not over.  When a game has as many moves as the environment allows, it goes on from a new
     position with the stones on the board.
 
-    env: the game.  komi: White's points.  black, white, first: as in `set_up`.
+    Args:
+        env: the game.
+        komi: White's points.
+        black, white, first: as in `set_up`.
     """
 
     def __init__(
@@ -38,7 +41,8 @@ class GtpGame:
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
         """Begin a game with Black's and White's stones on the board; raise ValueError for an illegal board.
 
-        first: the colour to move.
+        Args:
+            first: the colour to move.
         """
         stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
         self.stones = {colour: points for colour, points in stones.items() if points}
@@ -54,7 +58,8 @@ class GtpGame:
     def start(self, to_play: int, **setup: Any) -> GoPosition:
         """Return a start position with a colour to play and the game's komi.
 
-        setup: its stones, as keywords of `GoEnv.position`; without keywords, the game's set-up stones.
+        Args:
+            setup: its stones, as keywords of `GoEnv.position`; without keywords, the game's set-up stones.
         """
         setup = setup or dict(self.stones)
         if to_play != 1:
@@ -127,6 +132,8 @@ def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
 def begins_with_handicap(stones: Sequence[int], players: Sequence[int]) -> bool:
     """Return whether Black has several stones before White's first one.
 
-    stones: the colours of the stones that are set up.  players: the colours of the moves.
+    Args:
+        stones: the colours of the stones that are set up.
+        players: the colours of the moves.
     """
     return [*stones, *players][:2] == [1, 1] and -1 not in stones

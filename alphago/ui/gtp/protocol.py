@@ -111,11 +111,12 @@ def converse(
 ) -> None:
     """Answer requests until `quit` or the last line.
 
-    commands: the commands by name, besides those of the protocol itself (`administration`).
-    idle: called when there is no line to answer. awake: called when the next line arrives, and at the end.
-
     An unexpected exception in a command becomes a failure reply, with the traceback on stderr, so that the engine
     keeps running.
+
+    Args:
+        commands: the commands by name, besides those of the protocol itself (`administration`).
+        idle: called when there is no line to answer. awake: called when the next line arrives, and at the end.
     """
     commands = {**administration(commands), **commands}
     inbox = Inbox(lines)
@@ -258,7 +259,8 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
 
     The file is read without its buffer: a thread that waits for input would hold the buffer's lock when Python exits.
 
-    file: a file that was opened in a binary mode; a byte order mark at the beginning of a line is skipped.
+    Args:
+        file: a file that was opened in a binary mode; a byte order mark at the beginning of a line is skipped.
     """
     raw = getattr(file, "raw", file)
     rest = b""  # the beginning of a line whose end was not read yet

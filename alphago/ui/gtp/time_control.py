@@ -15,8 +15,10 @@ class Clock:
     def set_limits(self, main: float, period: float, stones: int) -> None:
         """Apply GTP's time_settings.
 
-        main: seconds of main time. period: seconds of a byo-yomi period, in which `stones` moves must be played.
         As GTP defines it, there is no limit if `period` > 0 and `stones` is 0, or if `main` and `period` are 0.
+
+        Args:
+            main: seconds of main time. period: seconds of a byo-yomi period, in which `stones` moves must be played.
         """
         self.one_stone = False  # whether a period is for one stone; GTP's time_left then counts periods, not stones
         self.main, self.period, self.stones = main, period, stones
@@ -33,8 +35,9 @@ class Clock:
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
         """Apply GTP's time_left: set the time of a colour, also if `set_limits` has set no limit.
 
-        seconds: the time left for the next `stones` moves; the main time left if `stones` is 0.
-        stones: with `one_stone` the number of periods left; the seconds are then for one move.
+        Args:
+            seconds: the time left for the next `stones` moves; the main time left if `stones` is 0.
+            stones: with `one_stone` the number of periods left; the seconds are then for one move.
         """
         self.limited[colour] = True
         if self.one_stone:  # the number of periods does not matter, only whether one of them runs
@@ -62,7 +65,8 @@ class Clock:
     def share(self, colour: int, moves: int) -> float:
         """Return the seconds for the next move of a colour; infinity if its time is not limited.
 
-        moves: about how many moves of the colour are still to be played.
+        Args:
+            moves: about how many moves of the colour are still to be played.
         """
         if not self.limited[colour]:
             return math.inf

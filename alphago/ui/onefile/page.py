@@ -49,7 +49,9 @@ PACKAGED_LICENCE = "the package's, MIT"
 class PageFile(NamedTuple):
     """A file that plays a network.
 
-    path: the file.  bytes: its size.
+    Attributes:
+        path: the file.
+        bytes: its size.
     """
 
     path: Path
@@ -73,16 +75,18 @@ def export_page(
 
     A size-free network plays on every board that the game has.
 
-    net: the network, or its name, file or run folder.
-    path: the file to write, such as "go.html".
-    env: the game with which the page begins; None for the network's.
-    name: the network's name on the page; None for the name of its file or folder, or of its game.
-    strength: a sentence on the network's measured strength; None for what is known of a packaged network, or "not
-        measured".
-    licence: the network's licence; None for the package's licence of a packaged network, or "not stated".
+    Args:
+        net: the network, or its name, file or run folder.
+        path: the file to write, such as "go.html".
+        env: the game with which the page begins; None for the network's.
+        name: the network's name on the page; None for the name of its file or folder, or of its game.
+        strength: a sentence on the network's measured strength; None for what is known of a packaged network, or "not
+            measured".
+        licence: the network's licence; None for the package's licence of a packaged network, or "not stated".
 
-    Raises ValueError for a game that is not the package's, and for a network with layers that the file cannot compute;
-    OSError if the file cannot be written.
+    Raises:
+        ValueError: for a game that is not the package's, and for a network with layers that the file cannot compute.
+        OSError: if the file cannot be written.
     """
     path = user_path(path)
     data = page_of(net, env, name=name, strength=strength, licence=licence).encode()
@@ -95,7 +99,8 @@ def page_of(
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`.
 
-    told: its `strength` and `licence`.
+    Args:
+        told: its `strength` and `licence`.
     """
     packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
     if packaged is not None and env is None:
@@ -112,7 +117,9 @@ def page_of(
 def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     """Return the HTML text of the file.
 
-    name: the network's name on the page.  about: what `about` returns.
+    Args:
+        name: the network's name on the page.
+        about: what `about` returns.
     """
     packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
     if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):  # --game registers its class
@@ -231,8 +238,10 @@ def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
 def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: bool) -> dict[str, Any]:
     """Return what the page has to know of a game on one board.
 
-    size_free: whether the size can be chosen.  has_scores: whether the network forecasts scores.
-    measured: whether the levels were measured with the network.
+    Args:
+        size_free: whether the size can be chosen.
+        has_scores: whether the network forecasts scores.
+        measured: whether the levels were measured with the network.
     """
     levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
     view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
@@ -263,9 +272,10 @@ def about(
 ) -> dict[str, object]:
     """Return what the page says of the network.
 
-    packaged: the name of the packaged network that it is, None for another network.  A packaged network has a licence
-        and measurements, which are used unless others are given.
-    name, strength, licence: see `export_page`.
+    Args:
+        packaged: the name of the packaged network that it is, None for another network.  A packaged network has a
+            licence and measurements, which are used unless others are given.
+        name, strength, licence: see `export_page`.
     """
     measured = json.loads((NETWORKS / "measured.json").read_text("utf-8")).get(packaged)
     said = {

@@ -43,7 +43,8 @@ def forecast_of(network: Any, position: Position) -> Any:
 def propose_count(network: object, position: Position) -> GoCount | None:
     """Return the count of a finished game, in which the stones that a network thinks dead are dead.
 
-    Returns None if the game is not counted (see `count_of`).
+    Returns:
+        None if the game is not counted (see `count_of`).
     """
     count = count_of(position)
     if count is None:
@@ -64,7 +65,8 @@ def draw_count(count: GoCount) -> str:
 def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:
     """Return a text such as "White C3 D4" of the stones of a colour on the other colour's points; "" if there are none.
 
-    owners: [height, width], 1 for Black's points, -1 for White's, 0 if uncertain. name: the colour's name.
+    Args:
+        owners: [height, width], 1 for Black's points, -1 for White's, 0 if uncertain. name: the colour's name.
     """
     board = getattr(position, "board", np.zeros_like(owners))
     points = np.flatnonzero((board == colour) & (owners == -colour))

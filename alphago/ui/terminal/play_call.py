@@ -46,27 +46,30 @@ def play(
     In a notebook with anywidget a board appears below the cell, and the call returns at once: a
     `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
-    nn: as in `MCTSPlayer`; None for an untrained network of `tower_height` blocks, which plays badly.
-        A network resigns where its value stays below the one that its run has measured (`MCTSPlayer.should_resign`),
-        but only in games like those in which it was measured; other engines never resign.
-    tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
-    num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
-        move without search, None searches for `seconds`.
-    mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
-    seconds: time limit of every search; None for no limit.
-    handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
-    komi: White's points in a game with handicap.  None for 0.5 if the game has the usual komi of its board size, else
-        for the game's own komi.
-    level: the engine's strength, from 1 (a beginner) to 10, or "even" to follow yours (see `alphago.mcts.levels`); None
-        for full strength.  Hints are always of full strength.
-    teach: points; a move of yours that loses more is explained and may be taken back (see `alphago.ui.teacher`).  None
-        for no explanations.
-    device: for the network and the boards of its searches, as in `MCTSPlayer`.
-    read, write: used instead of `input` and `print`.
+    End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced but is not part of
+    the position: its `is_over` stays False.
 
-    End of input and Ctrl-C leave the game, also while the engine thinks.  A resignation is announced
-    but is not part of the position: its `is_over` stays False.  Raises ValueError for an invalid mode, limit or
-    handicap, and for a `tower_height` other than the network's.
+    Args:
+        nn: as in `MCTSPlayer`; None for an untrained network of `tower_height` blocks, which plays badly.  A network
+            resigns where its value stays below the one that its run has measured (`MCTSPlayer.should_resign`), but only
+            in games like those in which it was measured; other engines never resign.
+        tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
+        num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable move
+            without search, None searches for `seconds`.
+        mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
+        seconds: time limit of every search; None for no limit.
+        handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
+        komi: White's points in a game with handicap.  None for 0.5 if the game has the usual komi of its board size,
+            else for the game's own komi.
+        level: the engine's strength, from 1 (a beginner) to 10, or "even" to follow yours (see `alphago.mcts.levels`);
+            None for full strength.  Hints are always of full strength.
+        teach: points; a move of yours that loses more is explained and may be taken back (see `alphago.ui.teacher`).
+            None for no explanations.
+        device: for the network and the boards of its searches, as in `MCTSPlayer`.
+        read, write: used instead of `input` and `print`.
+
+    Raises:
+        ValueError: for an invalid mode, limit or handicap, and for a `tower_height` other than the network's.
     """
     check_env(env)
     if mode not in (0, 1):

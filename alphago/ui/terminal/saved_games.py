@@ -30,8 +30,9 @@ class GameFiles:
     def path(self, name: str, command: str) -> Path:
         """Return a typed path with "~" expanded.
 
-        Raises ValueError for an empty name, for one that no file can have, and for the suffix .npz if the game is saved
-        as SGF, or .sgf if it is saved as records.
+        Raises:
+            ValueError: for an empty name, for one that no file can have, and for the suffix .npz if the game is saved
+                as SGF, or .sgf if it is saved as records.
         """
         if not name:
             raise ValueError(f"a file name is missing, as in `{command} game.sgf`")
@@ -46,11 +47,12 @@ class GameFiles:
     ) -> bytes:
         """Return the game's file.  Of a loaded game, what was not changed since is written as it was.
 
-        over: whether the game has ended; the SGF file of an unfinished game has no result.
-        players: names of Black and White.
-        counted: the count of a finished game, from which its file has the result and the territory.
-        agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves keeps the
-            result of its file.
+        Args:
+            over: whether the game has ended; the SGF file of an unfinished game has no result.
+            players: names of Black and White.
+            counted: the count of a finished game, from which its file has the result and the territory.
+            agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves keeps
+                the result of its file.
         """
         if not self.env.has_sgf:
             return records_to_bytes([record])
@@ -69,9 +71,13 @@ class GameFiles:
     def save(self, name: str, contents: bytes, replace: bool) -> Path:
         """Write the game atomically, add the file to `own`, and return its path.
 
-        name: as typed. replace: whether to replace any file without asking.
-        Raises ValueError for a name as `path` does, FileExistsError if the file exists and may not be replaced, OSError
-        if it cannot be written.
+        Args:
+            name: as typed. replace: whether to replace any file without asking.
+
+        Raises:
+            ValueError: for a name as `path` does.
+            FileExistsError: if the file exists and may not be replaced.
+            OSError: if it cannot be written.
         """
         path = self.path(name, "save")
         if not replace and path.exists() and path.resolve() not in self.own:
@@ -95,7 +101,10 @@ class GameFiles:
 
         An SGF game ends before its first illegal move.  What is wrong with the file is told, and a faulty file does not
         become the game's own.
-        Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
+
+        Raises:
+            ValueError: for a file without a game of `env`.
+            OSError: for one that cannot be read.
         """
         path = self.path(name, "load")
         faults: list[str] = []
@@ -119,7 +128,8 @@ class GameFiles:
 def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:
     """Return the first game in an SGF file up to its first illegal move, and add messages to `faults`.
 
-    Raises ValueError for a fault that leaves no moves.
+    Raises:
+        ValueError: for a fault that leaves no moves.
     """
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)

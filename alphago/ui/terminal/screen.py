@@ -27,8 +27,11 @@ STATUS_SECONDS = 0.1  # least time between two updates of the status line
 class Screen:
     """Line-by-line input and output.
 
-    read, write: used instead of `input` and `print`; a given `write` receives plain lines only.
-    interactive: whether lines are typed at a keyboard, so that questions may be asked.
+    Args:
+        read, write: used instead of `input` and `print`; a given `write` receives plain lines only.
+
+    Attributes:
+        interactive: whether lines are typed at a keyboard, so that questions may be asked.
     """
 
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
@@ -95,8 +98,9 @@ def show(text: str) -> None:
 def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
     """Let `input` edit and complete lines within the block; afterwards restore readline's state.
 
-    words: the words that a line may begin with, in lower case, such as "undo" and "save".
-    with_file: those of `words` that a file name follows, such as "save".
+    Args:
+        words: the words that a line may begin with, in lower case, such as "undo" and "save".
+        with_file: those of `words` that a file name follows, such as "save".
     """
     try:
         import readline
@@ -122,7 +126,8 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
 def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:
     """Return the lines that complete a line: with a word, or after a word of `with_file` with the name of a file.
 
-    words, with_file: as in `line_editing`.
+    Args:
+        words, with_file: as in `line_editing`.
     """
     command, blank, path_start = line.partition(" ")
     if blank and command.lower() in with_file:

@@ -51,12 +51,13 @@ class Refused(Exception):
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
-    analyst: searches for the engine.
-    start: where the game begins.
-    human: +1 if the person is Black (the first player), -1 if White.
-    limit: the limit of each search.
-    level: the engine's strength; None for full strength.
-    teacher: looks over the person's moves; None for none.
+    Args:
+        analyst: searches for the engine.
+        start: where the game begins.
+        human: +1 if the person is Black (the first player), -1 if White.
+        limit: the limit of each search.
+        level: the engine's strength; None for full strength.
+        teacher: looks over the person's moves; None for none.
     """
 
     def __init__(
@@ -278,7 +279,8 @@ class TerminalGame:
     def why(self, move: str) -> None:
         """Explain a move in the position on the board; without a move, explain the person's last one.
 
-        move: as typed; "" for none.
+        Args:
+            move: as typed; "" for none.
         """
         before: Position = self.position
         chosen: int | str = move
@@ -335,7 +337,8 @@ class TerminalGame:
     def save(self, name: str, replace: bool = False) -> None:
         """Save the game, or say why not.
 
-        replace: whether to replace, without asking, a file that is not of this game.
+        Args:
+            replace: whether to replace, without asking, a file that is not of this game.
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:

@@ -27,11 +27,12 @@ COMPILING = "Compiling the engine for this machine: once, for some ten seconds â
 class PageAnswers:
     """The answers to one page.  Searches are those of the engines' analysts, which all pages share.
 
-    engines: the networks to choose from, shared by all pages.
-    bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
-    greeting: what a page is told first.
-    write: called with each answer as one line, by the thread that asks, and for a search by a thread of its own.
-    runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
+    Args:
+        engines: the networks to choose from, shared by all pages.
+        bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
+        greeting: what a page is told first.
+        write: called with each answer as one line, by the thread that asks, and for a search by a thread of its own.
+        runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
     """
 
     def __init__(

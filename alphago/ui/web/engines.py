@@ -29,10 +29,13 @@ KEPT = 8  # engines kept at a time: one for each network and game in use
 class Choice:
     """A network that the page offers.
 
-    name: what the page calls it in messages.
-    source: a file, a run folder or a packaged network's name, as `load_model` takes it; a network itself; or PLAYOUTS.
-    game: the name of its game; "" for any game.  size: `N` of the board that it was made for; 0 for any.
-    named: whether the user named it; if not, it comes with the package.
+    Attributes:
+        name: what the page calls it in messages.
+        source: a file, a run folder or a packaged network's name, as `load_model` takes it; a network itself; or
+            PLAYOUTS.
+        game: the name of its game; "" for any game.
+        size: `N` of the board that it was made for; 0 for any.
+        named: whether the user named it; if not, it comes with the package.
     """
 
     name: str
@@ -61,9 +64,10 @@ class SharedEngine:
 class Engines:
     """The networks that pages may choose from.
 
-    choices: the networks, in the order in which they are offered.
-    device: where networks are computed, see `as_evaluator`.
-    level: the strength with which a page begins, see `alphago.mcts.levels`; None for full strength.
+    Args:
+        choices: the networks, in the order in which they are offered.
+        device: where networks are computed, see `as_evaluator`.
+        level: the strength with which a page begins, see `alphago.mcts.levels`; None for full strength.
     """
 
     def __init__(self, choices: Sequence[Choice], device: str = "auto", level: Level | None = None) -> None:
@@ -107,7 +111,8 @@ class Engines:
     def engine(self, name: str, env: GameEnv) -> SharedEngine:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file has changed.
 
-        Raises ValueError if the network cannot be loaded or does not play the game.
+        Raises:
+            ValueError: if the network cannot be loaded or does not play the game.
         """
         if (ready := self.ready(name, env)) is not None:
             return ready
@@ -125,7 +130,8 @@ class Engines:
     def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return the engine of the network `name` for a game if it is in memory, else None.
 
-        Raises ValueError as `check` does.
+        Raises:
+            ValueError: as `check` does.
         """
         key = self._key(name, env)
         with self.lock:

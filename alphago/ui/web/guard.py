@@ -48,10 +48,13 @@ class Guard:
     The Host header must name this machine; this keeps out pages of other sites, which may use DNS rebinding.  A request
     with an Origin header must come from a page of this server.  If the server has a token, a request must have it too.
 
-    host: the address that the server listens on.
-    token: the token that a request must have, in its address (`?token=`), in a cookie or as a bearer; None if requests
-        need no token.
-    Raises ValueError if other machines can reach `host` and `token` is None, or if the token has under 8 letters.
+    Args:
+        host: the address that the server listens on.
+        token: the token that a request must have, in its address (`?token=`), in a cookie or as a bearer; None if
+            requests need no token.
+
+    Raises:
+        ValueError: if other machines can reach `host` and `token` is None, or if the token has under 8 letters.
     """
 
     def __init__(self, host: str, token: str | None = None) -> None:
@@ -66,7 +69,8 @@ class Guard:
     def refusal(self, headers: Mapping[str, str], query: str) -> str | None:
         """Return why a request is refused, as a sentence; None if it is allowed.
 
-        headers: the request's headers by lower-case name. query: the part of its address after "?".
+        Args:
+            headers: the request's headers by lower-case name. query: the part of its address after "?".
         """
         host = headers.get("host", "")
         if not self.knows(host):

@@ -21,7 +21,8 @@ LETTERS = {"B": 1, "W": -1}  # the sides of moves, as KataGo's queries write the
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     """Return the game `name` with its usual options: from `bases`, or else the package's.
 
-    Raises ValueError if there is no such game.
+    Raises:
+        ValueError: if there is no such game.
     """
     if name in bases:
         return bases[name]
@@ -33,11 +34,14 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
 def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = None) -> GameEnv:
     """Return a game by its name and options.
 
-    options: values by the names of `GameEnv.options`.  An option that is left out, None or "" has its usual value.
-    bases: games by name, whose options are the usual values; for other games these are the package's defaults.
-    setup: as in `start_of`.  Options of the start that it has, such as a handicap, bring values of other options
-        (`Option.also`), such as a komi of 0.5; `options` may replace these.
-    Raises ValueError for impossible options.
+    Args:
+        options: values by the names of `GameEnv.options`.  An option that is left out, None or "" has its usual value.
+        bases: games by name, whose options are the usual values; for other games these are the package's defaults.
+        setup: as in `start_of`.  Options of the start that it has, such as a handicap, bring values of other options
+            (`Option.also`), such as a komi of 0.5; `options` may replace these.
+
+    Raises:
+        ValueError: for impossible options.
     """
     base = usual_game(str(name), bases)
     if not isinstance(options, Mapping):
@@ -71,9 +75,10 @@ def checked_board(env: GameEnv) -> GameEnv:
 def start_of(env: GameEnv, setup: object) -> Position:
     """Return the first position of a game; raise ValueError for an impossible set-up.
 
-    setup: values by name: either of the game's options `at_start`, such as a handicap in Go, or of its `setup_words`,
-        such as stones.  If there are such options, all words are ignored.  Names that the game does not have are
-        ignored.
+    Args:
+        setup: values by name: either of the game's options `at_start`, such as a handicap in Go, or of its
+            `setup_words`, such as stones.  If there are such options, all words are ignored.  Names that the game does
+            not have are ignored.
     """
     if not isinstance(setup, Mapping):
         raise ValueError(f"setup must be an object, got {shown(setup)}")
@@ -147,7 +152,8 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
 
     A link has the game, its options, its set-up and the moves, see `linkHere` of game_tree.js.
 
-    bases: as in `game_of`.
+    Args:
+        bases: as in `game_of`.
     """
     if not isinstance(text, str):
         raise ValueError(f"a link must be a text, got {shown(text)}")
@@ -178,12 +184,15 @@ def after_words(position: Position, words: Sequence[str]) -> Position:
 class GameTree:
     """The positions of a game and its variations, as numbered nodes; `view` is the whole as plain data for the page.
 
-    nodes: of the positions in order, each after its parent, as the page has them: `parent`, -1 for the root; `move` and
-        `mover`, who plays it, +1 or -1; and where they are known `comment`, `win`, Black's chance, `score`, Black's
-        margin in points, `visits` of the search that found them, `loser`, who has resigned here, +1 or -1, and
-        `inFile`, the number of the node in the file that was opened.
+    Args:
+        start: the first position.
+        names: the players' names, "" for unknown ones.
 
-    start: the first position.  names: the players' names, "" for unknown ones.
+    Attributes:
+        nodes: of the positions in order, each after its parent, as the page has them: `parent`, -1 for the root; `move`
+            and `mover`, who plays it, +1 or -1; and where they are known `comment`, `win`, Black's chance, `score`,
+            Black's margin in points, `visits` of the search that found them, `loser`, who has resigned here, +1 or -1,
+            and `inFile`, the number of the node in the file that was opened.
     """
 
     def __init__(self, start: Position, names: tuple[str, str] = ("", "")) -> None:
@@ -200,8 +209,12 @@ class GameTree:
     def play(self, parent: int, action: int | str, mover: int = 0) -> int:
         """Play a move at a node, and return the number of the next one, which is new if the move was not tried before.
 
-        mover: who plays the move, see `Position.give_turn`; 0 for the side to move.
-        Raises IllegalMove for an illegal move, ValueError if the tree is full.
+        Args:
+            mover: who plays the move, see `Position.give_turn`; 0 for the side to move.
+
+        Raises:
+            IllegalMove: for an illegal move.
+            ValueError: if the tree is full.
         """
         before = self.positions[parent]
         position = before.give_turn(mover) if mover else before

@@ -17,8 +17,9 @@ from alphago.ui.web.engines import PLAYOUTS, Choice
 class Offer:
     """What a server offers.
 
-    choices: the networks; first those that the command names. runs: folders of runs to watch.
-    bases: games by name, with the options that new games have unless others are chosen; pages begin with the first.
+    Attributes:
+        choices: the networks; first those that the command names. runs: folders of runs to watch.
+        bases: games by name, with the options that new games have unless others are chosen; pages begin with the first.
     """
 
     choices: list[Choice] = field(default_factory=list)
@@ -40,10 +41,14 @@ def offer_of(
 ) -> Offer:
     """Return what to offer, given the words and options of the command `alphago web`.
 
-    words: networks and runs. game, board_size: options of the command; None for an option that was not given.
-    given: further options of the game, by name.
-    Raises ValueError for a word that names neither a network nor a run, and for a size or options that the game does
-    not have, FileNotFoundError for a folder without a run.
+    Args:
+        words: networks and runs. game, board_size: options of the command; None for an option that was not given.
+        given: further options of the game, by name.
+
+    Raises:
+        ValueError: for a word that names neither a network nor a run, and for a size or options that the game does not
+            have.
+        FileNotFoundError: for a folder without a run.
     """
     offer = Offer()
     for word in words:
@@ -67,7 +72,8 @@ def offer_of(
 def add_word(offer: Offer, word: str, game: str | None) -> None:
     """Add the network or the run that a word names to the offer; raise ValueError if the word names neither.
 
-    game: the game that a network must play, None for any game; a run may be of any game.
+    Args:
+        game: the game that a network must play, None for any game; a run may be of any game.
     """
     path = Path(word)
     if holds_run(path):

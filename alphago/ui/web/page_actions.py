@@ -40,7 +40,8 @@ Query = Mapping[str, Any]
 class QueryReader:
     """Reads the queries of one page; the arguments are those of `alphago.ui.web.answers.PageAnswers`.
 
-    tell: takes what is being done, for the page's status line, "" for nothing.
+    Args:
+        tell: takes what is being done, for the page's status line, "" for nothing.
     """
 
     def __init__(

@@ -28,7 +28,8 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
 
     Each imported module becomes a function that is called once, since modules may use the same names.
 
-    folders: where the modules are.
+    Args:
+        folders: where the modules are.
     """
     imported = [wrapped(module, folders) for module in imported_by(name, [], folders)]
     return "\n".join([*imported, inlined(module_text(name, folders))])
@@ -37,7 +38,8 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
 def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
     """Return the modules that a module imports, directly or by way of others; each comes after those that it imports.
 
-    found: modules that were found before; the result begins with them, and has none of them twice.
+    Args:
+        found: modules that were found before; the result begins with them, and has none of them twice.
     """
     for _, module in IMPORT.findall(module_text(name, folders)):
         if module not in found:

@@ -21,7 +21,11 @@ LINE = 12  # plies of an expected line
 
 
 class PageSearch:
-    """The search for a query; it begins at once.  Raises ValueError for an impossible query."""
+    """The search for a query; it begins at once.
+
+    Raises:
+        ValueError: for an impossible query.
+    """
 
     def __init__(self, page: QueryReader, query: Query) -> None:
         self.id = query.get("id")
@@ -61,7 +65,8 @@ class PageSearch:
 def analysis_fields(analysis: Analysis) -> dict[str, Any]:
     """Return the analysis of one position in KataGo's fields; scores and ownership are left out where none are known.
 
-    analysis: in the mover's view.
+    Args:
+        analysis: in the mover's view.
     """
     mover, legal = int(analysis.to_play[0]), analysis.prior[0] > 0
     black = analysis.as_black()

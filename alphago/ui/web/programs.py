@@ -34,8 +34,11 @@ TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 class OfferedNetworks(Networks):
     """The networks of a web server, for one connected program.
 
-    chosen: the name of the network that the program asks for; None for the server's usual network for each board.
-    Raises ValueError if the server has no network of this name.
+    Args:
+        chosen: the name of the network that the program asks for; None for the server's usual network for each board.
+
+    Raises:
+        ValueError: if the server has no network of this name.
     """
 
     def __init__(self, engines: Engines, env: GoEnv, chosen: str | None) -> None:
@@ -61,9 +64,10 @@ class OfferedNetworks(Networks):
 class Connections:
     """The connections of one kind to a server.
 
-    most: how many there may be. many: what another one is told. make: makes what answers a connection's queries, given
-        its WebSocket and a function that sends a reply; raises ValueError to refuse it.
-    first: seconds within which the first query must come; None for any time.
+    Args:
+        most: how many there may be. many: what another one is told. make: makes what answers a connection's queries,
+            given its WebSocket and a function that sends a reply; raises ValueError to refuse it.
+        first: seconds within which the first query must come; None for any time.
     """
 
     def __init__(

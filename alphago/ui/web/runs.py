@@ -46,8 +46,10 @@ MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of th
 class RunGame:
     """A game of a run that a page may open.
 
-    title: its name in the page's list. names: the players' names, Black's first.  moves: actions or texts.
-    record: the game's record; None if the run has kept only its moves.
+    Attributes:
+        title: its name in the page's list. names: the players' names, Black's first.
+        moves: actions or texts.
+        record: the game's record; None if the run has kept only its moves.
     """
 
     title: str
@@ -206,8 +208,9 @@ def headline_of(
     These are the `strength`, its latest result against its hardest opponent, "" before any match; the `progress`, how
     far it is, as text; and the `share` of its games, or of its time, that is over, 0 .. 1.
 
-    settings: see `flat_settings`. rows, matches: of metrics.jsonl and evaluations.jsonl. over: whether it is over.
-    idle: seconds since the run wrote its last row.
+    Args:
+        settings: see `flat_settings`. rows, matches: of metrics.jsonl and evaluations.jsonl. over: whether it is over.
+        idle: seconds since the run wrote its last row.
     """
     last: Row = rows[-1] if rows else {}
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
@@ -281,7 +284,8 @@ def main_first(titles: Sequence[str]) -> list[int]:
 def recorded_games(files: Sequence[Path]) -> list[RunGame]:
     """Return at most LATEST_GAMES games from files of a run's folders "games" and "matches".
 
-    files: the newest first. Of each file the last game comes first. Files that cannot be read are left out.
+    Args:
+        files: the newest first. Of each file the last game comes first. Files that cannot be read are left out.
     """
     games: list[RunGame] = []
     for path in files:
@@ -300,9 +304,10 @@ def recorded_games(files: Sequence[Path]) -> list[RunGame]:
 def players_of(kind: str, index: int) -> tuple[str, str]:
     """Return the players' names, Black's first.
 
-    kind: SELF_PLAY, or the name of the match: the candidate's rival is the second best network in a match "second", the
-        best network in others.
-    index: the number of the game in the match; the candidate is Black in games 0, 2, 4 and so on.
+    Args:
+        kind: SELF_PLAY, or the name of the match: the candidate's rival is the second best network in a match "second",
+            the best network in others.
+        index: the number of the game in the match; the candidate is Black in games 0, 2, 4 and so on.
     """
     if kind == SELF_PLAY:
         return SELF_PLAY, SELF_PLAY
@@ -362,7 +367,8 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
 def start_of_record(env: GameEnv, record: GameRecord) -> Position:
     """Return the first position of a recorded game, with its own board size, set-up and komi.
 
-    env: the run's game, whose board may be larger.
+    Args:
+        env: the run's game, whose board may be larger.
     """
     env = board_of(env, record)
     return record.start(env.replace(komi=record.setup["komi"]) if "komi" in record.setup else env)

@@ -35,9 +35,14 @@ USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTree:
     """Return a game with its variations that a page sends to be saved.
 
-    query: what `begun` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count, and `found`,
-        the moves of an analysis in KataGo's fields and Black's view.
-    bases: games by name.  Raises ValueError for anything else, IllegalMove for an illegal move.
+    Args:
+        query: what `begun` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count, and
+            `found`, the moves of an analysis in KataGo's fields and Black's view.
+        bases: games by name.
+
+    Raises:
+        ValueError: for anything else.
+        IllegalMove: for an illegal move.
     """
     nodes = listed(query, "nodes")
     tree = GameTree(start_from(query.get("game"), bases))
@@ -150,7 +155,11 @@ def analysis_properties(node: Mapping[str, Any]) -> Properties:
 def move_text(move: Mapping[str, Any]) -> str:
     """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4", in Black's view.
 
-    move: KataGo's fields of it.  Raises ValueError for other ones.
+    Args:
+        move: KataGo's fields of it.
+
+    Raises:
+        ValueError: for other ones.
     """
     try:
         rate = "" if move.get("winrate") is None else f" {100 * move['winrate']:.1f} %"
@@ -167,8 +176,12 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
     """Return a game of Go with its variations.
 
     A variation with an illegal move ends before that move.
-    bases: games by name; options that the file does not give are taken from its game in `bases`.
-    Raises ValueError for text that is no SGF game, or for a game that cannot be played.
+
+    Args:
+        bases: games by name; options that the file does not give are taken from its game in `bases`.
+
+    Raises:
+        ValueError: for text that is no SGF game, or for a game that cannot be played.
     """
     if "(" not in text[:LOOKED_AT]:
         raise ValueError(f"a file must be an SGF game, or one that this page saved, got {shown(text[:80])}")
@@ -202,7 +215,9 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     """Play the moves of all nodes of a file, each after those of its parent; return remarks on what is not shown.
 
     A variation ends before its first illegal move, and before stones that are set up after the game's beginning.
-    Raises IllegalMove for an illegal move before the first branching.
+
+    Raises:
+        IllegalMove: for an illegal move before the first branching.
     """
     branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
     first_branching = min(branchings, default=len(file.nodes))
@@ -243,8 +258,11 @@ def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
 def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, SgfGame] | None:
     """Return the first position of a file whose board is not square, and an SgfGame with only its result and players.
 
-    Returns None for a square board, a damaged size and another game than Go.  Raises ValueError if `bases` has no game
-    for such boards, and for stones that cannot be set up.
+    Returns:
+        None for a square board, a damaged size and another game than Go.
+
+    Raises:
+        ValueError: if `bases` has no game for such boards, and for stones that cannot be set up.
     """
     line = file.main_line()
     reader = LineReader(line, required=None, number=None, source="", faults=[])
@@ -283,7 +301,12 @@ def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
     """Play the moves of a file's node, mostly one, after a node of the tree, read its analysis, and return the last.
 
     A move out of turn skips the other colour's turn; passes after the end of the game are left out.
-    number: the number of the node in the file.  Raises IllegalMove for an illegal move.
+
+    Args:
+        number: the number of the node in the file.
+
+    Raises:
+        IllegalMove: for an illegal move.
     """
     env = tree.env
     for letter in properties:

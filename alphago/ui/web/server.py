@@ -56,10 +56,11 @@ def make_app(
 ) -> Starlette:
     """Return the web application.
 
-    engines: the networks on offer.
-    bases: games by name, offered first, with the options that new games have unless others are chosen.
-    guard: decides which requests are answered. runs: the runs to watch; None for none.
-    page_of: makes files that play without the server; None if there are to be none.
+    Args:
+        engines: the networks on offer.
+        bases: games by name, offered first, with the options that new games have unless others are chosen.
+        guard: decides which requests are answered. runs: the runs to watch; None for none.
+        page_of: makes files that play without the server; None if there are to be none.
     """
     analysing = programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
     playing = pages(engines, dict(bases), greeting(engines, bases, runs), runs)
@@ -88,7 +89,8 @@ def static_file(token: str | None, request: Request) -> Response:
 def run_response(runs: "Runs | None", request: Request) -> Response:
     """Return `Runs.overview` as JSON, or status 304 if nothing has changed since the page asked last.
 
-    runs: the watched runs; None if there are none.
+    Args:
+        runs: the watched runs; None if there are none.
     """
     if runs is None:
         return JSONResponse({"runs": []}, headers=HEADERS)
@@ -105,7 +107,8 @@ def run_response(runs: "Runs | None", request: Request) -> Response:
 def file_response(engines: Engines, bases: Mapping[str, GameEnv], page_of: PageOf | None, request: Request) -> Response:
     """Return a file to be saved that plays without the server, with the network and the game that the request names.
 
-    engines, bases, page_of: as in `make_app`.
+    Args:
+        engines, bases, page_of: as in `make_app`.
     """
     try:
         env = open_link(request.query_params.get("link"), bases).env
@@ -172,8 +175,11 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C; print the address, and open it in a browser if `browser`.
 
-    guard: its token becomes part of the address. port: 0 for any free port. say: prints a line.
-    Raises OSError, with a sentence, if the port cannot be used.
+    Args:
+        guard: its token becomes part of the address. port: 0 for any free port. say: prints a line.
+
+    Raises:
+        OSError: with a sentence, if the port cannot be used.
     """
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # else it warns of each message to a page that has gone
     listener = listen(host, port)

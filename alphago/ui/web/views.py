@@ -95,7 +95,8 @@ def count_view(count: GoCount) -> dict[str, Any]:
 def board_view(position: Position, count: GoCount | None) -> dict[str, Any]:
     """Return what the board shows: a position, and how its game ended and was counted, None where it goes on.
 
-    count: the count of a finished game of Go.
+    Args:
+        count: the count of a finished game of Go.
     """
     return {
         "view": position_view(position),
@@ -107,8 +108,9 @@ def board_view(position: Position, count: GoCount | None) -> dict[str, Any]:
 def result_view(position: Position, loser: int, count: GoCount | None = None) -> dict[str, Any]:
     """Return how a game ended.
 
-    loser: who resigned, +1 or -1; 0 if the game ended by its rules.
-    count: the count of its last position; None if its stones were not counted.
+    Args:
+        loser: who resigned, +1 or -1; 0 if the game ended by its rules.
+        count: the count of its last position; None if its stones were not counted.
     """
     side = position.env.board_view.side
     if loser:

@@ -18,7 +18,10 @@ from alphago.ui.why.go_facts import go_facts
 class Explanation:
     """The facts about a move, the most important first.
 
-    env: the game.  action: the move.  facts: see `alphago.ui.why.facts`.
+    Attributes:
+        env: the game.
+        action: the move.
+        facts: see `alphago.ui.why.facts`.
     """
 
     env: GameEnv
@@ -82,12 +85,16 @@ def explain(
     move loses, with the best line, and the line that answers it.  In Go there are more: captures, ataris and ladders,
     and chains that are safer after the best move.
 
-    position: before the move.  move: an action, or text.
-    net: as in `analyze`; None for the packaged network that plays the game by default.
-    readouts, symmetries, settings, device, threads: as in `alphago.analyze`, for each position.  If the move loses
-        much, the positions are searched with as many readouts again.
+    Args:
+        position: before the move.
+        move: an action, or text.
+        net: as in `analyze`; None for the packaged network that plays the game by default.
+        readouts, symmetries, settings, device, threads: as in `alphago.analyze`, for each position.  If the move loses
+            much, the positions are searched with as many readouts again.
 
-    Raises IllegalMove if the move cannot be played, and ValueError without `net` if no packaged network plays the game.
+    Raises:
+        IllegalMove: if the move cannot be played.
+        ValueError: without `net` if no packaged network plays the game.
     """
     check_int("readouts", readouts, 1)
     action, env = position.check_action(move), position.env
@@ -103,9 +110,10 @@ def explain_moves(
 ) -> list[Explanation]:
     """Explain several moves of one game; their positions are searched together.
 
-    moves: for each move the position before it, and its action.
-    readouts: of each position.  Of moves that lose much, the positions are searched with as many again.
-    least: the points from which on a move counts as a mistake.
+    Args:
+        moves: for each move the position before it, and its action.
+        readouts: of each position.  Of moves that lose much, the positions are searched with as many again.
+        least: the points from which on a move counts as a mistake.
     """
     if not moves:
         return []

@@ -27,7 +27,10 @@ FORESEEN = 5  # plies of a line that a sentence names, as many as a ladder has a
 class NamedChain(NamedTuple):
     """A chain of stones.
 
-    colour: +1 Black, -1 White.  point: one of its points.  stones: its number of stones.
+    Attributes:
+        colour: +1 Black, -1 White.
+        point: one of its points.
+        stones: its number of stones.
     """
 
     colour: int
@@ -38,7 +41,8 @@ class NamedChain(NamedTuple):
 class Words:
     """Names of sides, moves and chains in sentences about a game.
 
-    mover: the side whose move is explained, +1 or -1; moves of the other side are named as its own.  0 for no side.
+    Args:
+        mover: the side whose move is explained, +1 or -1; moves of the other side are named as its own.  0 for no side.
     """
 
     def __init__(self, env: GameEnv, mover: int = 0) -> None:
@@ -80,7 +84,9 @@ class Words:
 class Fact:
     """A fact about a move.
 
-    colour: who plays the move, +1 Black, -1 White.  action: the move.  best, in facts that have it: the best move.
+    Attributes:
+        colour: who plays the move, +1 Black, -1 White.
+        action: the move.  best, in facts that have it: the best move.
     """
 
     colour: int
@@ -95,12 +101,13 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best move.
 
-    points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.  If there was a
-        deeper search, the smaller one of both figures.
-    share: the best move's part of the visits.
-    line: the line that the best move begins; not in Go, where such lines seldom show why a move is better.
-    ends: whether the best move is a pass that ends the game, so that dead stones count as alive.
-    least: the points from which on a move counts as a mistake.
+    Attributes:
+        points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.  If there
+            was a deeper search, the smaller one of both figures.
+        share: the best move's part of the visits.
+        line: the line that the best move begins; not in Go, where such lines seldom show why a move is better.
+        ends: whether the best move is a pass that ends the game, so that dead stones count as alive.
+        least: the points from which on a move counts as a mistake.
     """
 
     best: int
@@ -138,8 +145,9 @@ class Loss(Fact):
 class Reply(Fact):
     """The line that follows a move; in Go only its first move.
 
-    mover: who plays the first move of the line: the other side, or in some games the move's side again.
-    is_key: whether the line begins on the point of the best move.
+    Attributes:
+        mover: who plays the first move of the line: the other side, or in some games the move's side again.
+        is_key: whether the line begins on the point of the best move.
     """
 
     line: tuple[int, ...]
@@ -159,8 +167,9 @@ class Reply(Fact):
 class SaferChain(Fact):
     """A chain of the move's side that is expected to live after the best move, and not after the played one.
 
-    best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part of
-        its points that is expected to stay its own side's.
+    Attributes:
+        best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part
+            of its points that is expected to stay its own side's.
     """
 
     best: int
@@ -197,7 +206,9 @@ class Captures(Fact):
 class Atari(Fact):
     """The move gives atari to a chain of the other side.
 
-    last: the last liberty of the chain.  line: the moves that catch the chain; () if it can escape.
+    Attributes:
+        last: the last liberty of the chain.
+        line: the moves that catch the chain; () if it can escape.
     """
 
     chain: NamedChain
@@ -214,7 +225,8 @@ class Atari(Fact):
 class Capturable(Fact):
     """After the move the other side can take a chain of the move's side, but not after the best move.
 
-    line: the moves that take the chain.  The other side begins; each of its moves but the last gives atari.
+    Attributes:
+        line: the moves that take the chain.  The other side begins; each of its moves but the last gives atari.
     """
 
     best: int

@@ -30,7 +30,8 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     Good things about the move are told only if the search is sure that it is the best.  If the move is worse than the
     best one, the facts are what speaks against it, what the answer to it does, and what only the best move would do.
 
-    loss: what the move loses.
+    Args:
+        loss: what the move loses.
     """
     own = captures_and_ataris(tried.position, tried.action, seen.after.line)
     if not loss.worse:
@@ -49,7 +50,8 @@ def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence
 
     An answer that the other side plays after the best move too is not told.
 
-    taken: chains of which is told how they can be taken; an answer that begins to take one is told by that.
+    Args:
+        taken: chains of which is told how they can be taken; an answer that begins to take one is told by that.
     """
     line = seen.after.line
     known = {*seen.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in taken), tried.position.env.pass_action}
@@ -65,7 +67,8 @@ def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence
 def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
     """Return what the best move captures or catches, but not what is lost anyway.
 
-    taken: chains of which is told that the move prevents that they are taken.
+    Args:
+        taken: chains of which is told that the move prevents that they are taken.
     """
     does = captures_and_ataris(tried.position, tried.best, seen.after_best.line)
     found = []
@@ -83,7 +86,8 @@ def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> lis
 
     They are the points of the chains that it captures or catches, or the move's own point.
 
-    owners: as in `share_of`, after the move.
+    Args:
+        owners: as in `share_of`, after the move.
     """
     found = []
     for fact in facts:
@@ -143,7 +147,9 @@ def safer_chain(tried: Tried[GoPosition], seen: Searched) -> list[SaferChain]:
 def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] = ()) -> list[Captures | Atari]:
     """Return which chains of the other side a move captures, and to which it gives atari; [] for a pass.
 
-    position: before the move, which must be legal.  line: the moves that are expected to follow the move.
+    Args:
+        position: before the move, which must be legal.
+        line: the moves that are expected to follow the move.
     """
     if action == position.env.pass_action:
         return []
@@ -166,7 +172,8 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
     An atari does not matter if the chain can take a chain that attacks it.  Otherwise it matters if the chain cannot
     escape, if the line saves the chain at once or captures it, or if there is no line.
 
-    line: the moves that are expected to follow the move.
+    Args:
+        line: the moves that are expected to follow the move.
     """
     mover = -chain.colour
     point = min(chain.stones)  # the chain's point by which it is found on later boards
@@ -235,7 +242,8 @@ def is_in_ko(stones: Stones, chain: Chain) -> bool:
 def share_of(ownership: np.ndarray | None, points: Collection[int], colour: int) -> float:
     """Return which part of some points, 0 .. 1, is expected to become a side's; 1 if no ownership is known.
 
-    ownership: [H, W], Black's view.
+    Args:
+        ownership: [H, W], Black's view.
     """
     if ownership is None:
         return 1.0
