@@ -71,12 +71,20 @@ class DeviceTree:
         for old, new in zip(self.arrays[:-1], larger.arrays[:-1], strict=True):
             new[:, :before] = old
         larger.arrays.used[:] = self.arrays.used
+        self.backend.wait()  # another stream may get the memory of these trees at once
         return larger
 
-    def roots(self, name: str, games: np.ndarray) -> np.ndarray:
-        """Return a field of the games' roots; see `Tree.roots`."""
-        column: np.ndarray = self.backend.download(getattr(self.arrays, name)[:, ROOT])
-        return column[games]
+    @property
+    def actions(self) -> int:
+        """The number of actions of the game."""
+        return self.shape[2]
+
+    def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
+        """Return a field of one node of each game; see `Tree.at`."""
+        which = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
+        index = tuple(self.backend.upload(part, np.int64) for part in (games, which))
+        values: np.ndarray = self.backend.download(getattr(self.arrays, name)[index])
+        return values
 
     def saved(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes of a game; see `Tree.saved`."""

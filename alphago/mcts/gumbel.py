@@ -123,7 +123,7 @@ class GumbelRule(SearchRule):
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return for each game, bool [B], whether its root has only one candidate."""
-        return only_child(tree)
+        return only_child(tree, np.arange(len(budget)))
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
         """Return the roots' improved policies, float32 [n, A]."""

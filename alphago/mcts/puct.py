@@ -6,7 +6,7 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import puct
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.rule import Generators, PolicyMoves, SearchRule, SearchSettings, choose_actions
 from alphago.mcts.tree import Tree, only_child, root_visits
 from alphago.system.validation import setting, settings
@@ -93,7 +93,7 @@ class PuctRule(SearchRule):
         """Mix Dirichlet noise over the legal actions into the priors at the roots, as AlphaGo Zero does."""
         if self.settings.dirichlet_weight == 0:
             return
-        action_space = tree.waiting.shape[2]
+        action_space = tree.actions
         noise = np.zeros((len(games), action_space), np.float32)
         alpha = self.settings.dirichlet_alpha or 0.03 * 361 / action_space  # see the setting `dirichlet_alpha`
         legal = batch.legal_mask(games, np.empty(noise.shape, np.bool_))
@@ -117,7 +117,7 @@ class PuctRule(SearchRule):
         most = visits.max(axis=1)
         visits[games, visits.argmax(axis=1)] = 0
         second = visits.max(axis=1)
-        return only_legal(tree) | (most - second > budget)
+        return only_legal(tree, games) | (most - second > budget)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
         visits = root_visits(tree, games)
@@ -140,6 +140,6 @@ class PuctRule(SearchRule):
         return squashed / squashed.sum(axis=1, keepdims=True), choose_actions(squashed, early, chance)
 
 
-def only_legal(tree: Tree) -> np.ndarray:
-    """Return for each game, bool [B], whether its root, if it is searched, has a single legal action."""
-    return only_child(tree) & (tree.next_action[:, ROOT] == NONE)
+def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:
+    """Return for each of `games` (int64 [n]), bool [n], whether its root, if it is searched, has one legal action."""
+    return only_child(tree, games) & (tree.at("next_action", games) == NONE)

@@ -104,7 +104,8 @@ class Search:
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         has_decisive = settings.decisive_moves and env.has_decisive_moves
         self._device_select: Any = vars(type(self.rule)).get("device_select")
-        device = "cpu" if self._device_select is None else evaluator.device
+        here = self._device_select is None or self.rule.change_values is not None
+        device = "cpu" if here else evaluator.device
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
         self.tree: Any = new_tree(games, FIRST_NODES, env.action_space)  # or a DeviceTree
         self._waves: DeviceWaves | None = None
@@ -186,6 +187,12 @@ class Search:
         change = subtrees.restart_all if self.settings.independent_leaves else subtrees.clear_all
         self.tree.launch(change, games)
 
+    def use(self, evaluator: Evaluator) -> None:
+        """Let the next waves ask another evaluator."""
+        if self._waves is not None and evaluator is not self.evaluator:
+            self._waves.graphs.clear()  # they compute the former network
+        self.evaluator = evaluator
+
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
         """Prepare the trees of `games` (int64 [n]) for the search of a move; if the rule keeps no trees, restart them.
 
@@ -204,7 +211,7 @@ class Search:
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]
-            unevaluated = chunk[self.tree.roots("state", chunk) == NEW]
+            unevaluated = chunk[self.tree.at("state", chunk) == NEW]
             count = len(unevaluated)
             if count == 0:
                 continue
@@ -244,9 +251,11 @@ class Search:
             best_only: bool [games], games for which only the best action matters: their search ends as soon as the
                 simulations left cannot change it.
         """
-        searched = np.flatnonzero(readouts)
-        self.prepare(searched, readouts[searched])
         budget = readouts.astype(np.int32)
+        searched = np.flatnonzero(budget)
+        if len(searched) == 0:
+            return
+        self.prepare(searched, budget[searched])
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
@@ -488,8 +497,8 @@ class Search:
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
         """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
-        sums: np.ndarray = self.tree.roots("value_sum", games)
-        return sums / np.maximum(self.tree.roots("visits", games), 1)
+        sums: np.ndarray = self.tree.at("value_sum", games)
+        return sums / np.maximum(self.tree.at("visits", games), 1)
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
@@ -497,6 +506,7 @@ class Search:
 
         The games' forbidden moves are then lifted.
         """
+        actions = actions.astype(np.int32, copy=False)
         with BOARDS:
             self.batch.play(games, actions)
         self._lift_forbidden(games)

@@ -59,10 +59,15 @@ class Tree(NamedTuple):
         larger.used[:] = self.used
         return larger
 
-    def roots(self, name: str, games: np.ndarray) -> np.ndarray:
-        """Return a field of the roots of `games` (int64 [n]), [n]."""
-        column: np.ndarray = getattr(self, name)[games, ROOT]
-        return column
+    @property
+    def actions(self) -> int:
+        """The number of actions of the game."""
+        return int(self.waiting.shape[2])
+
+    def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
+        """Return a field of one node of each of `games` (int64 [n]), [n]; nodes: int [n], or the roots."""
+        values: np.ndarray = getattr(self, name)[games, nodes]
+        return values
 
     def saved(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes that a game uses: all fields but `used`, each [n] or [n, A]."""
@@ -113,14 +118,14 @@ def new_wave(rows: int, plies: int) -> Wave:
     )
 
 
-def only_child(tree: Tree) -> np.ndarray:
-    """Return for each game, bool [B], whether its root has exactly one child."""
-    first = tree.first_child[:, ROOT]
-    return (first != NONE) & (tree.next_sibling[np.arange(len(first)), first] == NONE)
+def only_child(tree: Tree, games: np.ndarray) -> np.ndarray:
+    """Return for each of `games` (int64 [n]), bool [n], whether its root has exactly one child."""
+    first = tree.at("first_child", games)
+    return (first != NONE) & (tree.at("next_sibling", games, first) == NONE)
 
 
 def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return the number of visits of each action at each root, int32 [n, A]."""
-    out = np.empty((len(games), tree.waiting.shape[2]), np.int32)
+    out = np.empty((len(games), tree.actions), np.int32)
     tree.launch(nodes.root_visits, games, out=out)
     return out

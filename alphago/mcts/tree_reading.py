@@ -46,7 +46,7 @@ def read_analysis(
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
     tree.launch(kernels.write_lines, games, lines, line_visits)
-    visits, over = search.visits(games), tree.roots("state", games) == TERMINAL
+    visits, over = search.visits(games), tree.at("state", games) == TERMINAL
     q = np.full(shape, np.nan, np.float32)
     tree.launch(kernels.write_action_values, games, q)
     # The last column is for all simulations, the others are for those of one action.
@@ -57,7 +57,7 @@ def read_analysis(
         ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
     return Analysis(
         env,
-        to_play=tree.roots("mover", games),
+        to_play=tree.at("mover", games),
         visits=visits,
         prior=np.where(over[:, None], np.float32(0), search.priors(games)),
         q=q,
@@ -66,9 +66,9 @@ def read_analysis(
         score_stdev=score_stdev[:, :-1],
         lines=lines,
         line_visits=line_visits,
-        root_visits=np.where(over, 0, tree.roots("visits", games)),
+        root_visits=np.where(over, 0, tree.at("visits", games)),
         value=search.root_values(games),
-        raw_value=tree.roots("value", games),
+        raw_value=tree.at("value", games),
         root_score=score[:, -1],
         root_score_stdev=score_stdev[:, -1],
         raw_score=search.scores[games, ROOT],

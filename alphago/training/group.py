@@ -175,7 +175,7 @@ class Group(GroupPlan):
         for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
-        self.search.evaluator = evaluator
+        self.search.use(evaluator)
         self.search.forget(np.arange(len(self.builders)))
 
     def begin(self, slot: int) -> None:

@@ -1,5 +1,6 @@
 """Trees and waves on a device are those of the CPU, word by word."""
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from alphago import (
     ReversiEnv,
     SearchSettings,
 )
-from alphago.cuda.host import Host
+from alphago.cuda.host import Host, HostKernels
 from alphago.env.device_batch import DeviceBatch
 from alphago.mcts.evaluator import HashEvaluator, WaveEvaluator
 from alphago.mcts.forbidden import Forbidden
@@ -212,7 +213,7 @@ def test_a_broken_evaluator_leaves_empty_trees(device: str) -> None:
     search.evaluator = DeviceHash(device)
     search.run(np.full(3, 32, np.int32))
     assert not search.tree.virtual.any()
-    assert search.tree.roots("visits", np.arange(3)).tolist() == [33] * 3
+    assert search.tree.at("visits", np.arange(3)).tolist() == [33] * 3
 
 
 class OwnRule(PuctRule):
@@ -230,3 +231,73 @@ def test_a_rule_of_ones_own_stays_on_the_cpu(device: str) -> None:
     assert search.batch.device == "cpu"
     search.run(np.array([8], np.int32))
     assert search.visits(np.arange(1)).sum() == 8
+
+
+class Recorder(DeviceHash):
+    """Repeats the kernels of a wave with the arguments of the first time, as a CUDA graph does."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        super().__init__("host")
+        self.tape: list[Any] | None = None
+        self.graphs = self.replays = 0
+        launch = HostKernels.launch
+
+        def recorded(kernels: HostKernels, *arguments: Any) -> None:
+            self.keep(lambda: launch(kernels, *arguments))
+            launch(kernels, *arguments)
+
+        patch.setattr(HostKernels, "launch", recorded)
+
+    def keep(self, step: Callable[[], None]) -> None:
+        if self.tape is not None:
+            self.tape.append(step)
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        tape, self.tape = self.tape, None
+        super().evaluate(batch, slots, priors, values)
+        self.tape = tape
+        self.keep(lambda: DeviceHash.evaluate(self, batch, slots, priors, values))
+
+    def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
+        if key in graphs:
+            self.replays += 1
+            for step in graphs[key]:
+                step()
+            return
+        self.graphs, self.tape = self.graphs + 1, []
+        steps()
+        graphs[key], self.tape = self.tape, None
+
+
+@needs_compiler
+@pytest.mark.parametrize("rule", RULES)
+def test_waves_can_be_repeated_as_they_were(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that changes from wave to wave, or when trees grow, stands in the arguments of kernels."""
+    recorder = Recorder(monkeypatch)
+    both = [Search(GO, evaluator, 3, RULES[rule]) for evaluator in (HashEvaluator(), recorder)]
+    games = np.arange(3)
+    for readouts in (40, 40, 90, 24):
+        for search in both:
+            search.begin_move(games)
+            search.run(np.full(3, readouts, np.int32))
+        assert_same(*both)
+        actions = both[0].visits(games).argmax(axis=1)
+        for search in both:
+            search.advance(games, actions)
+    assert recorder.replays > recorder.graphs > 0
+
+
+@needs_compiler
+def test_what_a_match_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before each wave it looks at the roots, not at the priors of all nodes."""
+    search, sizes = Search(GO, DeviceHash("host"), 4, Puct()), []
+    download = Host.download
+
+    def counted(host: Host, array: Any) -> np.ndarray:
+        sizes.append(array.nbytes)
+        return download(host, array)
+
+    search.make_room(1000)
+    monkeypatch.setattr(Host, "download", counted)
+    search.run(np.full(4, 50, np.int32), np.full(4, True))
+    assert max(sizes) < search.tree.arrays.visits.nbytes

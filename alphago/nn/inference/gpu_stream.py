@@ -95,15 +95,16 @@ class GpuStream:
 
     def __enter__(self) -> Self:
         """Let this thread's kernels, copies and torch's operations use the stream, without gradients."""
+        if self._depth == 0:
+            with contextlib.ExitStack() as entered:
+                entered.enter_context(torch.no_grad())
+                if self._on_gpu:
+                    # What was queued on the default stream, such as moves, comes first.
+                    self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
+                    entered.enter_context(torch.cuda.stream(self._torch_stream))
+                entered.enter_context(self._stream)
+                self._entered = entered.pop_all()
         self._depth += 1
-        if self._depth == 1:
-            self._entered = contextlib.ExitStack()
-            self._entered.enter_context(torch.no_grad())
-            if self._on_gpu:
-                # What was queued on the default stream, such as moves, comes first.
-                self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
-                self._entered.enter_context(torch.cuda.stream(self._torch_stream))
-            self._entered.enter_context(self._stream)
         return self
 
     def __exit__(self, *reason: Any) -> None:
