@@ -184,7 +184,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
         ValueError: for text that is no SGF game, or for a game that cannot be played.
     """
     if "(" not in text[:LOOKED_AT]:
-        raise ValueError(f"a file must be an SGF game, or one that this page saved, got {shown(text[:80])}")
+        raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
     file, second = islice(chain(trees(text), (None, None)), 2)
     rectangular_game = None if file is None else rectangular(file, bases)
     if file is not None and rectangular_game is not None:

@@ -171,7 +171,7 @@ def test_a_kept_game_is_checked() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("hello", "a file must be an SGF game, or one that this page saved, got 'hello'"),
+        ("hello", "a file must be an SGF game, got 'hello'"),
         ("(;SZ[9];B[zz])", "the SGF file: a move must be on a point"),
         ("(;SZ[99];B[aa])", "the SGF file: the board must be one from 2 to 25"),
         ("(;SZ[5:3];B[ea];B[eb])", "it must be the turn of Black, got that of White"),
