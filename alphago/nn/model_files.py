@@ -279,7 +279,7 @@ def read_whole(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], Mapp
         data = read_file(Path(path), MOST_BYTES)
         tensors = tensors_from(data)
         header = data[8 : 8 + int.from_bytes(data[:8], "little")]
-        return tensors, json.loads(header).get("__metadata__", {})
+        return tensors, json.loads(header).get("__metadata__") or {}
 
 
 @contextmanager

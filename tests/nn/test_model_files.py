@@ -197,6 +197,13 @@ def test_a_changed_byte_is_noticed_wherever_it_is(path):
             load_model(path, ENV)
 
 
+def test_a_header_without_texts(path):
+    header = b'{"__metadata__":null}'
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelError, match="is another program's safetensors file"):
+        load_model(path, ENV)
+
+
 def test_only_regular_files_of_a_possible_size_are_read(tmp_path):
     """Nothing waits for a pipe, and 20 GB that a disk does not even hold are not read into memory."""
     if hasattr(os, "mkfifo"):
