@@ -89,7 +89,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
 
     Args:
         dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, of an
-            archive, or of a folder of such files, for example a run's.
+            archive, or of a folder of such files, for example a run's, whose matches are no games to learn from.
 
     Raises:
         FileNotFoundError: if the path does not exist.
@@ -104,7 +104,8 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
         if is_dataset(path):
             return given_games(env, Dataset(path))
         left_out: Counter[str] = Counter()
-        records = [record for file in files_with_games(path) for record in records_of(file, env, left_out)]
+        files = [file for file in files_with_games(path) if file == path or file.parent.name != "matches"]
+        records = [record for file in files for record in records_of(file, env, left_out)]
         if not records:
             raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
         return RecordGames(env, records, left_out)

@@ -132,6 +132,14 @@ class TestGames:
         for one in (records, tmp_path, str(tmp_path / "games.npz"), dataset.parent / "sgf"):
             assert isinstance(given_games(ENV, one), RecordGames)
 
+    def test_the_matches_of_a_run_are_left_out(self, tmp_path: Path) -> None:
+        (tmp_path / "matches").mkdir()
+        games = tmp_path / "matches" / "gate.npz"
+        games.write_bytes(records_to_bytes(selfplay(ENV, HashEvaluator(), 4, 20, seed=1, groups=1)))
+        with pytest.raises(ValueError, match="holds no game"):
+            given_games(ENV, tmp_path)
+        assert isinstance(given_games(ENV, games), RecordGames)
+
     CYCLE = "(;SZ[5]KM[0.5]RE[B+R]AB[ba][da][cb]AW[ab][bb]PL[B];B[aa];W[ca];B[ba];W[];B[{}])"
 
     def test_games_that_the_rules_forbid(self, tmp_path: Path) -> None:
