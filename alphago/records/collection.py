@@ -21,6 +21,7 @@ from alphago.system.files import user_path
 
 # Reasons to leave a game out, beside the faults of SGF files.
 OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
+WITHOUT_MOVES = "without moves"
 LINES = "as lines of text, which `alphago sgf` imports"
 Item = TypeVar("Item")
 
@@ -29,8 +30,8 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     """Return games of `env`, with about `positions` positions in all, from a file, a folder or a dataset.
 
     A folder is read with its subfolders.  If the files hold more positions, the games are a random sample over all
-    files, the same on every call.  Games on other boards, illegal games and games without a result are left out.  From
-    a dataset only the validation games are read, if it has any.
+    files, the same on every call.  Games on other boards, illegal games and games without moves or result are left
+    out.  From a dataset only the validation games are read, if it has any.
 
     Raises:
         FileNotFoundError: if `path` does not exist.
@@ -52,6 +53,9 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     for number, file in enumerate(files):
         share = math.ceil(missing / (len(files) - number))  # of the missing positions, for each file that is left
         for record in file if share > 0 else ():
+            if not len(record):
+                left_out[WITHOUT_MOVES] += 1
+                continue
             try:
                 record.position(env)  # raises for an illegal move, such as a repetition that the rules forbid
             except ValueError:

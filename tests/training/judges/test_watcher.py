@@ -382,6 +382,11 @@ class TestRecords:
         few = read_collection(save(tmp_path / "many.npz", records), ENV, 40)
         assert 40 <= sum(map(len, few)) < 40 + max(map(len, records))
 
+    def test_games_without_moves(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;GM[1]SZ[4]RE[B+1])")
+        with pytest.raises(ValueError, match=r"holds no game of .*: 1 game is left out: 1 without moves"):
+            read_collection(tmp_path, ENV, 10)
+
 
 POSITIONS = 24
 

@@ -22,7 +22,7 @@ from alphago.records.record import records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.train_call import train
-from alphago.training.history import read_history
+from alphago.training.history import read_history, read_rows
 from alphago.training.judges.prediction import predictions_of
 from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
@@ -282,6 +282,19 @@ class TestTraining:
         run(tmp_path / "played", 2, env=ENV, source=RandomGames)
         with pytest.raises(ValueError, match="must be one of given games, and is resumed by `alphago train --folder"):
             train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
+
+
+@pytest.mark.slow
+def test_self_play_watched_by_a_dataset(dataset: Path, tmp_path: Path) -> None:
+    """`watch=["records:FOLDER"]` with the folder that `alphago sgf` writes."""
+    name = f"records:{dataset}"
+    run(tmp_path, 8, env=ENV, watch=[name], watch_share=0.9, source=RandomGames)
+    rows = [row for row in read_rows(tmp_path / "evaluations.jsonl", "opponent") if row["opponent"] == name]
+    assert rows
+    for row in rows:
+        assert row["positions_judged"] > 100
+        assert 0 <= row["accuracy"] <= 1
+        assert row["cross_entropy"] > 0
 
 
 def test_measures() -> None:
