@@ -21,7 +21,7 @@ from alphago.system.files import user_path
 
 # Reasons to leave a game out, beside the faults of SGF files.
 OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
-WITHOUT_MOVES = "without moves"
+WITHOUT_MOVES, UNREADABLE = "without moves", "unreadable file"
 LINES = "as lines of text, which `alphago sgf` imports"
 Item = TypeVar("Item")
 
@@ -47,7 +47,7 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
             numbers = dataset.select(None, env.N, results_only=True)
         files = [(dataset.game(number).to_record(go) for number in shuffled(numbers.tolist()))]
     else:
-        files = [in_random_order(file, env, left_out) for file in shuffled(files_with_games(path))]
+        files = [in_random_order(file, env, left_out, asked=file == path) for file in shuffled(files_with_games(path))]
     records: list[GameRecord] = []
     missing = positions
     for number, file in enumerate(files):
@@ -75,9 +75,9 @@ def shuffled(items: Sequence[Item]) -> list[Item]:
     return [items[place] for place in np.random.default_rng(0).permutation(len(items))]
 
 
-def in_random_order(file: Path, env: GameEnv, left_out: Counter[str]) -> Iterator[GameRecord]:
+def in_random_order(file: Path, env: GameEnv, left_out: Counter[str], asked: bool) -> Iterator[GameRecord]:
     """Yield the games of a file as `records_of`, which reads it when the first of them is wanted."""
-    yield from shuffled(records_of(file, env, left_out))
+    yield from shuffled(records_of(file, env, left_out, asked))
 
 
 def files_with_games(path: Path) -> list[Path]:
@@ -88,24 +88,41 @@ def files_with_games(path: Path) -> list[Path]:
     """
     if not path.exists():
         raise FileNotFoundError(f"games must be in a dataset, a run, or a file or folder of games, got {path}")
-    return [file for file in files_of(path) if file == path or file.suffix == ".npz" or may_hold_sgf(file.name)]
+    return [file for file in files_of(path) if file == path or file.suffix.lower() == ".npz" or may_hold_sgf(file.name)]
 
 
-def records_of(file: Path, env: GameEnv, left_out: Counter[str]) -> list[GameRecord]:
+def records_of(file: Path, env: GameEnv, left_out: Counter[str], asked: bool) -> list[GameRecord]:
     """Return the games of a file of records or SGF, or of an archive of SGF files, that are of `env`.
 
     Args:
         left_out: counts the games that are left out, by reason.
+        asked: whether the caller gave the path of the file itself, not of its folder.
 
     Raises:
-        ValueError: if a file of records is damaged.
+        OSError: if a file of records that is `asked` cannot be read.
+        ValueError: if a file that is `asked` is a damaged one of records, or one of SGF for another game than Go.
     """
-    if file.suffix == ".npz":
+    try:
+        if file.suffix.lower() != ".npz":
+            return sgf_records_of(file, require_go(env, f"SGF files, such as {file}"), left_out)
         of_file = load_records(file)
-        records = [record for record in of_file if record.policies.shape[1] == env.action_space]
-        left_out[OTHER_BOARD] += len(of_file) - len(records)
-        return records
-    go, records = require_go(env, "SGF files"), []
+    except (OSError, ValueError):
+        if asked:
+            raise
+        left_out[UNREADABLE] += 1
+        return []
+    records = [record for record in of_file if record.policies.shape[1] == env.action_space]
+    left_out[OTHER_BOARD] += len(of_file) - len(records)
+    return records
+
+
+def sgf_records_of(file: Path, go: GoEnv, left_out: Counter[str]) -> list[GameRecord]:
+    """Return the games of an SGF file, or of an archive of such files, that are of `go`.
+
+    Args:
+        left_out: counts the games that are left out, by reason.
+    """
+    records = []
     for piece in pieces([file]):
         left_out[DAMAGED] += bool(piece.error)
         left_out[LINES] += len(piece.lines)

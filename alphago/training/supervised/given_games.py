@@ -105,7 +105,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
             return given_games(env, Dataset(path))
         left_out: Counter[str] = Counter()
         files = [file for file in files_with_games(path) if file == path or file.parent.name != "matches"]
-        records = [record for file in files for record in records_of(file, env, left_out)]
+        records = [record for file in files for record in records_of(file, env, left_out, asked=file == path)]
         if not records:
             raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
         return RecordGames(env, records, left_out)

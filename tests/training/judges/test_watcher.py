@@ -382,6 +382,18 @@ class TestRecords:
         few = read_collection(save(tmp_path / "many.npz", records), ENV, 40)
         assert 40 <= sum(map(len, few)) < 40 + max(map(len, records))
 
+    def test_foreign_files_in_a_folder(self, tmp_path: Path) -> None:
+        """They are left out, and tell what they are if they are named themselves."""
+        env = ConnectFourEnv()
+        save(tmp_path / "GAMES.NPZ", selfplay(env, HashEvaluator(), 2, 3))
+        (tmp_path / "damaged.npz").write_bytes(b"PK")
+        (tmp_path / "x.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[aa])")
+        assert len(read_collection(tmp_path, env, 10**6)) == 3
+        with pytest.raises(ValueError, match=r"damaged.npz holds no game records"):
+            read_collection(tmp_path / "damaged.npz", env, 10)
+        with pytest.raises(ValueError, match=r"env must be Go for SGF files, such as .*x.sgf, got ConnectFour"):
+            read_collection(tmp_path / "x.sgf", env, 10)
+
     def test_games_without_moves(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;GM[1]SZ[4]RE[B+1])")
         with pytest.raises(ValueError, match=r"holds no game of .*: 1 game is left out: 1 without moves"):
