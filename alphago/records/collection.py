@@ -18,12 +18,27 @@ from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.system.files import user_path
+from alphago.system.validation import shown
 
 # Reasons to leave a game out, beside the faults of SGF files.
 OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
 WITHOUT_MOVES, UNREADABLE = "without moves", "unreadable file"
 LINES = "as lines of text, which `alphago sgf` imports"
 Item = TypeVar("Item")
+
+
+class LeftOut(Counter[str]):
+    """How many games are left out, by reason.
+
+    Attributes:
+        first: the sentence about the first of them; "" if none is left out.
+    """
+
+    first = ""
+
+    def add(self, reason: str, sentence: str, count: int = 1) -> None:
+        self[reason] += count
+        self.first = self.first or sentence
 
 
 def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
@@ -38,7 +53,7 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         ValueError: if it holds no game of `env`.
     """
     path = user_path(path)
-    left_out: Counter[str] = Counter()
+    left_out = LeftOut()
     files: list[Iterable[GameRecord]]
     if is_dataset(path):
         go, dataset = require_go(env, "datasets"), Dataset(path)
@@ -54,12 +69,12 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         share = math.ceil(missing / (len(files) - number))  # of the missing positions, for each file that is left
         for record in file if share > 0 else ():
             if not len(record):
-                left_out[WITHOUT_MOVES] += 1
+                left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
                 continue
             try:
                 record.position(env)  # raises for an illegal move, such as a repetition that the rules forbid
-            except ValueError:
-                left_out[ILLEGAL] += 1
+            except ValueError as error:
+                left_out.add(ILLEGAL, str(error))
                 continue
             records.append(record)
             missing, share = missing - len(record), share - len(record)
@@ -75,7 +90,7 @@ def shuffled(items: Sequence[Item]) -> list[Item]:
     return [items[place] for place in np.random.default_rng(0).permutation(len(items))]
 
 
-def in_random_order(file: Path, env: GameEnv, left_out: Counter[str], asked: bool) -> Iterator[GameRecord]:
+def in_random_order(file: Path, env: GameEnv, left_out: LeftOut, asked: bool) -> Iterator[GameRecord]:
     """Yield the games of a file as `records_of`, which reads it when the first of them is wanted."""
     yield from shuffled(records_of(file, env, left_out, asked))
 
@@ -91,7 +106,7 @@ def files_with_games(path: Path) -> list[Path]:
     return [file for file in files_of(path) if file == path or file.suffix.lower() == ".npz" or may_hold_sgf(file.name)]
 
 
-def records_of(file: Path, env: GameEnv, left_out: Counter[str], asked: bool) -> list[GameRecord]:
+def records_of(file: Path, env: GameEnv, left_out: LeftOut, asked: bool) -> list[GameRecord]:
     """Return the games of a file of records or SGF, or of an archive of SGF files, that are of `env`.
 
     Args:
@@ -106,17 +121,21 @@ def records_of(file: Path, env: GameEnv, left_out: Counter[str], asked: bool) ->
         if file.suffix.lower() != ".npz":
             return sgf_records_of(file, require_go(env, f"SGF files, such as {file}"), left_out)
         of_file = load_records(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
         if asked:
             raise
-        left_out[UNREADABLE] += 1
+        left_out.add(UNREADABLE, str(error))
         return []
-    records = [record for record in of_file if record.policies.shape[1] == env.action_space]
-    left_out[OTHER_BOARD] += len(of_file) - len(records)
+    records = []
+    for record in of_file:
+        if (actions := record.policies.shape[1]) == env.action_space:
+            records.append(record)
+        else:
+            left_out.add(OTHER_BOARD, f"{file}: a game must have {env.action_space} actions, got {actions}")
     return records
 
 
-def sgf_records_of(file: Path, go: GoEnv, left_out: Counter[str]) -> list[GameRecord]:
+def sgf_records_of(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]:
     """Return the games of an SGF file, or of an archive of such files, that are of `go`.
 
     Args:
@@ -124,27 +143,36 @@ def sgf_records_of(file: Path, go: GoEnv, left_out: Counter[str]) -> list[GameRe
     """
     records = []
     for piece in pieces([file]):
-        left_out[DAMAGED] += bool(piece.error)
-        left_out[LINES] += len(piece.lines)
+        if piece.error:
+            left_out.add(DAMAGED, f"{piece.name} {piece.error}")
+        elif piece.lines:
+            left_out.add(LINES, f"{piece.name} must be SGF, got a text with a game on each line", len(piece.lines))
         for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
-            reason = why_useless(game, go)
+            reason, sentence = why_useless(game, go, piece.name)
             if not reason:
                 try:
                     records.append(game.to_record(go))
-                except ValueError:
-                    reason = ILLEGAL
-            left_out[reason] += bool(reason)
+                    continue
+                except ValueError as error:
+                    reason, sentence = ILLEGAL, f"{piece.name}: {error}"
+            left_out.add(reason, sentence)
     return records
 
 
-def why_useless(game: SgfGame, env: GoEnv) -> str:
-    """Return the reason to leave a game out that shows without a replay; "" if there is no such reason."""
+def why_useless(game: SgfGame, env: GoEnv, file: str) -> tuple[str, str]:
+    """Return the reason to leave a game out that shows without a replay, and a sentence; "" if there is no such reason.
+
+    Args:
+        file: the name of the game's file, for the sentence.
+    """
     for fault in game.faults:
         if fault.kind in (*FATAL, *CUT):  # the game cannot be read at all, or not to its end
-            return fault.kind
+            return fault.kind, fault.of(file)
     if game.board_size != env.N:
-        return OTHER_BOARD
-    return NO_RESULT if game.outcome is None else ""
+        return OTHER_BOARD, f"{file}: the board must be {env.N}x{env.N}, got {game.board_size}x{game.board_size}"
+    if game.outcome is None:
+        return NO_RESULT, f"{file}: the result must name the winner or a draw, got {shown(game.result)}"
+    return "", ""
 
 
 def sentence_of(left_out: Mapping[str, int]) -> str:
@@ -161,6 +189,7 @@ def sentence_of(left_out: Mapping[str, int]) -> str:
 
 
 def reason_of(left_out: Mapping[str, int]) -> str:
-    """Return ": " and the sentence about games left out, for the end of an error's message; "" if there are none."""
+    """Return ": " and what is known about games left out, for the end of an error's message; "" if there are none."""
     sentence = sentence_of(left_out)
-    return f": {sentence}" if sentence else ""
+    first = f" ({left_out.first})" if isinstance(left_out, LeftOut) and left_out.first else ""
+    return f": {sentence}{first}" if sentence else ""

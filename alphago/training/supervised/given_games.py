@@ -17,7 +17,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.nn.net import NeuralNet
-from alphago.records.collection import files_with_games, reason_of, records_of
+from alphago.records.collection import LeftOut, files_with_games, reason_of, records_of
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.record import GameRecord, to_arrays
 from alphago.system.files import user_path
@@ -103,7 +103,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
         path = user_path(dataset)
         if is_dataset(path):
             return given_games(env, Dataset(path))
-        left_out: Counter[str] = Counter()
+        left_out = LeftOut()
         files = [file for file in files_with_games(path) if file == path or file.parent.name != "matches"]
         records = [record for file in files for record in records_of(file, env, left_out, asked=file == path)]
         if not records:

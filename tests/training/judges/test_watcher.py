@@ -394,6 +394,13 @@ class TestRecords:
         with pytest.raises(ValueError, match=r"env must be Go for SGF files, such as .*x.sgf, got ConnectFour"):
             read_collection(tmp_path / "x.sgf", env, 10)
 
+    def test_the_first_fault_is_told(self, tmp_path: Path) -> None:
+        (tmp_path / "a.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[aa];W[aa])")
+        with pytest.raises(
+            ValueError, match=r"left out: 1 occupied point \(.*a.sgf, node 2: move 2, White A4, is illegal"
+        ):
+            read_collection(tmp_path / "a.sgf", ENV, 10)
+
     def test_games_without_moves(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;GM[1]SZ[4]RE[B+1])")
         with pytest.raises(ValueError, match=r"holds no game of .*: 1 game is left out: 1 without moves"):

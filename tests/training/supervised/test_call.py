@@ -189,7 +189,9 @@ class TestGames:
         (tmp_path / "a.sgf").write_text("(;SZ[5]RE[B+R];B[aa])" * 3 + "(;SZ[5]RE[B+R];B[aa]")
         with pytest.raises(ValueError, match=r"got 3: 1 game is left out: 1 truncated$"):
             given_games(ENV, tmp_path)
-        with pytest.raises(ValueError, match=r"to learn from: 4 games are left out: 3 of another board, 1 truncated$"):
+        with pytest.raises(
+            ValueError, match=r"to learn from: 4 games are left out: 3 of another board, 1 truncated \("
+        ):
             given_games(GoEnv(7), tmp_path)
 
     def test_errors(self, dataset: Path, tmp_path: Path) -> None:
