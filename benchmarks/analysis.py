@@ -112,7 +112,7 @@ def json_rate(net: NeuralNet, positions: list[Position], visits: int, cores: int
     def work() -> int:
         for query in queries:
             engine.receive(query)
-        engine.close()
+        engine.close(wait=True)
         assert len(replies) == len(positions)
         return counting.count
 

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,18 +116,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("price", type=price_of, help="7x7:10, 9x9:60, 9x9:gpu5, 9x9:gpu15; with --network a board, 9x9")
     parser.add_argument("name", help=f"of the method: {', '.join(METHODS)}, or one with settings of its own")
-    parser.add_argument("settings", nargs="*", help="options of `alphago train`, after --")
     parser.add_argument("--network", help="a published network, judged in place of trained ones")
     parser.add_argument("--seeds", type=int, default=5, help="seeds 1 to this (5)")
     parser.add_argument("--games", type=int, default=50, help="of each match; 0: the exam alone (50)")
     parser.add_argument("--folder", type=Path, default=Path("runs/baseline"), help="of runs and judgements")
     parser.add_argument("--rows", type=Path, default=ROWS, help="where the rows are (docs/results/baseline.json)")
-    options = parser.parse_args()
+    parser.usage = f"{parser.format_usage().removeprefix('usage: ').rstrip()} [-- OPTIONS OF `alphago train`]"
+    cut = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    options = parser.parse_args(sys.argv[1:cut])
     price, name = options.price, options.name
     text = f"{price.board}x{price.board}" + f":{'gpu' * price.on_gpu}{price.minutes}" * bool(price.minutes)
     if bool(price.minutes) == bool(options.network):
         parser.error("the price must have minutes, or --network must name a network that is there")
-    settings = shlex.join(options.settings or METHODS.get(name, ()))
+    settings = shlex.join(sys.argv[cut + 1 :] or METHODS.get(name, ()))
     row = {"price": text, "name": name, "settings": settings, "network": options.network and Path(options.network).name}
     for seed in (None,) if options.network else range(1, options.seeds + 1):
         folder = options.folder / text.replace(":", "-") / name / f"{'' if seed is None else seed}"
