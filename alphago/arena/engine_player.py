@@ -12,6 +12,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.system.validation import shown
 
 RESIGN = -1  # in place of an action: the player resigns
 COLOURS = {1: "b", -1: "w"}
@@ -47,7 +48,7 @@ class ProgramPlayer:
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
                 self.position(game).check_action(action)  # raises with the reason
         except ValueError as error:  # IllegalMove is one
-            raise EngineError(f"{self.name} answered {text!r} to {self.question}: {error}") from None
+            raise EngineError(f"{self.name} answered {shown(text)} to {self.question}: {error}") from None
         return action
 
     def position(self, game: int) -> Any:

@@ -75,6 +75,8 @@ class SubmissionProcess(LineProcess):
         answer = self.read_line(due, seconds)
         if answer is None:
             raise self.failed("the process has ended", has_exited=True)
+        if not answer.endswith(b"\n"):  # its rest would answer the next question
+            raise self.failed("the answer is not one whole line")
         kind, _, text = answer.decode("utf-8", "replace").strip().partition(" ")
         if kind == "error":
             raise EngineError(f"{self.name}: {printable(text)}")

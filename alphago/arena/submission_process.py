@@ -16,10 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from alphago.system.validation import shortened
+
+LONGEST = 300  # letters of an answer
+
 
 def main() -> None:
     file, game = sys.argv[1:]
-    lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     env, choose = pickle.loads(bytes.fromhex(game)), None
@@ -30,9 +34,10 @@ def main() -> None:
                 choose, answer = read_function(file, env), ""
             else:
                 answer = move_text(env, choose, os.path.basename(file), *seed_and_moves)
-            print("move", answer, file=answers, flush=True)
+            print("move", answer[:LONGEST], file=answers, flush=True)
         except Exception as error:
-            print("error", *f"{where(error, file)}{type(error).__name__}: {error}".split(), file=answers, flush=True)
+            text = " ".join(f"{where(error, file)}{type(error).__name__}: {error}".split())
+            print("error", shortened(text, LONGEST), file=answers, flush=True)
 
 
 def read_function(file: str, env: Any) -> Callable[[Any], object]:

@@ -85,6 +85,47 @@ def test_its_moves_and_its_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not os.path.exists(ada.process.folder.name)
 
 
+def test_a_long_answer_answers_one_question(tmp_path: Path) -> None:
+    text = """
+def choose(position):
+    if len(position.moves) == 0:
+        return "9" * 30_000
+    if len(position.moves) == 1:
+        raise ValueError("no " * 10_000)
+    return 5
+"""
+    ada = player(tmp_path, text, move_seconds=60)
+    try:
+        assert ask(ada) == RESIGN
+        assert len(ada.faults[0]) < 1000
+        ada.follow(np.array([0]), np.array([0], np.int32))
+        assert ask(ada) == RESIGN
+        assert "ValueError: no no" in ada.faults[0]
+        assert len(ada.faults[0]) < 1000
+        ada.follow(np.array([0]), np.array([1], np.int32))
+        assert ask(ada) == 5
+    finally:
+        ada.close()
+
+
+def test_half_a_line_ends_the_process(tmp_path: Path) -> None:
+    """Such as one that a file writes itself to a descriptor that it has found."""
+    text = """
+import os
+def choose(position):
+    for descriptor in range(3, 10):
+        try:
+            os.write(descriptor, b"move " + b"4" * 20_000)
+        except OSError:
+            pass
+    return 5
+"""
+    ada = player(tmp_path, text, move_seconds=60)
+    assert ask(ada) == RESIGN
+    assert "the answer is not one whole line" in ada.faults[0]
+    assert ada.process.closed
+
+
 def test_a_slow_one_is_ended(tmp_path: Path) -> None:
     ada = player(tmp_path, "import time\ndef choose(position):\n    time.sleep(600)\n", move_seconds=0.2)
     begin = time.monotonic()
