@@ -8,10 +8,13 @@ import contextlib
 import inspect
 import io
 import json
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,6 +24,8 @@ from alphago import GoEnv, NeuralNet, Puct, ReplayMemory, analyze, load_model, s
 from alphago.nn.loss import alphazero_loss
 
 HERE = Path(__file__).parent
+SECONDS = 300  # that a notebook may take
+COMMAND = re.compile(r"^([ \t]*)(%+\w|!(?!=)|check\().*", re.MULTILINE)  # a line of a cell that is left out
 C_PUCT = 1.5  # of lesson 2
 GAMES = 2  # that lesson 4's generation plays in the check
 LOST = {  # a lost position of White with few moves, all of them tried soon
@@ -251,15 +256,21 @@ CHECKS = {  # by function: the notebook, and its check
 }
 
 
-def verdict(function: Callable[..., Any]) -> str:
-    """Return "right", or what is wrong with an answer."""
+def verdict(function: Any, name: str = "") -> str:
+    """Return "right", or what is wrong with an answer; an exception instead of a function is its cell's.
+
+    Args:
+        name: the function's in this course; "" for the name that it has.
+    """
+    if isinstance(function, BaseException):
+        return f"{type(function).__name__}: {function}"
     try:
-        CHECKS[function.__name__][1](function)
+        CHECKS[name or function.__name__][1](function)
     except Wrong as wrong:
         return str(wrong)
     except NotImplementedError:
         return "not written yet"
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         trace = inspect.trace()[-1]
         return f"{type(error).__name__}: {error} (line {trace.lineno} of {trace.function})"
     return "right"
@@ -270,27 +281,69 @@ def check(function: Callable[..., Any]) -> None:
     print(f"{function.__name__}: {verdict(function)}")
 
 
+def asked(notebook: str) -> list[str]:
+    """Return the names of the functions that a notebook asks for."""
+    return [name for name, (file, _) in CHECKS.items() if file == notebook]
+
+
 def answers(path: Path) -> dict[str, Any]:
-    """Return what a saved notebook defines: its cells are run, to the last with an answer, but commands and checks."""
+    """Return what a saved notebook defines: its cells are run, to the last with an answer, but commands and checks.
+
+    An answer whose cell raises an exception before it is defined is that exception.
+    """
     names: dict[str, Any] = {}
+    faults: dict[str, BaseException] = {}
     cells = json.loads(path.read_text("utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    asked = [name for name, (notebook, _) in CHECKS.items() if notebook == path.name]
-    last = max(number for number, text in enumerate(texts) if any(f"def {name}(" in text for name in asked))
-    for text in texts[: last + 1]:
-        if not any(line.lstrip().startswith(("%", "!", "check(")) for line in text.splitlines()):
+    defined = [[name for name in asked(path.name) if f"def {name}(" in text] for text in texts]
+    last = max((number for number, found in enumerate(defined) if found), default=-1)
+    for text, found in zip(texts[: last + 1], defined, strict=False):
+        try:
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(text, path.name, "exec"), names)
-    return names
+                exec(compile(COMMAND.sub(r"\1pass", text), path.name, "exec"), names)
+        except (Exception, SystemExit) as error:
+            faults |= dict.fromkeys(found, error)
+    return faults | names
+
+
+def grade(path: Path, out: Path) -> None:
+    """Run a notebook in this process, and write name and verdict of each answer as a line of JSON."""
+    try:
+        found = answers(path)
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        found = dict.fromkeys(asked(path.name), error)  # this is no notebook
+    with out.open("w") as file:
+        for name in asked(path.name):
+            text = verdict(found[name], name) if name in found else "not written yet"
+            print(json.dumps([name, text]), file=file, flush=True)
+
+
+def verdicts(path: Path) -> dict[str, str]:
+    """Return the verdicts on a notebook's answers, from a process of its own, which may end or hang."""
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "verdicts"
+        out.touch()
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        try:
+            done = subprocess.run([sys.executable, __file__, path, out], **quiet, timeout=SECONDS, check=False)
+            end = f"the notebook has ended Python (exit status {done.returncode})"
+        except subprocess.TimeoutExpired:
+            end = f"no verdict within {SECONDS} s"
+        told = dict(map(json.loads, out.read_text().splitlines()))
+    return {name: told.get(name, end) for name in asked(path.name)}
 
 
 def main() -> int:
-    found = {path.name: answers(path) for path in sorted(HERE.glob("*.ipynb"))}
-    verdicts = {name: verdict(found[notebook][name]) for name, (notebook, _) in CHECKS.items()}
-    for name, text in verdicts.items():
-        print(f"{CHECKS[name][0]}: {name}: {text}")
-    return int(set(verdicts.values()) != {"right"})
+    is_right = True
+    for notebook in dict.fromkeys(notebook for notebook, _ in CHECKS.values()):
+        for name, text in verdicts(HERE / notebook).items():
+            print(f"{notebook}: {name}: {text}")
+            is_right &= text == "right"
+    return int(not is_right)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) == 3:  # from `verdicts`
+        grade(*map(Path, sys.argv[1:]))
+    else:
+        sys.exit(main())
