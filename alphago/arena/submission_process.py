@@ -35,7 +35,7 @@ def main() -> None:
             else:
                 answer = move_text(env, choose, os.path.basename(file), *seed_and_moves)
             print("move", answer[:LONGEST], file=answers, flush=True)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             text = " ".join(f"{where(error, file)}{type(error).__name__}: {error}".split())
             print("error", shortened(text, LONGEST), file=answers, flush=True)
 
@@ -64,7 +64,7 @@ def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *
     return env.to_text(int(move)) if is_action else " ".join(str(move).split())
 
 
-def where(error: Exception, file: str) -> str:
+def where(error: BaseException, file: str) -> str:
     """Return the last line of the file that an error came from, as "line 12: "."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"line {lines[-1]}: " if lines else ""

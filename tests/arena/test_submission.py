@@ -139,6 +139,7 @@ def test_a_slow_one_is_ended(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("def choose(position)\n", "ada.py: SyntaxError: expected ':'"),
+        ("import sys\nsys.exit()", "ada.py: line 2: SystemExit:"),
         ("import numpy\nnumpy.nothing", "ada.py: line 2: AttributeError"),
         ("def chose(position): ...", "ada.py: TypeError: choose must be a function of this file, got None"),
     ],
