@@ -101,11 +101,25 @@ def measured(seed: int, price: Price, settings: str, folder: Path, games: int) -
     return {"seed": seed, **grades, **spent, "digest": digest(path / LATEST), **stamp()}
 
 
+def row_there(rows: list[dict[str, Any]], row: dict[str, Any]) -> dict[str, Any]:
+    """The row with the same price and name, or one without entries; exits if it has another method."""
+    key = {name: row[name] for name in ("price", "name")}
+    before = next((old for old in rows if key.items() <= old.items()), {**row, "entries": []})
+    for name in ("settings", "network"):
+        if before[name] != row[name]:
+            sys.exit(f"{row['name']} has the {name} {before[name]!r} there, got {row[name]!r}: give it another name")
+    return before
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    return rows
+
+
 def add_entry(path: Path, row: dict[str, Any], entry: dict[str, Any]) -> None:
     """Write an entry of a row, in place of that of the same seed; rows are told apart by price and name."""
-    rows = json.loads(path.read_text("utf-8")) if path.exists() else []
-    key = {name: row[name] for name in ("price", "name")}
-    before = next((old for old in rows if key.items() <= old.items()), {"entries": []})
+    rows = read_rows(path)
+    before = row_there(rows, row)
     entries = [old for old in before["entries"] if old["seed"] != entry["seed"]]
     entries = sorted([*entries, entry], key=lambda one: one["seed"] or 0)
     rows = [old for old in rows if old is not before] + [{**row, "entries": entries}]
@@ -130,6 +144,7 @@ def main() -> None:
         parser.error("the price must have minutes, or --network must name a network that is there")
     settings = shlex.join(sys.argv[cut + 1 :] or METHODS.get(name, ()))
     row = {"price": text, "name": name, "settings": settings, "network": options.network and Path(options.network).name}
+    row_there(read_rows(options.rows), row)  # before the hours, not after
     for seed in (None,) if options.network else range(1, options.seeds + 1):
         folder = options.folder / text.replace(":", "-") / name / f"{'' if seed is None else seed}"
         folder.mkdir(parents=True, exist_ok=True)

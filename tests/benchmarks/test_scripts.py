@@ -122,6 +122,16 @@ def test_a_row_of_strength_is_measured(bench: Bench, tmp_path: Path) -> None:
     assert five["training"]["games"] == 4
 
 
+def test_a_row_of_the_baseline_keeps_its_method(bench: Bench, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.json"
+    row = {"price": "7x7:10", "name": "mine", "settings": "--readouts 8", "network": None, "entries": [{"seed": 1}]}
+    rows.write_text(json.dumps([row]))
+    bench.patch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match="mine has the settings '--readouts 8' there, got '--readouts 9': give it"):
+        bench.run("baseline.py", "--rows", str(rows), "7x7:10", "mine", "--", "--readouts", "9")
+    assert json.loads(rows.read_text()) == [row]
+
+
 @pytest.mark.slow
 def test_a_row_of_the_baseline(bench: Bench, tmp_path: Path) -> None:
     """Seeds are added to it, and what is there is neither trained nor judged again; so are published networks."""
