@@ -14,7 +14,7 @@ from alphago.arena.line_process import EngineError, LineProcess
 from alphago.env.game import GameEnv
 from alphago.system.children import child_environment, python_command
 from alphago.system.files import user_path
-from alphago.system.validation import check_positive, checks_keywords, printable
+from alphago.system.validation import check_positive, checks_keywords, printable, shown
 
 START_SECONDS = 60.0  # until a file is imported: torch alone takes some seconds
 MOVE_SECONDS = 5.0
@@ -49,17 +49,35 @@ def find_submission(name: str) -> Submission | None:
     return Submission(name) if name.endswith(".py") and user_path(name).is_file() else None
 
 
-class SubmissionProcess(LineProcess):
-    """The process of a submission, see `alphago.arena.submission_process`; it has a temporary folder of its own."""
+def travelling(env: GameEnv) -> str:
+    """Return a game's class and config as text, from which a submission's process makes the game.
 
-    def __init__(self, submission: Submission, env: GameEnv) -> None:
+    Raises:
+        ValueError: for a game that another process cannot import.
+    """
+    try:
+        pickled = pickle.dumps((type(env), dict(env.config)))
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(f"submissions need a game that another process can make, got {shown(env)}: {error}") from None
+    if type(env).__module__ == "__main__":
+        raise ValueError(f"submissions need a game in a module of its own, got {shown(env)} of this program")
+    return pickled.hex()
+
+
+class SubmissionProcess(LineProcess):
+    """The process of a submission, see `alphago.arena.submission_process`; it has a temporary folder of its own.
+
+    Args:
+        game: the text of `travelling`.
+    """
+
+    def __init__(self, submission: Submission, game: str) -> None:
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        file, game = str(submission.path), pickle.dumps(env).hex()
-        command = python_command("-B", "-m", "alphago.arena.submission_process", file, game)
+        command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path))
         environment = {**child_environment(), "TMPDIR": self.folder.name, "OMP_NUM_THREADS": "1"}
         try:
             super().__init__(command, name=submission.file, cwd=self.folder.name, env=environment)
-            self.ask("begin", START_SECONDS)
+            self.ask(f"begin {game}", START_SECONDS)
         except BaseException:
             self.folder.cleanup()
             raise
@@ -92,6 +110,9 @@ class SubmissionPlayer(ProgramPlayer):
 
     Args:
         seeds: the random seed of each game.
+
+    Raises:
+        ValueError: for a game that another process cannot import.
     """
 
     question = "choose"
@@ -99,6 +120,7 @@ class SubmissionPlayer(ProgramPlayer):
     def __init__(self, env: GameEnv, submission: Submission, seeds: Sequence[int]) -> None:
         super().__init__(env, submission.file, len(seeds))
         self.submission, self.seeds = submission, seeds
+        self.game = travelling(env)
         self.process: SubmissionProcess | None = None
         self.unusable = ""  # why the file cannot be imported
 
@@ -120,7 +142,7 @@ class SubmissionPlayer(ProgramPlayer):
             raise EngineError(self.unusable)
         if self.process is None or self.process.closed:
             try:
-                self.process = SubmissionProcess(self.submission, self.env)
+                self.process = SubmissionProcess(self.submission, self.game)
             except EngineError as error:
                 self.unusable = str(error)
                 raise

@@ -1,7 +1,8 @@
-"""The process of a submission: `python -m alphago.arena.submission_process FILE GAME`, started by `SubmissionProcess`.
+"""The process of a submission: `python -m alphago.arena.submission_process FILE`, started by `SubmissionProcess`.
 
-Each line on stdin is answered by one: "begin" by "move", and "choose", a seed and the moves of a game by "move" and the
-move that the file's `choose` returns; or by "error" and a sentence.  What the file prints goes to stderr.
+Each line on stdin is answered by one: "begin" and the game by "move", and "choose", a seed and the moves of a game by
+"move" and the move that the file's `choose` returns; or by "error" and a sentence.  What the file prints goes to
+stderr.
 """
 
 import os
@@ -22,18 +23,20 @@ LONGEST = 300  # letters of an answer
 
 
 def main() -> None:
-    file, game = sys.argv[1:]
+    (file,) = sys.argv[1:]
     lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
-    env, choose = pickle.loads(bytes.fromhex(game)), None
+    env, choose = None, None
     for line in lines:
-        _, *seed_and_moves = line.split()
+        _, *words = line.split()
         try:
             if choose is None:
+                kind, config = pickle.loads(bytes.fromhex(*words))
+                env = kind(**config)
                 choose, answer = read_function(file, env), ""
             else:
-                answer = move_text(env, choose, os.path.basename(file), *seed_and_moves)
+                answer = move_text(env, choose, os.path.basename(file), *words)
             print("move", answer[:LONGEST], file=answers, flush=True)
         except (Exception, SystemExit) as error:
             text = " ".join(f"{where(error, file)}{type(error).__name__}: {error}".split())

@@ -13,6 +13,7 @@ from alphago.arena.engine_player import RESIGN
 from alphago.arena.players import find_player
 from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.cli import main
+from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 ENV = TicTacToeEnv()
@@ -124,6 +125,29 @@ def choose(position):
     assert ask(ada) == RESIGN
     assert "the answer is not one whole line" in ada.faults[0]
     assert ada.process.closed
+
+
+def test_a_large_game_travels(tmp_path: Path) -> None:
+    env = GoEnv(19)
+    env.noted = "x" * 200_000  # what a game keeps stays here
+    path = tmp_path / "ada.py"
+    path.write_text("def choose(position):\n    return position.env.N\n")
+    ada = SubmissionPlayer(env, Submission(str(path), move_seconds=60), [7])
+    try:
+        assert ask(ada) == 19
+    finally:
+        ada.close()
+
+
+def test_a_game_that_cannot_travel(tmp_path: Path) -> None:
+    class LocalEnv(TicTacToeEnv):
+        pass
+
+    with pytest.raises(ValueError, match=r"a game that another process can make, got LocalEnv\(\): "):
+        SubmissionPlayer(LocalEnv(), Submission("ada.py"), [7])
+    LocalEnv.__module__, LocalEnv.__qualname__ = "__main__", "LocalEnv"
+    with pytest.raises(ValueError, match=r"submissions need a game "):
+        SubmissionPlayer(LocalEnv(), Submission("ada.py"), [7])
 
 
 def test_a_slow_one_is_ended(tmp_path: Path) -> None:
