@@ -323,10 +323,12 @@ def verdicts(path: Path) -> dict[str, str]:
     with TemporaryDirectory() as folder:
         out = Path(folder) / "verdicts"
         out.touch()
-        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        command, nothing = [sys.executable, __file__, str(path), str(out)], subprocess.DEVNULL
         try:
-            done = subprocess.run([sys.executable, __file__, path, out], **quiet, timeout=SECONDS, check=False)
-            end = f"the notebook has ended Python (exit status {done.returncode})"
+            status = subprocess.run(
+                command, stdin=nothing, stdout=nothing, stderr=nothing, timeout=SECONDS, check=False
+            ).returncode
+            end = f"the notebook has ended Python (exit status {status})"
         except subprocess.TimeoutExpired:
             end = f"no verdict within {SECONDS} s"
         told = dict(map(json.loads, out.read_text().splitlines()))
