@@ -85,7 +85,7 @@ class WideningRule(SearchRule):
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return whether there is only one legal action: one child, and none that waits."""
-        return only_child(tree) & (tree.next_action[:, ROOT] == NONE)
+        return only_child(tree, np.arange(len(budget))) & (tree.next_action[:, ROOT] == NONE)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
         visits = root_visits(tree, games)

@@ -92,7 +92,9 @@ class CGZeroRule(PuctRule):
 
         With `near_best`, moves do not depend on the most visited action, so only a single legal action is certain.
         """
-        return super().settled(tree, budget) if self.settings.near_best is None else only_legal(tree)
+        if self.settings.near_best is None:
+            return super().settled(tree, budget)
+        return only_legal(tree, np.arange(len(budget)))
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return each game's action: with `near_best` drawn among the nearly best actions, otherwise as PUCT does.

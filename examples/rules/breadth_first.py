@@ -1,9 +1,8 @@
 """Search in breadth: visits are dealt out by the priors, level by level, and policies computed from the leaves up.
 
 Of a node's n visits one is its own evaluation, and the priors share out the rest among its actions, whatever their
-values: so all nodes of a level are evaluated in one batch.  From the leaves up, a node's value is the mean of its own
-and of its actions' by the policy that best trades their values against the distance from the prior (Grill et al.
-2020).  This is RMCTS (Frankston and Howard 2026, arXiv 2601.01301).
+values: so a level is evaluated in one batch.  A node's value is the mean of its own and of its actions' by the policy
+that best trades their values against the distance from the prior (Grill et al. 2020): RMCTS (arXiv 2601.01301, 2026).
 
     alphago train --board-size 7 --search examples/rules/breadth_first.py:BreadthFirst --leaves 16 --readouts 16
 """
@@ -122,7 +121,7 @@ class BreadthRule(PuctRule):
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return whether there is only one legal action: what else is dealt out is looked at."""
-        return only_legal(tree)
+        return only_legal(tree, np.arange(len(budget)))
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
         """Return the roots' best policies, float32 [n, A], from those of all nodes, children before their parents."""

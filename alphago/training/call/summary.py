@@ -14,6 +14,7 @@ from alphago.training.recipes import RECIPES
 from alphago.training.runs.config import flat_settings, game_flag, game_of, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
+MOMENT = 0.5 / 60  # minutes that may lie between a run's last row and its end
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
@@ -139,7 +140,8 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
         matches: those of evaluations.jsonl.
     """
     for setting, (spent, limit) in limits(settings, last).items():
-        if spent >= limit:
+        between = 0 if setting == "num_games" else min(0.02 * limit, MOMENT)  # the row is older than the run's end
+        if spent >= limit - between:
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
     tests = [row for row in matches if "sprt" in row]
     if tests and tests[-1]["sprt"] == "accept":
