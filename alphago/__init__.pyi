@@ -14,8 +14,8 @@ from alphago.env.position import IllegalMove as IllegalMove
 from alphago.env.position import Position as Position
 from alphago.env.reversi import ReversiEnv as ReversiEnv
 from alphago.env.vector import VectorEnv as VectorEnv
+from alphago.exams.exam_call import exam as exam
 from alphago.exams.exam_result import ExamResult as ExamResult
-from alphago.exams.taking import exam as exam
 from alphago.mcts.analysis import analyze as analyze
 from alphago.mcts.analysis import iter_analysis as iter_analysis
 from alphago.mcts.analysis_result import Analysis as Analysis
@@ -26,7 +26,7 @@ from alphago.mcts.rule import SearchSettings as SearchSettings
 from alphago.nn.net import NeuralNet as NeuralNet
 from alphago.nn.net import load_model as load_model
 from alphago.records.dataset import Dataset as Dataset
-from alphago.records.importing import import_games as import_games
+from alphago.records.dataset_import import import_games as import_games
 from alphago.records.record import GameRecord as GameRecord
 from alphago.training.call.selfplay_call import selfplay as selfplay
 from alphago.training.call.train_call import train as train

@@ -27,7 +27,7 @@ import numpy as np
 from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet, Position, analyze, load_model
-from alphago.nn.reading import stack
+from alphago.nn.forecasts import stack
 from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine
 

@@ -26,11 +26,11 @@ from alphago import GoEnv, NeuralNet, load_model, selfplay
 from alphago.cli.rates import network_rate
 from alphago.env.batch import GameBatch
 from alphago.mcts.evaluator import Evaluator
+from alphago.nn.forecasts import stack
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.frozen import frozen_parts
+from alphago.nn.inference.frozen_net import frozen_parts
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
-from alphago.nn.reading import stack
 from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"

@@ -25,16 +25,16 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.tournament import ProgressBar, Tournament, TournamentSettings
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
-from alphago.env.packaged import packaged_nets
+from alphago.env.packaged_nets import packaged_nets
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
-from alphago.exams.grades import grade_of
+from alphago.exams.grades import compute_grade
 from alphago.exams.grading import MOST_LOST, answer_all, exam_game, mark
 from alphago.exams.positions import find_exam
-from alphago.exams.statistics import mean_of
+from alphago.exams.statistics import estimate_mean
 from alphago.mcts import levels
 from alphago.mcts.analysis import BatchSearch, analyze
-from alphago.mcts.levels import LEVELS, describe_level, terms_of
+from alphago.mcts.levels import LEVELS, describe_level, level_conditions
 from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
 from alphago.records.dataset_writer import check_begun
@@ -116,7 +116,7 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
         positions = questions.positions_of(env)
         for row, level in zip(found["games"]["go"][board]["levels"], [*range(1, LEVELS), None], strict=True):
             if "exam" not in row:
-                grade = grade_of(mark(questions, answer_all(positions, evaluator, FULL, level=level)))
+                grade = compute_grade(mark(questions, answer_all(positions, evaluator, FULL, level=level)))
                 tell(row, "exam", grade.points, grade.positions)
                 print(board, row, flush=True)
         save(found)
@@ -159,7 +159,7 @@ def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
             file.write_text(json.dumps(saved), "utf-8")
     lost = np.concatenate(known)
     for row, column in zip(found["games"]["go"][str(size)]["levels"], lost.T, strict=True):
-        tell(row, "judged", mean_of(column), len(column))
+        tell(row, "judged", estimate_mean(column), len(column))
     save(found)
 
 
@@ -226,7 +226,7 @@ def measure_rates(options: argparse.Namespace, found: dict[str, Any]) -> None:
         moves = rate_moves(asked, net)  # [levels, draws, positions]
         lost = win_rates_lost(asked, likely, moves, net).mean(axis=1)  # [levels, positions]
         for level, (row, column) in enumerate(zip(found["games"][name][str(board)]["levels"], lost, strict=True), 1):
-            row |= dict(zip(("lost", "low", "high"), rounded(mean_of(column), 3), strict=True))
+            row |= dict(zip(("lost", "low", "high"), rounded(estimate_mean(column), 3), strict=True))
             row["positions"] = len(asked)
             print(name, level, row, flush=True)
         save(found)
@@ -253,7 +253,7 @@ def rate_moves(asked: list[Any], net: Any) -> np.ndarray:
     noise = np.random.default_rng(0).gumbel(size=(DRAWS, len(asked), net.env.action_space))
     moves = []
     for level in range(1, LEVELS):
-        terms = terms_of(level, net.env, evaluator.makes_forecasts)
+        terms = level_conditions(level, net.env, evaluator.makes_forecasts)
         with BatchSearch(asked, evaluator, terms.readouts, threads=1).analyst() as analyst:
             questions = analyst.ask_all([(position, Limit(0)) for position in asked], level=level, reuse=False)
             shares = np.array([question.last().shares for question in questions])

@@ -16,10 +16,10 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from alphago.cli.web import page_of
+from alphago.cli.web import export_page_text
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import Guard
-from alphago.ui.web.offer import offer_of
+from alphago.ui.web.offer import make_offer
 from alphago.ui.web.runs import Runs
 from alphago.ui.web.server import listen, make_app, new_server
 
@@ -31,9 +31,9 @@ PATIENCE = 600  # seconds
 
 def served(words: Sequence[str], level: int | None = None) -> tuple[Any, int]:
     """A server in a thread that offers what `alphago web` with these words does, and its port."""
-    offer = offer_of(words)
+    offer = make_offer(words)
     runs = Runs(offer.runs) if offer.runs else None
-    app = make_app(Engines(offer.choices, level=level), offer.bases, Guard("127.0.0.1"), runs, page_of)
+    app = make_app(Engines(offer.choices, level=level), offer.bases, Guard("127.0.0.1"), runs, export_page_text)
     listener, server = listen("127.0.0.1", 0), new_server(app)
     threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
     while not server.started:

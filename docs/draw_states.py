@@ -24,12 +24,12 @@ from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged_nets import packaged_net
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.ui.onefile.page import export_page
-from alphago.ui.web.new_game import link_of
+from alphago.ui.web.new_game import link_head
 
 ROOT = Path(__file__).parents[1]
 SIZES = [(1440, 900), (1280, 800), (820, 1180), (390, 844), (844, 390)]
@@ -219,7 +219,8 @@ def game_link(env: GameEnv, plies: int) -> str:
     while len(player.position.moves) < plies and not player.is_done():
         move = player.suggest_move()
         player.play_move(move)
-    return link_of(player.position)
+    moves = map(env.to_text, player.position.moves)
+    return f"{link_head(player.position.start)}&moves={'.'.join(moves)}"
 
 
 class Studio:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from alphago import import_games
-from alphago.records.converting import GameFilter
+from alphago.records.game_conversion import GameFilter
 from alphago.system.cores import available_cores
 
 TIMEOUT = 60.0  # seconds without any data

@@ -9,7 +9,7 @@ from textwrap import indent
 import pytest
 
 from alphago import GoEnv, NeuralNet, OwareEnv, load_model
-from alphago.cli import VERBS, parser_of, with_own_classes
+from alphago.cli import VERBS, make_parser, with_own_classes
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +79,7 @@ def parsed(line: str) -> argparse.Namespace:
     verb, *words = shlex.split(VARIABLE.sub("1", line))
     if verb not in VERBS:
         raise SystemExit(f"no command {verb}")
-    return parser_of(verb).parse_args(with_own_classes(words))
+    return make_parser(verb).parse_args(with_own_classes(words))
 
 
 LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]
@@ -99,7 +99,7 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
         verb, *words = with_own_classes(shlex.split(line))
         assert verb in VERBS, line
         options = {word.split("=")[0] for word in words if word.startswith("--")}
-        assert options <= set(parser_of(verb)._option_string_actions), line
+        assert options <= set(make_parser(verb)._option_string_actions), line
 
 
 @pytest.mark.parametrize("page", [*PAGES, *HISTORY], ids=name_of)

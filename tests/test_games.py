@@ -102,7 +102,7 @@ class TestCommandLineErrors:
     def test_no_network_in_the_package(
         self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        monkeypatch.setattr("alphago.env.packaged.NETWORKS", tmp_path)
+        monkeypatch.setattr("alphago.env.packaged_nets.NETWORKS", tmp_path)
         assert main(["play", "--game", "gomoku"]) == 2
         sentence = "no network for gomoku comes with the package: name one (alphago train --game gomoku)"
         assert capsys.readouterr().err == f"alphago play: {sentence}\n"

@@ -20,8 +20,8 @@ from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
 from alphago.cli.options import format_value, read_value
-from alphago.cli.settings_flags import setting_of
-from alphago.env.packaged import packaged_nets
+from alphago.cli.settings_flags import to_setting
+from alphago.env.packaged_nets import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.system.settings import addresses
 from alphago.training.history import number, read_rows
@@ -33,7 +33,7 @@ MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChe
 REFUSED = object()
 NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
 GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
-SETTINGS = {path: setting_of(address) for path, address in addresses(RunSettings).items()}
+SETTINGS = {path: to_setting(address) for path, address in addresses(RunSettings).items()}
 
 
 def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = ValueError) -> Any:

@@ -31,7 +31,7 @@ from alphago import (
 )
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
-from alphago.exams.making import MakeSettings
+from alphago.exams.exam_maker import MakeSettings
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.questions import Limit
 from alphago.nn.base import DenseBase, ResidualTower

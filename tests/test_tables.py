@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.cli import parser_of
+from alphago.cli import make_parser
 
 ROOT = Path(__file__).parents[1]
 SPEC = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
@@ -32,7 +32,7 @@ def test_rows_of_strength() -> None:
                 assert (ROOT / words[1]).is_file(), row["id"]
             else:
                 verb, *arguments = words[words.index("alphago") + 1 :]
-                assert parser_of(verb).parse_args(arguments)
+                assert make_parser(verb).parse_args(arguments)
         if row["status"] == "measured":
             assert row["wins"] + row["draws"] + row["losses"] == row["games"] > 0, row["id"]
             assert row["machine"], row["id"]

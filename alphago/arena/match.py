@@ -27,7 +27,7 @@ from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
-from alphago.workers.jobs import JobPool, pool_of
+from alphago.workers.jobs import JobPool, open_pool
 
 
 class MatchStopped(Exception):
@@ -152,8 +152,8 @@ def evaluate(
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1)
-    first_readouts, second_readouts = (check_int("readouts", n, 0) for n in pair_of("readouts", readouts))
-    first_search, second_search = pair_of("search", search)
+    first_readouts, second_readouts = (check_int("readouts", n, 0) for n in as_pair("readouts", readouts))
+    first_search, second_search = as_pair("search", search)
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
     device = device if workers is None else "cpu"
     first = entrant_for(black, env, first_readouts, first_search, device)
@@ -177,7 +177,7 @@ def evaluate(
         if progress:
             progress(game.number)
 
-    with pool_of(workers, env) as pool:
+    with open_pool(workers, env) as pool:
         numbers = range(num_games)
         play_match(env, (first, second), plan, numbers, add, stop=stop, adjudicator=referee, pool=pool)
     if len(games) < num_games:
@@ -185,7 +185,7 @@ def evaluate(
     return MatchResult.of(env, games)
 
 
-def pair_of(name: str, value: object) -> tuple[Any, Any]:
+def as_pair(name: str, value: object) -> tuple[Any, Any]:
     """Return an option's value for each player, given as a pair, or as one value for both.
 
     Args:

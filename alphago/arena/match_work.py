@@ -51,7 +51,7 @@ class MatchWork(RemoteWork):
         entrants = []
         with own_thread():
             for number, (plain, readouts, form, level) in enumerate(sides):
-                player = player_of(env, plain, level, arrays, prefix=f"{number}.")
+                player = rebuild_player(env, plain, level, arrays, prefix=f"{number}.")
                 search = form or None  # {} is the plain form of None
                 entrants.append(Entrant(player, readouts, search, level=level))
         return cls(env, entrants, MatchPlan(**plan))
@@ -67,7 +67,7 @@ def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[s
     """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
 
     "kind" in the data is "random", the class of the player's settings, or "network".  The settings' fields stand beside
-    it, or the network's game, architecture and "check", a digest of what it computes, which `player_of` compares.
+    it, or the network's game, architecture and "check", a digest of what it computes, which `rebuild_player` compares.
     """
     player = entrant.player
     if player == "random":
@@ -81,19 +81,19 @@ def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[s
             f"got {entrant.name or getattr(player, 'name', type(player).__name__)}"
         )
     config, weights = net_to_arrays(network)
-    evaluator = evaluator_of(network, env, entrant.level)
+    evaluator = make_evaluator(network, env, entrant.level)
     check = network_digest(own_view(env, evaluator), evaluator)
     return {"kind": "network", "game": plain_game(network.env), "net": config, "check": check}, weights
 
 
-def evaluator_of(network: Any, env: GameEnv, level: float | None) -> Any:
+def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
     """Return a network's evaluator for a worker; its results do not depend on which positions share a batch."""
     if level is not None:
         return as_evaluator(network, env, forecasts=True)
     return network.evaluator(exact=True, shared=False)
 
 
-def player_of(
+def rebuild_player(
     env: GameEnv, plain: dict[str, Any], level: float | None, arrays: dict[str, np.ndarray], prefix: str
 ) -> PlayerSource:
     """Return the player that `plain_player` described by `plain`.
@@ -112,7 +112,7 @@ def player_of(
         player: PlayerSource = PLAYERS_BY_NAME[kind](**fields)
         return player
     weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    evaluator = evaluator_of(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)
+    evaluator = make_evaluator(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)
     check_network(own_view(env, evaluator), evaluator, plain["check"])
     return evaluator
 

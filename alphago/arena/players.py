@@ -14,10 +14,10 @@ from alphago.arena.submission import Submission, find_submission
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
-from alphago.env.packaged import packaged_nets
+from alphago.env.packaged_nets import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator, new_boards
 from alphago.mcts.level_choice import level_shares
-from alphago.mcts.levels import terms_of
+from alphago.mcts.levels import level_conditions
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
 from alphago.mcts.search import Search
@@ -108,7 +108,7 @@ class LevelPlayer:
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
         self.search = Search(env, evaluator, games, Puct(leaves=LEAVES), forecasts=True)
-        self.terms = terms_of(level, env, self.search.has_forecasts)
+        self.terms = level_conditions(level, env, self.search.has_forecasts)
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         readouts = np.zeros(self.search.games, np.int32)

@@ -14,7 +14,7 @@ from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.arena.submission import MOVE_SECONDS, Submission
 from alphago.env.game import GameEnv
-from alphago.mcts.levels import LevelTerms, terms_of
+from alphago.mcts.levels import LevelTerms, level_conditions
 from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
 from alphago.system.live_bar import LiveBar
@@ -160,7 +160,7 @@ class Tournament:
         """Return at what loss and with how many readouts an entrant's level plays now; None at full strength."""
         if entrant.level is None:
             return None
-        return terms_of(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
+        return level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
 
     def plan(self) -> MatchPlan:
         """Return what determines the games of each match, except the players."""

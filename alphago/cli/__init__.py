@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import alphago
 from alphago.cli.errors import error_text, memory_warning
-from alphago.cli.options import Parser, usage_of
+from alphago.cli.options import Parser, format_usage
 from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
 from alphago.system.validation import near_misses, printable, shortened
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except argparse.ArgumentTypeError as error:
             print(f"alphago {verb}: {error}", file=sys.stderr)
             return USAGE_ERROR
-        parser = parser_of(verb)
+        parser = make_parser(verb)
         options = parser.parse_args(words[1:])
     if is_process:
         gc.freeze()  # nor do later collections look at it
@@ -109,12 +109,12 @@ def with_own_classes(words: list[str]) -> list[str]:
 
     with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
         import_named_game(words)
-    actions = parser_of(words[0])._option_string_actions if words[0] in TAKE_PLAYERS else {}
+    actions = make_parser(words[0])._option_string_actions if words[0] in TAKE_PLAYERS else {}
     flags = {flag for flag, action in actions.items() if action.nargs != 0} - {"--anchor"}
     return import_named_searches(words, flags if actions else None)
 
 
-def parser_of(verb: str) -> Parser:
+def make_parser(verb: str) -> Parser:
     """Return the parser of a verb; the parsed options' attribute `run` is the function that runs the command.
 
     It has the options of all games in GAMES.
@@ -122,7 +122,7 @@ def parser_of(verb: str) -> Parser:
     module = importlib.import_module(f"alphago.cli.{VERBS[verb][0]}")
     parser = Parser(f"alphago {verb}", module.run)
     module.add_options(parser)
-    parser.usage = usage_of(parser)
+    parser.usage = format_usage(parser)
     return parser
 
 

@@ -52,7 +52,7 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory"
     if isinstance(error, UnusedSetting):
-        flags = flags_of(parser)
+        flags = setting_flags(parser)
         part, value = error.option  # this value chooses the part that has the setting
         if part not in flags:
             return str(error)
@@ -72,11 +72,11 @@ def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
     begin = SETTINGS.match(text)
     if begin is None:
         return text
-    flags = flags_of(parser)
+    flags = setting_flags(parser)
     return re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0]) + text[begin.end() :]
 
 
-def flags_of(parser: argparse.ArgumentParser) -> dict[str, str]:
+def setting_flags(parser: argparse.ArgumentParser) -> dict[str, str]:
     """Return the flag of each setting that the parser has an option for."""
     options = [action for action in parser._actions if action.option_strings]
     # A game's keyword is called "game:komi" among the parsed options.

@@ -13,7 +13,7 @@ from alphago.cli.options import Parser, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
-from alphago.workers.jobs import pool_of
+from alphago.workers.jobs import open_pool
 
 
 def add_options(parser: Parser) -> None:
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     bar = ProgressBar()
     stopped = False
     try:
-        with pool_of(options.workers, env) as pool:
+        with open_pool(options.workers, env) as pool:
             tournament.play(bar, pool)
     except KeyboardInterrupt:
         stopped = True

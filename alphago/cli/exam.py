@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 def grade(options: argparse.Namespace) -> int:
     """Grade networks, and print, draw and write what was asked for."""
-    from alphago.exams.taking import exam  # imported late, since it loads torch
+    from alphago.exams.exam_call import exam  # imported late, since it loads torch
 
     bar = LiveBar(total=0, unit="position", leave=False)
 
@@ -114,7 +114,7 @@ def halves_text(result: "ExamResult") -> str:
 
 def make(options: argparse.Namespace) -> int:
     """Make an exam, with a progress bar."""
-    from alphago.exams.making import make_exam  # imported late, since it loads the readers of games
+    from alphago.exams.exam_maker import make_exam  # imported late, since it loads the readers of games
 
     missing = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is None]
     if missing or options.networks:

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     sections = describe_machine()
     sections["versions"] = {"alphago": alphago.__version__, **sections["versions"]}
     if options.what is not None:
-        before, after = facts_of(options.what)
+        before, after = describe_target(options.what)
         sections = {**before, **sections, **after}
     rates = measure_rates(seconds) if seconds else {}
     if options.json:
@@ -76,7 +76,7 @@ def bibtex() -> str:
     )
 
 
-def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return sections about a run or a network: those to print before the machine's sections, and those to print after.
 
     Both are dictionaries that hold the facts of each section by the section's title.
@@ -96,11 +96,11 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
             raise
         shares = {}  # a run without two iterations yet
     before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
-    after = {"time": shares, **workers_of(path), "resignation": resignation_notes(path / LATEST)}
+    after = {"time": shares, **describe_workers(path), "resignation": resignation_notes(path / LATEST)}
     return before, after | ({"next": next_steps(path, read_config(path))} if is_run else {})
 
 
-def workers_of(folder: Path) -> dict[str, dict[str, Any]]:
+def describe_workers(folder: Path) -> dict[str, dict[str, Any]]:
     """Return a section about the workers of a run's latest iteration; {} if it had none."""
     rows = read_rows(folder / METRICS, "seconds")
     facts = worker_facts(rows[-1]) if rows else {}

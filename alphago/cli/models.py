@@ -6,12 +6,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from alphago.cli.options import Parser, Setting, add_setting, in_shell, integer, option, settings_of
+from alphago.cli.options import Parser, Setting, add_setting, in_shell, integer, keyword_settings, option
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game, with_settings
 from alphago.env.go_rules import named_rules, played_rules
-from alphago.env.packaged import packaged_net, packaged_nets, usual_game
+from alphago.env.packaged_nets import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
 
 RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
@@ -68,7 +68,7 @@ def add_game_settings(parser: Parser) -> None:
     """
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
-        for setting in settings_of(env):
+        for setting in keyword_settings(env):
             if setting.name != "board_size" and setting.types:
                 keywords.setdefault(setting.name, []).append((name, setting))
     group = parser.section("the game")
@@ -114,7 +114,7 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 def is_rules_of_oware(word: object) -> bool:
     """Return whether a word is a value of the keyword `rules` of Oware, or of another game that has this keyword."""
-    settings = [setting for env in GAMES.values() for setting in settings_of(env)]
+    settings = [setting for env in GAMES.values() for setting in keyword_settings(env)]
     return any(word in setting.choices for setting in settings if setting.name == RULES)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from alphago.cli.models import add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import Parser, integer, option
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged_nets import packaged_net
 
 if TYPE_CHECKING:
     from alphago.nn.net import NeuralNet
@@ -33,7 +33,7 @@ def exam_sentence(network: "NeuralNet") -> str:
     Raises:
         ValueError: if there is no exam for its game and board.
     """
-    from alphago.exams.taking import exam  # imported late, since it loads torch
+    from alphago.exams.exam_call import exam  # imported late, since it loads torch
 
     result = exam(network, READOUTS)
     points = result.grade().points

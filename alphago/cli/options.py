@@ -115,7 +115,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def usage_of(parser: Parser) -> str:
+def format_usage(parser: Parser) -> str:
     """Return how a command is called: its arguments, the options that must be given, and [OPTIONS]."""
     words = [parser.prog]
     for action in parser._actions:
@@ -180,7 +180,7 @@ class Setting:
 
     @property
     def metavar(self) -> str:
-        metavars = [METAVARS.get(kind) or metavar_of(kind) for kind in self.types if kind is not NoneType]
+        metavars = [METAVARS.get(kind) or tuple_metavar(kind) for kind in self.types if kind is not NoneType]
         return "|".join(metavars) or "none"
 
 
@@ -220,7 +220,7 @@ def format_value(value: object) -> str:
     return ",".join(map(format_value, value))
 
 
-def metavar_of(kind: object) -> str:
+def tuple_metavar(kind: object) -> str:
     """Return the help's notation for a tuple type: "TEXT,…" for texts, "A:B" for a pair, "A:B,…" for pairs."""
     first, second = get_args(kind)
     if second is not Ellipsis:
@@ -239,7 +239,7 @@ def shell_notation(value: str) -> str:
     return format_value(ast.literal_eval(value))
 
 
-def settings_of(target: type) -> list[Setting]:
+def keyword_settings(target: type) -> list[Setting]:
     """Return a Setting for each keyword of a class such as `GoEnv`, in order."""
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
     settings = []
@@ -248,7 +248,7 @@ def settings_of(target: type) -> list[Setting]:
             continue
         default_hint = bool if isinstance(parameter.default, bool) else int | float | str
         hint = hints.get(name, default_hint)  # a custom game's constructor may have no type hints
-        settings.append(typed_setting(name, hint, parameter.default, help_of(target, name)))
+        settings.append(typed_setting(name, hint, parameter.default, keyword_help(target, name)))
     return settings
 
 
@@ -266,7 +266,7 @@ def is_typed(kind: object) -> bool:
     return kind in (*EXPECTED, bool, NoneType) or get_origin(kind) in (Literal, tuple)
 
 
-def help_of(target: type, name: str) -> str:
+def keyword_help(target: type, name: str) -> str:
     """Return the help of a class's keyword: the text behind `name: ` in the class's docstring."""
     for match in PARAGRAPH.finditer(inspect.cleandoc(target.__doc__ or "")):
         if name in match["names"].split(", "):

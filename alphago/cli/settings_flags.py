@@ -37,18 +37,18 @@ def add_flags(
     by_path = [path for path, address in known.items() if not address.keyword]
     is_long = any(declaration(address).metadata["shown"] for address in known.values())
     for address in known.values():
-        setting = setting_of(address)
+        setting = to_setting(address)
         if not (address.keyword and (setting.types or setting.choices)):
             continue
         heading = address.title or title
         group = parser.section(heading, (notes or {}).get(heading))
         default = (defaults or {}).get(address.keyword, setting.default)
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
-        names = {other.keyword: flag_of(other.keyword) for other in known.values() if other.keyword}
+        names = {other.keyword: flag_name(other.keyword) for other in known.values() if other.keyword}
         siblings = [sibling for sibling in known.values() if sibling.owner is address.owner and sibling.keyword]
-        names |= {sibling.field.name: flag_of(sibling.keyword) for sibling in siblings}
+        names |= {sibling.field.name: flag_name(sibling.keyword) for sibling in siblings}
         setting = replace(setting, default=default, text=in_shell(setting.text, names))
-        flag = flag_of(address.keyword)
+        flag = flag_name(address.keyword)
         add_setting(group, flag, setting)
         if is_long:
             parser.shorten(flag, brief(setting, address))
@@ -73,7 +73,7 @@ class SetByPath(argparse.Action):
             parser.error(f"--set has no setting {path}: {near_misses(path, list(known), '--help-all lists them')}")
         if not equals:
             parser.error(f"--set takes PATH=VALUE, got {values}")
-        setting = setting_of(known[path])
+        setting = to_setting(known[path])
         try:
             value = setting.read(text) if setting.types else text
         except argparse.ArgumentTypeError as error:
@@ -88,12 +88,12 @@ def given_settings(options: argparse.Namespace, root: type) -> dict[str, Any]:
     return given | getattr(options, BY_PATH, {})
 
 
-def flag_of(keyword: str) -> str:
+def flag_name(keyword: str) -> str:
     """Return the flag of a keyword."""
     return "--" + SHORT.get(keyword, keyword).replace("_", "-")
 
 
-def setting_of(address: Address) -> Setting:
+def to_setting(address: Address) -> Setting:
     """Convert a setting to a Setting of the command line.
 
     The result has neither types nor choices if the setting's values cannot be written on a command line.

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
-from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset, is_dataset
+from alphago.records.dataset_import import ImportReport, import_games
 from alphago.records.dataset_writer import Split
-from alphago.records.importing import ImportReport, import_games
+from alphago.records.game_conversion import GameFilter
 from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 

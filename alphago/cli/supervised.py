@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
-    env, net = game_of(options)
+    env, net = choose_game(options)
     if options.test:
         if net is None:
             raise ValueError("--test must have a network to test: --model FILE")
@@ -67,7 +67,7 @@ def measures_text(measures: Mapping[str, float]) -> str:
     )
 
 
-def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
+def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
     """Return the game, and the network to start from, or None for a new network.
 
     With --model, the game is the network's.  Without --model, the game is that of the run in --folder, or of the run

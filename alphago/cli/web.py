@@ -45,10 +45,10 @@ def run(options: argparse.Namespace) -> int:
     is_compiling = warm_up(options.game or USUAL_GAME) is not None
     from alphago.ui.web import server
     from alphago.ui.web.engines import Engines
-    from alphago.ui.web.offer import offer_of
+    from alphago.ui.web.offer import make_offer
 
     given = given_game_settings(options)
-    offer = offer_of(options.what, options.game, options.board_size, given)
+    offer = make_offer(options.what, options.game, options.board_size, given)
     first_level = None if options.what else FIRST_LEVEL  # None: a named network plays at full strength
     level = options.level or first_level
     engines = Engines(offer.choices, options.device, level)
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         from alphago.ui.web.runs import Runs  # imported late, since it loads torch
 
         runs = Runs(offer.runs)
-    app = server.make_app(engines, offer.bases, guard, runs, page_of)
+    app = server.make_app(engines, offer.bases, guard, runs, export_page_text)
     first_game = next(iter(offer.bases.values()))  # the page begins with it
     ready = threading.Thread(target=get_ready, args=(engines, first_game, is_compiling), daemon=True)
     ready.start()
@@ -68,9 +68,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def page_of(source: Any, env: GameEnv) -> str:
+def export_page_text(source: Any, env: GameEnv) -> str:
     """Return a network as the text of a file that plays alone."""
-    from alphago.ui.onefile.page import page_of as text_of  # imported late, since it loads torch
+    from alphago.ui.onefile.page import render_page as text_of  # imported late, since it loads torch
 
     return text_of(source, env)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more words may follow it
 
 
-def ends_of(values: Sequence[float], low: float | None = None, high: float | None = None) -> tuple[float, float]:
+def axis_limits(values: Sequence[float], low: float | None = None, high: float | None = None) -> tuple[float, float]:
     """Return the lower and the upper end of an axis, which are never equal.
 
     Args:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from alphago.drawing.axes import SHARE, ends_of, number_text, smooth, spaced_indices, spread, ticks
+from alphago.drawing.axes import SHARE, axis_limits, number_text, smooth, spaced_indices, spread, ticks
 from alphago.drawing.shapes import (
     BLUE,
     BOLD_LETTER,
@@ -150,9 +150,9 @@ def panel_drawing(panel: CurvePanel, x_label: str) -> Drawing:
 def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
     curves = [curve for curve in panel.curves if len(curve.x)]
-    labels = labels_of(panel)
+    labels = unnamed_labels(panel)
     wide, high = size
-    title = paragraph(title_of(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
+    title = paragraph(panel_title(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
     shapes: list[Shape] = [*title]
     top = title[-1].y + 0.8 * SIZE
     if panel.picture is not None:
@@ -190,14 +190,14 @@ def picture_shapes(picture: Drawing, wide: float, top: float, high: float) -> li
     return [move(shape, left, top, scale) for shape in flat(picture.layers)]
 
 
-def labels_of(panel: CurvePanel) -> list[tuple[str, Dash]]:
+def unnamed_labels(panel: CurvePanel) -> list[tuple[str, Dash]]:
     """Return the labels of a panel's curves that have no names, with their line styles, each once."""
     return list(dict.fromkeys((curve.label, curve.dash) for curve in panel.curves if curve.label and not curve.name))
 
 
-def title_of(panel: CurvePanel) -> str:
+def panel_title(panel: CurvePanel) -> str:
     """Return a panel's title with its unit, and with the label of its curves if all have the same label."""
-    labels = labels_of(panel)
+    labels = unnamed_labels(panel)
     label = f": {labels[0][0]}" if len(labels) == 1 else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return f"{panel.title}{label}" + (f" [{unit}]" if unit else "")
@@ -229,7 +229,7 @@ def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     lasts = [curve.x[-1] for curve in curves]
     if panel.places:
         lasts.append(len(panel.places) - 1.0)
-    return ends_of([first, *lasts])
+    return axis_limits([first, *lasts])
 
 
 def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
@@ -239,7 +239,7 @@ def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
         values += [*curve.y, *(curve.low or ()), *(curve.high or ())]
     if panel.level is not None:
         values.append(panel.level)
-    low, high = ends_of(values, panel.low, panel.high)
+    low, high = axis_limits(values, panel.low, panel.high)
     room = ROOM * (high - low)
     return (low - room if panel.low is None else low), (high + room if panel.high is None else high)
 

@@ -104,15 +104,15 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
 
 
 def marked_actions(overlay: Overlay) -> list[int]:
-    """Return the actions that get a disc: those with the greatest weights (see `weights_of`), in descending order."""
-    weights = weights_of(overlay)
+    """Return the actions that get a disc: those with the greatest weights (`action_weights`), in descending order."""
+    weights = action_weights(overlay)
     weights_are_priors = overlay.visits is None and overlay.priors is not None
     least = LEAST_PRIOR if weights_are_priors else 1e-9  # any weight above 0
     order = np.argsort(-weights, kind="stable")[:MOST_DISCS].tolist()
     return [action for action in order if weights[action] >= least]
 
 
-def weights_of(overlay: Overlay) -> np.ndarray:
+def action_weights(overlay: Overlay) -> np.ndarray:
     """Return each action's weight, float64 [A]: visits, else priors, else win rates; [0] if all are None."""
     numbers = overlay.priors if overlay.visits is None else overlay.visits
     if numbers is None and overlay.q is not None:
@@ -120,7 +120,7 @@ def weights_of(overlay: Overlay) -> np.ndarray:
     return np.array([] if numbers is None else numbers, np.float64)
 
 
-def text_of(overlay: Overlay, action: int, best: int) -> str:
+def disc_text(overlay: Overlay, action: int, best: int) -> str:
     """Return the number on an action's disc as text; `best`: the action of the first, ringed disc."""
     name = overlay.shown
     if name == "visits":
@@ -158,7 +158,7 @@ def short_count(count: int) -> str:
 
 def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
     """Return a disc for each marked action that has a spot: darker for a greater weight, the first with a ring."""
-    marked, weights = marked_actions(overlay), weights_of(overlay)
+    marked, weights = marked_actions(overlay), action_weights(overlay)
     shapes: list[Shape] = []
     for action in marked:
         spot = spots[action]
@@ -178,7 +178,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
 
 def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -> list[Text]:
     """Return the texts on a disc: its number, and below it the visits if they are known and are not that number."""
-    text = text_of(overlay, action, best)
+    text = disc_text(overlay, action, best)
     if overlay.visits is None or overlay.shown == "visits":
         return [Text(spot.x, spot.y, text, letters(text, ONE_LINE) * spot.radius, ink, bold=True)]
     count = short_count(int(overlay.visits[action]))
@@ -235,11 +235,11 @@ def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[in
     if marked and name is not None:
         number = SHOWN[name]
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""
-        # `weights_of` colours the discs by the first numbers of MORE that the overlay has.
+        # `action_weights` colours the discs by the first numbers of MORE that the overlay has.
         more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
         outside = [action for action in marked if spots[action] is None]
         listed = outside[:MOST_NAMED]
-        texts = ", ".join(f"{to_text(action)} {text_of(overlay, action, marked[0])}" for action in listed)
+        texts = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in listed)
         if len(outside) == len(marked):
             return [f"Moves, with the {number}: {texts}."]
         sentences.append(f"On a disc: {number}{below}. Darker: {more}; ringed: the {most}.")

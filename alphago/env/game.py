@@ -17,12 +17,12 @@ import numpy as np
 from alphago.drawing.board_view import SIDES, BoardView
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
-from alphago.env.game_options import HIDDEN, Option, option_of
+from alphago.env.game_options import HIDDEN, Option, to_option
 from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
 from alphago.system.other_names import GAME_NAMES, with_name_hints
-from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
+from alphago.system.validation import check_keywords, list_keywords, shown, takes_any_keyword
 
 PLAYER_NAMES = {1: SIDES[0], -1: SIDES[1]}
 
@@ -145,7 +145,7 @@ class GameEnv:
         batch = self.new_batch(1)
         set_up = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(set_up):
-            known = [*keywords_of(self.position), *keywords_of(set_up)]
+            known = [*list_keywords(self.position), *list_keywords(set_up)]
             allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
             check_keywords(f"{type(self).__name__}.position", setup, allowed)
         batch.reset(np.zeros(1, np.int64), **setup)
@@ -211,7 +211,7 @@ class GameEnv:
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game."""
-        return tuple(option_of(name, value) for name, value in self.config.items() if name not in HIDDEN)
+        return tuple(to_option(name, value) for name, value in self.config.items() if name not in HIDDEN)
 
     def choose(self, **chosen: object) -> Self:
         """Return the same game with other values of some `options`, each as `Option.read` returns it."""

@@ -55,7 +55,7 @@ class Option:
         return as_number(given) if isinstance(self.value, float) else given
 
 
-def option_of(name: str, value: object, **further: object) -> Option:
+def to_option(name: str, value: object, **further: object) -> Option:
     """Return the option for a value of a game's config.
 
     Args:

@@ -17,7 +17,7 @@ from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, check_board, check_player
 from alphago.env.game import GameEnv
-from alphago.env.game_options import Option, option_of
+from alphago.env.game_options import Option, to_option
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
@@ -184,7 +184,7 @@ class GoEnv(StonesEnv):
         name = rules_name(self.rules)
         names = tuple(dict.fromkeys([name, *played_rules()]))
         return (
-            option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, common=(9, 13, 19)),
+            to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, common=(9, 13, 19)),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
             Option("rules", "Rules", name, choices=names),
             Option(

@@ -13,7 +13,7 @@ from alphago.env.kernels import go_katago, go_ladders, go_planes
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_loops as loops
 from alphago.env.kernels import go_row as layout
-from alphago.env.packed import PackedBatch
+from alphago.env.packed_batch import PackedBatch
 
 
 class GoStart(NamedTuple):

@@ -111,7 +111,7 @@ class GoCount:
         return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}{beside}"
 
 
-def count_of(position: Position) -> GoCount | None:
+def count_as_alive(position: Position) -> GoCount | None:
     """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
     if not isinstance(position, GoPosition) or not position.is_over:
         return None

@@ -78,16 +78,16 @@ def read_rules(text: str) -> Rules | None:
     match = LONG_NAME.fullmatch(text.strip())
     if match:
         return Rules(match["ko"].lower(), match["suicide"] == "1")
-    return next((rules for name, rules in NAMED.items() if letters_of(name) == rules_word(text)), None)
+    return next((rules for name, rules in NAMED.items() if plain_letters(name) == rules_word(text)), None)
 
 
 def rules_word(text: str) -> str:
     """Return the short name of rules in lower case, such as "chinese" for "Chinese Rules" and "Chinese-KGS"."""
-    word = re.sub("rules?$", "", letters_of(text))
+    word = re.sub("rules?$", "", plain_letters(text))
     return ALIASES.get(word, word)
 
 
-def letters_of(text: str) -> str:
+def plain_letters(text: str) -> str:
     """Return the letters of a text in lower case, without other signs; 日本 and the like as English names."""
     for name, spellings in COUNTRIES.items():
         text = re.sub(spellings, name, text)
@@ -143,7 +143,7 @@ def why_other_score(text: str) -> str:
 
 def other_scoring(text: str) -> str:
     """Return what `why_other_score` does, but nothing of a bonus for handicap stones."""
-    words = letters_of(text)
+    words = plain_letters(text)
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
     fields = rules_fields(text) or long_name_fields(text)

@@ -9,7 +9,7 @@ from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
 from alphago.env.device_rows import DeviceRowBatch, rows_on
-from alphago.env.game_options import Option, option_of
+from alphago.env.game_options import Option, to_option
 from alphago.env.go_rules import star_points
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
@@ -60,8 +60,8 @@ class GomokuEnv(StonesEnv):
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size, and the stones in a row that win."""
         return (
-            option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
-            option_of("connect_row", self.connect_row, title="In a row"),
+            to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
+            to_option("connect_row", self.connect_row, title="In a row"),
         )
 
     @cached_property

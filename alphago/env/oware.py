@@ -13,10 +13,10 @@ from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import GameEnv
-from alphago.env.game_options import Option, option_of
+from alphago.env.game_options import Option, to_option
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
-from alphago.env.packed import RowBatch
+from alphago.env.packed_batch import RowBatch
 from alphago.env.position import PLAIN, Look, Position
 from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
@@ -135,8 +135,8 @@ class OwareEnv(GameEnv):
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: two of the rules."""
         return (
-            option_of("repetition", self.repetition, title="Repetition ends"),
-            option_of("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
+            to_option("repetition", self.repetition, title="Repetition ends"),
+            to_option("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
         )
 
     def replace(self, **options: object) -> "OwareEnv":

@@ -12,7 +12,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import PLAYER_NAMES
-from alphago.env.game_options import Option, option_of
+from alphago.env.game_options import Option, to_option
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import StonesBatch
@@ -64,7 +64,7 @@ class ReversiEnv(StonesEnv):
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size."""
-        return (option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)
+        return (to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, step=2),)
 
     @cached_property
     def symmetries(self) -> Symmetries:

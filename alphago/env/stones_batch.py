@@ -8,7 +8,7 @@ from alphago.env.board import check_board, check_player
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.kernels import rows as row_kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, OVER, PLY, TO_PLAY
-from alphago.env.packed import RowBatch
+from alphago.env.packed_batch import RowBatch
 
 
 class StonesBatch(RowBatch):

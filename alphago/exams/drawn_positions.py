@@ -116,7 +116,7 @@ class Drawn:
         )
 
 
-def read_games_of(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[GameRecord]:
+def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[GameRecord]:
     """Return games at `paths` that begin on the empty board; raise ValueError if there are none.
 
     Args:

@@ -12,11 +12,11 @@ from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.position import Look
-from alphago.exams.grades import Grade, difference_of, grade_of, grade_table, parts_table
+from alphago.exams.grades import Grade, compute_grade, grade_difference, grade_table, parts_table
 from alphago.exams.grading import MOST_LOST, Answers, Marks, mark
-from alphago.exams.kinds import KINDS, PHASES, kind_of, phase_of
+from alphago.exams.kinds import KINDS, PHASES, find_kind, find_phase
 from alphago.exams.positions import Exam
-from alphago.exams.statistics import Halves, halves_of
+from alphago.exams.statistics import Halves, compare_halves
 
 COLUMNS = 5  # positions side by side in a picture
 
@@ -51,14 +51,14 @@ class ExamResult:
             rows: their indices, or bools [n]; None for all positions.
         """
         marks = self.marks[player]
-        return grade_of(marks if rows is None else marks.take(rows))
+        return compute_grade(marks if rows is None else marks.take(rows))
 
     def paired(self, first: int = 1, second: int = 0) -> Grade:
         """Return the grade of player `first` minus that of `second`, from their differences in each position.
 
         The intervals are those of the mean differences; they are far narrower than the intervals of the two grades.
         """
-        return difference_of(self.marks[first], self.marks[second])
+        return grade_difference(self.marks[first], self.marks[second])
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -85,12 +85,12 @@ class ExamResult:
     @cached_property
     def phases(self) -> list[str]:
         """The phase of each position."""
-        return [phase_of(self.exam.size, int(plies)) for plies in self.exam.plies]
+        return [find_phase(self.exam.size, int(plies)) for plies in self.exam.plies]
 
     @cached_property
     def kinds(self) -> list[str]:
         """The kind of each position."""
-        return [kind_of(board, judged) for board, judged in zip(self.exam.boards, self.exam.positions, strict=True)]
+        return [find_kind(board, judged) for board, judged in zip(self.exam.boards, self.exam.positions, strict=True)]
 
     def halves(self, first: int = 0, second: int | None = None) -> Halves:
         """Return how random halves of the exam differ in the points that a player loses a move.
@@ -102,7 +102,7 @@ class ExamResult:
             ValueError: if the exam has only one position.
         """
         points = self.marks[first].points
-        return halves_of(points if second is None else points - self.marks[second].points)
+        return compare_halves(points if second is None else points - self.marks[second].points)
 
     def worst(self, player: int = 0, most: int = 10) -> list[int]:
         """Return the indices of the positions in which a player loses most, the worst first.
@@ -165,13 +165,13 @@ def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: 
     """
     drawings, captions = [], []
     for row, action, kind in zip(rows, actions, kinds, strict=True):
-        look = Look(caption="", overlay=overlay_of(exam, row, action), legend=False)
+        look = Look(caption="", overlay=exam_overlay(exam, row, action), legend=False)
         drawings.append(exam.boards[row].drawing(look))
-        captions.append(f"{caption_of(exam, row, action)}; {kind}")
+        captions.append(f"{move_caption(exam, row, action)}; {kind}")
     return to_svg(sheet(drawings, captions, COLUMNS, title=f"{title}; ringed: the best move"))
 
 
-def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
+def exam_overlay(exam: Exam, row: int, action: int) -> Overlay:
     """Return the discs of the best move and of `action` in a position of an exam."""
     judged, mover = exam.positions[row], exam.boards[row].to_play
     best_rate = judged.black_win if mover > 0 else 1 - judged.black_win  # the mover's, if it plays the best move
@@ -182,7 +182,7 @@ def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     return Overlay(q=q, priors=priors, show="q")
 
 
-def caption_of(exam: Exam, row: int, action: int) -> str:
+def move_caption(exam: Exam, row: int, action: int) -> str:
     """Return a sentence about a move: its player, the number of moves before it, its loss, and the best move."""
     judged, board = exam.positions[row], exam.boards[row]
     return (

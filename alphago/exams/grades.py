@@ -11,21 +11,21 @@ from alphago.exams.grading import Marks
 from alphago.exams.statistics import (
     UNKNOWN,
     Estimate,
-    correlation_of,
+    estimate_correlation,
+    estimate_mean,
+    estimate_share,
     mean_difference,
-    mean_of,
     root_difference,
     root_mean_square,
-    share_of,
 )
 
 # The columns: heading, name of the number in a Grade, decimals, whether the number is a share, and how it is estimated;
 # the correlation is not one of the marks alone, and a difference has none.
 COLUMNS: tuple[tuple[str, str, int, bool, Callable[[np.ndarray], Estimate] | None], ...] = (
-    ("points lost", "points", 2, False, mean_of),
-    ("win rate lost", "rate", 1, True, mean_of),
-    ("best move", "best", 0, True, share_of),
-    ("loses > 2", "blunders", 1, True, share_of),
+    ("points lost", "points", 2, False, estimate_mean),
+    ("win rate lost", "rate", 1, True, estimate_mean),
+    ("best move", "best", 0, True, estimate_share),
+    ("loses > 2", "blunders", 1, True, estimate_share),
     ("win rate off by", "win_error", 3, False, root_mean_square),
     ("lead off by", "lead_error", 1, False, root_mean_square),
     ("correlation", "correlation", 2, False, None),
@@ -67,14 +67,14 @@ class Grade:
         return row
 
 
-def grade_of(marks: Marks) -> Grade:
+def compute_grade(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
     estimates = {name: estimate(getattr(marks, name)) for name, estimate in ESTIMATES.items()}
-    correlation = correlation_of(marks.win_error + marks.judged, marks.judged)
+    correlation = estimate_correlation(marks.win_error + marks.judged, marks.judged)
     return Grade(len(marks.points), **estimates, correlation=correlation)
 
 
-def difference_of(first: Marks, second: Marks) -> Grade:
+def grade_difference(first: Marks, second: Marks) -> Grade:
     """Return the grade of `first` minus that of `second`, both on the same positions."""
     differences = {}
     for name, estimate in ESTIMATES.items():

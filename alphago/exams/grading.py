@@ -13,7 +13,7 @@ from alphago.exams.positions import Exam
 from alphago.mcts.analysis import BatchSearch
 from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.levels import LEVELS, terms_of
+from alphago.mcts.levels import LEVELS, level_conditions
 from alphago.mcts.puct import Puct
 from alphago.mcts.search_forms import SearchForm
 
@@ -128,7 +128,7 @@ def answer_all(
         tell: called with 1 after each position, in order.
     """
     if level is not None:
-        readouts = terms_of(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
+        readouts = level_conditions(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
     batch = BatchSearch(positions, evaluator, readouts, search, threads=threads)
     by_visits = level is None and readouts > 0 and isinstance(batch.settings, Puct)
     found = []

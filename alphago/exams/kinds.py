@@ -34,13 +34,13 @@ EYE_SPACE = 10  # largest number of points of an area in which a group lives or 
 CIRCLE = 4  # least number of stones around such an area
 
 
-def phase_of(size: int, plies: int) -> str:
+def find_phase(size: int, plies: int) -> str:
     """Return the phase, a name of PHASES, of a position after `plies` moves on a board of `size` x `size` points."""
     phases_begun = sum(plies >= share * size * size for share in BEGINNINGS)
     return PHASES[phases_begun]
 
 
-def kind_of(position: GoPosition, judged: ExamPosition) -> str:
+def find_kind(position: GoPosition, judged: ExamPosition) -> str:
     """Return the kind of a position, a name of KINDS.
 
     Args:
@@ -50,7 +50,7 @@ def kind_of(position: GoPosition, judged: ExamPosition) -> str:
     size, best = position.env.N, judged.best
     at_stake = 0.0 if best == position.env.pass_action else urgency(judged, size)
     if at_stake < URGENT:
-        return "endgame" if phase_of(size, len(judged.moves)) == "endgame" else "open"
+        return "endgame" if find_phase(size, len(judged.moves)) == "endgame" else "open"
     stones = Stones.of(position.board)
     if decides_ladder(stones, best, position.to_play):
         return "ladder"

@@ -55,7 +55,7 @@ def around(value: float, influence: np.ndarray) -> Estimate:
     return Estimate(value, value - margin, value + margin)
 
 
-def mean_of(values: np.ndarray) -> Estimate:
+def estimate_mean(values: np.ndarray) -> Estimate:
     """Return the mean of numbers [n]; UNKNOWN for none."""
     return around(float(values.mean()), values) if len(values) else UNKNOWN
 
@@ -69,14 +69,14 @@ def student(freedom: int) -> float:
 
 def mean_of_few(values: np.ndarray) -> Estimate:
     """Return the mean of numbers [n] with Student's interval, for few numbers of unknown variance; UNKNOWN for none."""
-    estimate = mean_of(values)
+    estimate = estimate_mean(values)
     if len(values) < 2:
         return estimate
     margin = estimate.margin * student(len(values) - 1) / Z
     return Estimate(estimate.value, estimate.value - margin, estimate.value + margin)
 
 
-def share_of(flags: np.ndarray) -> Estimate:
+def estimate_share(flags: np.ndarray) -> Estimate:
     """Return the share of True among bools [n], 0 .. 1, with Wilson's interval; UNKNOWN for none."""
     if not len(flags):
         return UNKNOWN
@@ -94,7 +94,7 @@ def root_mean_square(errors: np.ndarray) -> Estimate:
 
 def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the mean of first - second, both [n] on the same positions; bools count as 0 and 1."""
-    return mean_of(first.astype(np.float64) - second.astype(np.float64))
+    return estimate_mean(first.astype(np.float64) - second.astype(np.float64))
 
 
 def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
@@ -107,7 +107,7 @@ def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     return around(first_root - second_root, influence)
 
 
-def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
+def estimate_correlation(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the correlation of two numbers, each [n], with Fisher's interval; UNKNOWN if one is constant or n < 4."""
     if len(first) < 4 or np.isnan([first, second]).any():
         return UNKNOWN
@@ -120,7 +120,7 @@ def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
     return Estimate(correlation, math.tanh(middle - margin), math.tanh(middle + margin))
 
 
-def halves_of(values: np.ndarray, seed: int = 0) -> Halves:
+def compare_halves(values: np.ndarray, seed: int = 0) -> Halves:
     """Return how the means of random halves of numbers [n] differ, from SPLITS halvings.
 
     Raises:

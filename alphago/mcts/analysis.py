@@ -12,7 +12,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import as_evaluator, check_symmetries
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
 from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for, node_bytes
@@ -149,7 +149,7 @@ class BatchSearch:
         threads: int | None = None,
     ) -> None:
         self.positions = [positions] if isinstance(positions, Position) else list(positions)
-        self.env = game_of(self.positions)
+        self.env = common_game(self.positions)
         self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
         self.symmetries = check_bool("symmetries", symmetries)
         self.settings = make_search(settings, max(1, readouts), leaves_for(len(self.positions), readouts))
@@ -183,7 +183,7 @@ class BatchSearch:
     def options(self, avoid: Moves, allow: Moves, depth: int, plies: int, move_ownership: bool) -> dict[str, Any]:
         """Return options of `Analyst.ask_all` by arguments of `analyze`."""
         check_int("depth", depth, 1)
-        avoided, allowed = actions_of("avoid", avoid, self.env), actions_of("allow", allow, self.env)
+        avoided, allowed = to_actions("avoid", avoid, self.env), to_actions("allow", allow, self.env)
         if avoided and allowed:
             raise ValueError("avoid and allow must not be given together")
         if allowed:
@@ -196,7 +196,7 @@ class BatchSearch:
         }
 
 
-def game_of(positions: Sequence[Any]) -> GameEnv:
+def common_game(positions: Sequence[Any]) -> GameEnv:
     """Return the game of the positions.
 
     Raises:
@@ -216,7 +216,7 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
     return env
 
 
-def actions_of(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
+def to_actions(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
     """Return moves as actions; raise ValueError for a move that is not in the game.
 
     Args:

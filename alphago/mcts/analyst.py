@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.env.go_count import GoCount, count_of
+from alphago.env.go_count import GoCount, count_as_alive
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.evaluator import Evaluator, as_evaluator, as_network
-from alphago.mcts.forbidden import Forbidden, check_move_left, usable
+from alphago.mcts.forbidden_moves import Forbidden, check_move_left, usable
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level, is_measured
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
@@ -98,7 +98,7 @@ class Analyst:
 
         The network alone says which stones are dead.  A search would not find them: its passes end the game.
         """
-        counted = count_of(position)
+        counted = count_as_alive(position)
         if counted is None or not counted.position.board.any():
             return counted
         owners = self.ask(counted.before, limit=Limit(0)).last().found.as_black().raw_ownership

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from alphago.env.position import Position
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.search import SavedTree, Search
 
 MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
@@ -16,7 +16,7 @@ LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is
 Line = tuple[Hashable, ...]
 
 
-def start_of(position: Position) -> Line:
+def start_key(position: Position) -> Line:
     """Return what names the start of the game that leads to a position."""
     return position.env, repr(sorted(position.setup_in(position.env).items()))
 
@@ -36,7 +36,7 @@ class KeptTrees:
             kind: trees of different kinds are not mixed.
             rules: the moves that are missing in the tree.
         """
-        line = (kind, position.to_play, rules, *start_of(position), position.moves, position.movers)
+        line = (kind, position.to_play, rules, *start_key(position), position.moves, position.movers)
         with self._lock:
             self._drop(line)
             self._trees[line] = position, saved
@@ -50,7 +50,7 @@ class KeptTrees:
         Args:
             kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
         """
-        rules, plies, start = search.forbidden(game), len(position.moves), start_of(position)
+        rules, plies, start = search.forbidden(game), len(position.moves), start_key(position)
         earliest = plies if rules else max(0, plies - LOOK_BACK)
         for known in range(plies, earliest - 1, -1):
             mover = position.to_play if known == plies else position.movers[known]

@@ -19,7 +19,7 @@ import numpy as np
 
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.levels import POINTS, LevelTerms, terms_of
+from alphago.mcts.levels import POINTS, LevelTerms, level_conditions
 from alphago.mcts.rule import choose_actions, neutral_moves, winning_passes, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
@@ -75,7 +75,7 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
         chance: the random number, 0 .. 1, with which it is drawn.
         deadline: as in `level_shares`.
     """
-    terms = terms_of(level, search.env, search.has_forecasts)
+    terms = level_conditions(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
     least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0  # without points the value alone says it
     return LevelMove(int(choose_actions(shares, ALWAYS, np.array([chance]))[0]), shares[0], least_behind)
@@ -134,7 +134,7 @@ def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -
     neutral = neutral[neutral.any(axis=1)]
     losses.passes[found] = False
     losses.lost[found] = np.where(neutral, 0, np.nan)
-    losses.shares[found] = np.where(neutral, np.maximum(shares_of(losses.analysis)[found], LEAST_SHARE), 0)
+    losses.shares[found] = np.where(neutral, np.maximum(move_shares(losses.analysis)[found], LEAST_SHARE), 0)
 
 
 def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
@@ -145,18 +145,18 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     analysis = read_analysis(search, games, plies=1)
     env, unit, count = search.env, terms.unit, len(games)
     sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
-    all_shares = shares_of(analysis)
+    all_shares = move_shares(analysis)
     goal = terms.target / WORTH[unit]
     candidates = sensible & (all_shares >= least_shares(np.where(sensible, all_shares, 0), goal))
     passes = np.zeros(count, np.bool_)
     if env.pass_action is None:
-        worth = worth_of(search, games, analysis, candidates, unit)
+        worth = move_values(search, games, analysis, candidates, unit)
     else:
         # `should_pass` needs the worth of a pass, whatever its share.
         candidates[:, env.pass_action] = sensible[:, env.pass_action]
-        worth = worth_of(search, games, analysis, candidates, unit)
+        worth = move_values(search, games, analysis, candidates, unit)
         candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
-        all_shares = without_rash_passes(env, all_shares, analysis.value, outcomes_of(search, games))
+        all_shares = without_rash_passes(env, all_shares, analysis.value, current_outcomes(search, games))
         passes = should_pass(search, games, analysis, all_shares, worth, unit)
         passes |= ~candidates.any(axis=1) & (all_shares[:, env.pass_action] > 0)
     # Without candidates and with a pass that is rash or forbidden: the best move, though no person would play it.
@@ -168,7 +168,7 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     return MoveLosses(lost, shares, passes, analysis)
 
 
-def outcomes_of(search: Search, games: np.ndarray) -> np.ndarray:
+def current_outcomes(search: Search, games: np.ndarray) -> np.ndarray:
     """Return the outcomes of the boards as they are, float32 [n], from the movers' view."""
     return search.batch.outcome(games, np.empty(len(games), np.float32))
 
@@ -183,19 +183,19 @@ def played_losses(search: Search, games: np.ndarray, actions: np.ndarray, unit: 
     rows = np.arange(len(games))
     wanted = np.zeros(analysis.visits.shape, np.bool_)
     wanted[rows, actions] = True
-    worth = worth_of(search, games, analysis, wanted, unit)
-    best = worth[rows, shares_of(analysis).argmax(axis=1)]
+    worth = move_values(search, games, analysis, wanted, unit)
+    best = worth[rows, move_shares(analysis).argmax(axis=1)]
     return np.maximum(best - worth[rows, actions], 0)
 
 
-def shares_of(analysis: Analysis) -> np.ndarray:
+def move_shares(analysis: Analysis) -> np.ndarray:
     """Return the share of each move, [n, A]: its visits, mixed with its prior."""
     totals = analysis.visits.sum(axis=1, keepdims=True)
     shares: np.ndarray = (analysis.visits + PRIOR_VISITS * analysis.prior) / (totals + PRIOR_VISITS)
     return shares
 
 
-def worth_of(search: Search, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str) -> np.ndarray:
+def move_values(search: Search, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str) -> np.ndarray:
     """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
 
     Args:
@@ -236,7 +236,7 @@ def should_pass(
     """
     env, count = search.env, len(games)
     slots = np.arange(count)
-    outcomes = outcomes_of(search, games)
+    outcomes = current_outcomes(search, games)
     best = shares.argmax(axis=1)
     may_pass = analysis.prior[:, env.pass_action] > 0
     wins = winning_passes(search.batch, games)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged_nets import packaged_net
 from alphago.system.validation import check_float, shown
 
 LEVELS = 10  # the greatest, full strength
@@ -109,7 +109,7 @@ def told_loss(level: float, env: GameEnv, has_scores: bool, measured: bool) -> f
     return table.interpolate(level, "target") if np.isnan(lost) else lost
 
 
-def terms_of(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
+def level_conditions(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
     """Return how to play a game at a level below full strength; has_scores: as in `level_table`."""
     table = level_table(env, has_scores)
     return LevelTerms(table.interpolate(level, "target"), table.unit, round(table.interpolate(level, "readouts")))

@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import move_losses, played_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, terms_of, told_loss
+from alphago.mcts.levels import LEVELS, POINTS, level_conditions, told_loss
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 
@@ -52,7 +52,7 @@ class OpponentStrength(NamedTuple):
         return f"You lose {loss} a move (in {self.moves} so far): level {self.level:g}"
 
 
-def key_of(before: Position, action: int) -> tuple[str, tuple[int, ...]]:
+def move_key(before: Position, action: int) -> tuple[str, tuple[int, ...]]:
     """Return what identifies a move of a game; before: the position before it."""
     return str(before.setup), (*before.moves, action)
 
@@ -68,10 +68,10 @@ class StrengthEstimator:
     def __init__(self, env: GameEnv, evaluator: Evaluator, measured: bool = False) -> None:
         self.measured = measured
         self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4), forecasts=True)
-        self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
+        self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by `key_of`
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by `move_key`
         self.cost = 0.0  # seconds of the latest search
 
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
@@ -86,7 +86,7 @@ class StrengthEstimator:
         totals = USUAL_MOVES * self.usual
         for age, (before, action) in enumerate(reversed(opponent_moves[-LATEST:])):  # older moves count less
             began = time.monotonic()
-            losses = self.seen.get(key_of(before, action))
+            losses = self.seen.get(move_key(before, action))
             if losses is None and began + self.cost <= deadline:
                 losses = self.losses_by(action, before)
                 self.cost = time.monotonic() - began
@@ -125,4 +125,4 @@ class StrengthEstimator:
         candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
         losses = np.nan_to_num(candidates.lost)
         by_level = [float((weights(candidates, terms) * losses).sum()) for terms in self.levels]
-        return self.seen.setdefault(key_of(before, action), np.array([lost, *by_level]))
+        return self.seen.setdefault(move_key(before, action), np.array([lost, *by_level]))

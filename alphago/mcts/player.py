@@ -12,7 +12,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.evaluator import as_evaluator, network_and_game
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
-from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
+from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, level_conditions
 from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import temperature_plies
@@ -95,7 +95,7 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         self.search.start(0, position)
         self.position = position
-        self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `record_of`
+        self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `make_record`
         self._lost_turns = LostTurns()
         self._least_behind = 0.0  # points by which a player of a level must be behind to resign
         self._winner: int | None = None
@@ -181,7 +181,7 @@ class MCTSPlayer:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
             return self.pick_move()
-        readouts = terms_of(level, self.env, self.search.has_forecasts).readouts
+        readouts = level_conditions(level, self.env, self.search.has_forecasts).readouts
         self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
         self.search.expand_roots(_GAME)
         move = level_move(self.search, 0, level, self.generator.random())
@@ -254,10 +254,10 @@ class MCTSPlayer:
 
     def game_record(self) -> GameRecord:
         """Return the game as a record; moves before `initialize_game` are in it without a search."""
-        return record_of(self.env, self.position, self._searched, self._winner, self._was_resign)
+        return make_record(self.env, self.position, self._searched, self._winner, self._was_resign)
 
 
-def record_of(
+def make_record(
     env: GameEnv,
     position: Position,
     searched: Mapping[tuple[int, ...], tuple[float, np.ndarray]],

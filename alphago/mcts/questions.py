@@ -12,7 +12,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.levels import Level
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.rule import SearchSettings

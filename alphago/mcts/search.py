@@ -18,7 +18,7 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.device_tree import DeviceTree, DeviceWaves
 from alphago.mcts.evaluator import Evaluator, Forecaster, WaveEvaluator, check_symmetries, new_boards
-from alphago.mcts.forbidden import Forbidden, excluded
+from alphago.mcts.forbidden_moves import Forbidden, excluded
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS

@@ -13,11 +13,11 @@ from alphago.env.game import GameEnv
 from alphago.env.games import with_planes
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.forbidden import excluded
+from alphago.mcts.forbidden_moves import excluded
 from alphago.mcts.kept_trees import MOST_BYTES, KeptTrees
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
-from alphago.mcts.levels import LEVELS, terms_of
+from alphago.mcts.levels import LEVELS, level_conditions
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.rule import without_rash_passes
@@ -157,7 +157,7 @@ class SearchGroup:
             question.opponent = self.estimate(question.position, (limit.seconds or math.inf) / 2)
             level = question.level = question.opponent.level
         if level is not None and level < LEVELS:
-            return max(0, terms_of(level, self.search.env, self.search.has_forecasts).readouts - visits)
+            return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
         return most if limit.added else most - min(most, max(0, visits - 1))
 

@@ -54,7 +54,7 @@ def read_analysis(
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if search.has_forecasts:
         raw = search.owners[games, ROOT] / np.float32(OWNERS)
-        ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
+        ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **read_ownership(sums, env, move_ownership)}
     return Analysis(
         env,
         to_play=tree.at("mover", games),
@@ -101,7 +101,7 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
     return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
 
 
-def ownership_of(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
+def read_ownership(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
     """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
     weight = sums.weight if every_move else sums.weight[:, -1:]  # the last entry is for the whole tree
     flat_mean, flat_stdev = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])

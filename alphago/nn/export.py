@@ -20,7 +20,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, Tensor, run_graph
-from alphago.nn.inference.frozen import TRACING_LOCK, frozen_copy, frozen_parts
+from alphago.nn.inference.frozen_net import TRACING_LOCK, frozen_copy, frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import class_path

@@ -23,11 +23,11 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
-from alphago.env.packaged import NETWORKS, packaged_nets
+from alphago.env.packaged_nets import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_network as read_katago_network
 from alphago.nn.katago.stream import GZIP, KataGoFile, unpacked
 from alphago.nn.parts import SLOTS, fits_game, game_structure
-from alphago.nn.tensor_bytes import bytes_of
+from alphago.nn.tensor_bytes import tensors_to_bytes
 from alphago.system.files import check_regular, read_file, user_path, write_atomic
 from alphago.system.validation import check_int, is_int, near_names, shortened, shown
 
@@ -170,7 +170,7 @@ def write_network(
     copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     description["digest"] = content_digest(copies, description)
     try:
-        write_atomic(user_path(path), bytes_of(copies, description))
+        write_atomic(user_path(path), tensors_to_bytes(copies, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno  # an exception that is made from a text has no errno
@@ -365,7 +365,7 @@ def check_table(name: str, value: object) -> None:
         raise ValueError(f"{name} must be a table, got {shortened(value)}")
 
 
-def notes_of(description: Mapping[str, Any]) -> dict[str, str]:
+def read_notes(description: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts `extra` in a file's description, by name."""
     return {name: str(text) for name, text in description["extra"].items()}
 

@@ -17,6 +17,7 @@ from alphago.env.go_rules import KATAGO
 from alphago.env.position import Position
 from alphago.nn import model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.forecasts import PositionForecast, forecast_position, read_positions
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
@@ -26,7 +27,6 @@ from alphago.nn.model_files import TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
-from alphago.nn.reading import PositionForecast, forecast_position, read_positions
 from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.other_names import NETWORK_NAMES
@@ -431,7 +431,7 @@ def load_model(
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error
     model_files.check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)
-    net.notes = model_files.notes_of(description)
+    net.notes = model_files.read_notes(description)
     net.taught_by = net.notes.get(TAUGHT_BY, "")
     net.measured_in = model_files.saved_game(path) if description["structure"].get("game") in GAMES else env
     try:

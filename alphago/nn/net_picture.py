@@ -35,7 +35,7 @@ def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = N
     planes = torch.zeros([1, env.planes, *env.plane_shape], dtype=weight.dtype, device=weight.device)
     with torch.no_grad(), eval_mode(net.base_net):
         features = net.base_net(planes)
-    base = join_repeats(boxes_of(net.base_net))
+    base = join_repeats(layer_boxes(net.base_net))
     if len(base) > MOST_BOXES:
         base = [*base[: MOST_BOXES - 1], Box(f"… and {len(base) - MOST_BOXES + 1} more", "")]
     base.append(Box(f"features {shape_text(features)}", "of each position"))
@@ -56,21 +56,21 @@ def shape_text(tensor: torch.Tensor) -> str:
     return str(list(tensor.shape[1:]))
 
 
-def boxes_of(module: nn.Module) -> list[Box]:
+def layer_boxes(module: nn.Module) -> list[Box]:
     """Return a box for each layer or block of a base, in the order in which the module defines them."""
     boxes: list[Box] = []
     for child in module.children():
         if isinstance(child, (nn.Sequential, nn.ModuleList)) and not isinstance(child, ConvBn):
-            boxes += boxes_of(child)
+            boxes += layer_boxes(child)
         else:
-            boxes.append(Box(title_of(child), parameters_text(child)))
-    return boxes or [Box(title_of(module), parameters_text(module))]
+            boxes.append(Box(layer_title(child), parameters_text(child)))
+    return boxes or [Box(layer_title(module), parameters_text(module))]
 
 
-def title_of(module: nn.Module) -> str:
+def layer_title(module: nn.Module) -> str:
     """Return a short description of a layer or block, or its class name for a custom class."""
     if isinstance(module, ConvBn):
-        return f"{title_of(module[0])}, batch norm"
+        return f"{layer_title(module[0])}, batch norm"
     if isinstance(module, nn.Conv2d):
         height, width = module.kernel_size
         return f"{height}×{width} convolution to {module.out_channels} channels"

@@ -7,7 +7,7 @@ from safetensors.numpy import save as bytes_of_arrays
 from safetensors.torch import save as bytes_of_tensors
 
 
-def bytes_of(tensors: Mapping[str, torch.Tensor], header: Mapping[str, str]) -> bytes:
+def tensors_to_bytes(tensors: Mapping[str, torch.Tensor], header: Mapping[str, str]) -> bytes:
     """Return the contents of a safetensors file.
 
     `safetensors.torch.save` is used only for dtypes that NumPy does not have.  It makes a ctypes type for each new size

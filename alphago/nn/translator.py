@@ -101,7 +101,7 @@ def flattened(values: object) -> list[object]:
 # --- layers ----------------------------------------------------------------------------------------
 
 
-def weights_of(graph: NetworkGraph, module: nn.Conv2d | nn.Linear, name: str) -> list[Tensor]:
+def store_weights(graph: NetworkGraph, module: nn.Conv2d | nn.Linear, name: str) -> list[Tensor]:
     """Store the weights of a layer, and return its kernel and, if it has one, its bias as inputs of an operation."""
     named = (("weight", module.weight), ("bias", module.bias))
     return [graph.keep_weight(array, f"{name}.{key}") for key, array in named if array is not None]
@@ -121,7 +121,7 @@ def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: st
             raise NotImplementedError(f"no translation of {module}, which changes the board's size")
     return graph.add(
         "Conv",
-        [inputs, *weights_of(graph, module, name)],
+        [inputs, *store_weights(graph, module, name)],
         ("batch", module.out_channels, *sides),
         kernel_shape=list(kernel),
         pads=[*padding, *padding],
@@ -135,7 +135,7 @@ def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) ->
     """Translate a dense layer, on [batch, features] or, with a kernel [features, outputs], on any [..., features]."""
     shape = (*inputs.shape[:-1], module.out_features)
     if len(inputs.shape) == 2:
-        return graph.add("Gemm", [inputs, *weights_of(graph, module, name)], shape, transB=1)
+        return graph.add("Gemm", [inputs, *store_weights(graph, module, name)], shape, transB=1)
     product = graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
     bias = dict(module.named_parameters()).get("bias")
     return product if bias is None else graph.add("Add", [product, graph.keep_weight(bias, f"{name}.bias")], shape)

@@ -11,12 +11,12 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
-from alphago.records.converting import CUT, DAMAGED, NO_RESULT
 from alphago.records.dataset import Dataset, is_dataset
+from alphago.records.game_conversion import CUT, DAMAGED, NO_RESULT
 from alphago.records.record import GameRecord, load_records
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.faults import FATAL
-from alphago.records.sources import files_of, may_hold_sgf, pieces
+from alphago.records.sources import list_files, may_hold_sgf, pieces
 from alphago.system.files import user_path
 from alphago.system.validation import shown
 
@@ -103,7 +103,9 @@ def files_with_games(path: Path) -> list[Path]:
     """
     if not path.exists():
         raise FileNotFoundError(f"games must be in a dataset, a run, or a file or folder of games, got {path}")
-    return [file for file in files_of(path) if file == path or file.suffix.lower() == ".npz" or may_hold_sgf(file.name)]
+    return [
+        file for file in list_files(path) if file == path or file.suffix.lower() == ".npz" or may_hold_sgf(file.name)
+    ]
 
 
 def records_of(file: Path, env: GameEnv, left_out: LeftOut, asked: bool) -> list[GameRecord]:

@@ -24,7 +24,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
-from alphago.records.record import GameRecord, record_without_searches, steps_of
+from alphago.records.record import GameRecord, record_without_searches, to_steps
 from alphago.system.files import read_file, typed_path, user_path
 from alphago.system.validation import checks_keywords
 
@@ -90,8 +90,8 @@ class StoredGame(NamedTuple):
 
     @property
     def steps(self) -> np.ndarray:
-        """The moves as `GameBatch.replay` takes them, see `steps_of`."""
-        return steps_of(self.moves, self.movers, int(self.row["first"]))
+        """The moves as `GameBatch.replay` takes them, see `to_steps`."""
+        return to_steps(self.moves, self.movers, int(self.row["first"]))
 
     @property
     def has_score(self) -> bool:
@@ -212,7 +212,7 @@ class Dataset:
         for part in self.index["parts"]:
             for name in files_of_part(part):
                 path = self.path / part[name]["file"]
-                if digest_of(path) != part[name]["digest"]:
+                if compute_digest(path) != part[name]["digest"]:
                     raise ValueError(f"{path} is damaged (its digest differs): {REPAIR}")
 
     def select(self, split: str | None = None, size: int | None = None, *, results_only: bool = False) -> np.ndarray:
@@ -306,7 +306,7 @@ def rules_code(rules: Rules) -> int:
     return KO_NAMES.index(rules.ko) + SUICIDE * rules.suicide
 
 
-def digest_of(path: Path) -> str:
+def compute_digest(path: Path) -> str:
     """Return the BLAKE2b digest of a file as hexadecimal digits."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()

@@ -267,8 +267,8 @@ class DatasetWriter:
         imports = self.index["imports"]
         if imports and not imports[-1]["complete"]:
             last = imports[-1]
-            if (paths_of(last), last["options"]) != (paths_of(wanted), wanted["options"]):
-                paths = ", ".join(map(str, paths_of(last)[:3]))
+            if (import_paths(last), last["options"]) != (import_paths(wanted), wanted["options"]):
+                paths = ", ".join(map(str, import_paths(last)[:3]))
                 raise ValueError(
                     f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
                 )
@@ -402,7 +402,7 @@ class LabelWriter(DatasetWriter):
         self.write_index()
 
 
-def paths_of(entry: Mapping[str, Any]) -> list[str]:
+def import_paths(entry: Mapping[str, Any]) -> list[str]:
     """Return the paths of an import's sources; entry: the import's entry in the index."""
     return [source[0] for source in entry["sources"]]
 

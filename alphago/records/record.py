@@ -107,9 +107,9 @@ class GameRecord:
         return position if ply is None or ply >= len(self) else position.give_turn(int(self.movers[ply]))
 
     def steps(self, env: GameEnv) -> np.ndarray:
-        """Return the moves as `GameBatch.replay` takes them, see `steps_of`."""
+        """Return the moves as `GameBatch.replay` takes them, see `to_steps`."""
         first = check_player(self.setup.get("to_play", 1)) if env.skips_turns else 0
-        return steps_of(self.moves, self.movers, first)
+        return to_steps(self.moves, self.movers, first)
 
     # --- pictures ---
 
@@ -199,7 +199,7 @@ def check_seed(seed: tuple[int, int] | None) -> None:
         raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
 
 
-def steps_of(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
+def to_steps(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
     """Return moves as steps of a replay, int32 [T].
 
     A step is the move's action, or -1 - action if the other side's turn was skipped before the move.

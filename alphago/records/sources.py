@@ -20,7 +20,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from alphago.records.sgf.reader import LARGEST_FILE
-from alphago.records.sgf.result_texts import margin_of, outcome_of
+from alphago.records.sgf.result_texts import parse_margin, parse_outcome
 from alphago.records.sgf.values import read_komi
 from alphago.system.files import check_regular
 
@@ -67,11 +67,11 @@ def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
     A damaged archive gives a piece with an error.
     """
     for path in map(Path, paths):
-        for file in files_of(path):
+        for file in list_files(path):
             yield from pieces_of_file(file, asked=not path.is_dir())
 
 
-def files_of(path: Path) -> list[Path]:
+def list_files(path: Path) -> list[Path]:
     """Return the files in a folder and its subfolders, sorted; for a file, the file itself."""
     return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
 
@@ -202,16 +202,16 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
             with zipfile.ZipFile(path) as archive:
                 for member in archive.namelist():
                     with archive.open(member) as stream:
-                        entries += entries_of(stream)
+                        entries += read_entries(stream)
         else:
             with open(path, "rb") as stream:
-                entries += entries_of(stream)
+                entries += read_entries(stream)
     array = np.array(entries, ENTRY)
     _, firsts = np.unique(array["id"], return_index=True)  # the first of several entries with the same id
     return array[firsts]
 
 
-def entries_of(stream: IO[bytes]) -> Iterator[tuple[int, int, int, int]]:
+def read_entries(stream: IO[bytes]) -> Iterator[tuple[int, int, int, int]]:
     """Yield the entries of an index file, whose lines are cut at LONGEST_LINE."""
     lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
     return filter(None, map(read_entry, lines))
@@ -229,7 +229,7 @@ def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
     komi_text = next((column for column in columns if KOMI.fullmatch(column)), "")
     is_tygem = 1 + len(columns) >= TYGEM_COLUMNS  # 1: the id
     komi = None if is_tygem else read_komi(komi_text)
-    outcome, margin = outcome_of(result), margin_of(result)
+    outcome, margin = parse_outcome(result), parse_margin(result)
     margin2 = NO_MARGIN if margin is None else int(2 * margin)
     komi2 = NO_KOMI if komi is None else int(2 * komi)
     return int(game_id), int(outcome or 0), margin2, komi2

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 from alphago.system.validation import (
     UnusedSetting,
     check_keywords,
-    keywords_of,
+    list_keywords,
     near_misses,
     plain_number,
     qualified_name,
@@ -114,7 +114,7 @@ class PartField:
             TypeError: for one that no part has.
         """
         kind = self.kind if part is None else type(part)
-        known = keywords_of(kind) if is_dataclass(kind) else []
+        known = list_keywords(kind) if is_dataclass(kind) else []
         for name in values:
             if name.partition(".")[0] not in known:
                 self.refuse(keyword, name, kind, self.prefix if prefix is None else prefix)
@@ -122,9 +122,9 @@ class PartField:
 
     def refuse(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
         """Raise the error for a setting that a part of the class `kind` does not have, as `change` says."""
-        owners = [owner for owner in self.classes if name in keywords_of(owner)]
+        owners = [owner for owner in self.classes if name in list_keywords(owner)]
         if not owners:
-            known = list(dict.fromkeys(name for owner in (kind, *self.classes) for name in keywords_of(owner)))
+            known = list(dict.fromkeys(name for owner in (kind, *self.classes) for name in list_keywords(owner)))
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.names.get(owners[0], qualified_name(owners[0]))
         these_are = f"these {keyword} are" if keyword.endswith("s") else f"this {keyword} is"
@@ -182,10 +182,10 @@ class Address:
     @property
     def part(self) -> PartField | None:
         """The declaration of the part, if the setting is one."""
-        return part_of(self.field)
+        return part_declaration(self.field)
 
 
-def part_of(field: Field[Any]) -> PartField | None:
+def part_declaration(field: Field[Any]) -> PartField | None:
     """Return the declaration of the part that a field holds; None for a field that holds a value."""
     declared: PartField | None = field.metadata.get("part")
     return declared
@@ -220,7 +220,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: 
     """
     for field in fields(owner):
         here, default = path + field.name, field.default if made is None else getattr(made, field.name)
-        declared = part_of(field)
+        declared = part_declaration(field)
         if declared is None:
             keyword = "" if field.metadata.get("rare", False) else prefix + field.name
             yield Address(here, keyword, title, owner, field, default)
@@ -234,7 +234,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: 
             inner = list(_walk(kind, here + ".", declared.title, declared.prefix, defaults))
             for address in inner[1:] if declared.first else inner:  # the part's keyword gives the first setting
                 name = address.path.removeprefix(here + ".")
-                all_have_it = all(name.partition(".")[0] in keywords_of(other) for other in declared.classes)
+                all_have_it = all(name.partition(".")[0] in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)
                 yield replace(address, kinds=address.kinds or kinds)
 
@@ -275,7 +275,7 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
     """Return settings with other values; given: by path, relative to `before`, among paths of other settings."""
     made = {}
     for field in fields(before):  # type: ignore[arg-type]
-        name, declared = field.name, part_of(field)
+        name, declared = field.name, part_declaration(field)
         made[name] = getattr(before, name)
         if declared is not None and declared.is_group:
             made[name] = change(made[name], given)
@@ -300,7 +300,9 @@ def below(given: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def to_data(settings: Any) -> dict[str, Any]:
     """Return settings as plain data for JSON; parts of several classes have their class's name as `kind`."""
-    return {field.name: value_to_data(getattr(settings, field.name), part_of(field)) for field in fields(settings)}
+    return {
+        field.name: value_to_data(getattr(settings, field.name), part_declaration(field)) for field in fields(settings)
+    }
 
 
 def value_to_data(value: Any, declared: PartField | None = None) -> Any:
@@ -333,10 +335,10 @@ def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any
         TypeError or KeyError: for data of another form.
         ValueError: if the call lacks a function.
     """
-    check_keywords(kind.__qualname__, data, keywords_of(kind))
+    check_keywords(kind.__qualname__, data, list_keywords(kind))
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]
-        name, declared = field.name, part_of(field)
+        name, declared = field.name, part_declaration(field)
         inner = given if declared is not None and declared.is_group else below(given, name)
         values[name] = value_from_data(data[name], declared, given.get(name), inner, keyword=name, who=who)
     return kind(**values)
@@ -406,7 +408,7 @@ def _pairs(before: Any, after: Any) -> Iterator[tuple[Field[Any], Any, Any]]:
     """Yield each setting's declaration, value before and value after; the settings of groups one by one."""
     for field in fields(before):
         was, now = getattr(before, field.name), getattr(after, field.name)
-        declared = part_of(field)
+        declared = part_declaration(field)
         if declared is not None and declared.is_group:
             yield from _pairs(was, now)
         else:

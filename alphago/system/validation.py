@@ -175,9 +175,9 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     """
 
     def decorate(call: Call) -> Call:
-        known = keywords_of(call)
+        known = list_keywords(call)
         for keywords in further:
-            known += keywords_of(keywords) if isinstance(keywords, type) else keywords
+            known += list_keywords(keywords) if isinstance(keywords, type) else keywords
         known = list(dict.fromkeys(known))  # without duplicates
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
@@ -204,7 +204,7 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     return decorate
 
 
-def keywords_of(call: Callable[..., object]) -> list[str]:
+def list_keywords(call: Callable[..., object]) -> list[str]:
     """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
     return [
         name for name, item in inspect.signature(call).parameters.items() if item.kind in BY_KEYWORD and name != "self"
@@ -255,13 +255,13 @@ def check_types(function: Callable[..., object], given: Sequence[object], named:
     with contextlib.suppress(NameError):  # raised for a name in the signature that is imported for type checkers only
         hints = get_type_hints(function)
         for name, value in inspect.signature(function).bind(*given, **named).arguments.items():
-            classes = classes_of(hints.get(name))
+            classes = hint_classes(hints.get(name))
             if classes and not isinstance(value, classes):
                 names = ["None" if cls is NoneType else cls.__name__ for cls in classes]
                 raise TypeError(f"{name} must be {' or '.join(names)}, got {shown(value)}") from None
 
 
-def classes_of(hint: object) -> tuple[type, ...]:
+def hint_classes(hint: object) -> tuple[type, ...]:
     """Return the classes in a type hint, if `isinstance` can check it; otherwise return ().
 
     It cannot check a hint with a protocol, with anything but classes, or with a number, for which many classes will do.

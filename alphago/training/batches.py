@@ -37,7 +37,7 @@ def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
     return DeviceSample(sample.map(send), weight_sum(sample))
 
 
-def tensors_of(batch: Batch) -> Sample[torch.Tensor]:
+def to_tensors(batch: Batch) -> Sample[torch.Tensor]:
     """Return a batch as tensors, without copying it."""
     return batch.tensors if isinstance(batch, DeviceSample) else batch.map(torch.as_tensor)
 

@@ -20,18 +20,18 @@ PLAIN = (int, float, complex, str, bytes, type(None))
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-def text_of(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return a value as text: a function or class by its name, an object by its class and attributes."""
     if hasattr(value, "__qualname__"):
         # `__mp_main__` is the name of the program's module in a process that was spawned.
         return qualified_name(value).replace("__mp_main__:", "__main__:")
     if isinstance(value, partial):
-        given = [*map(text_of, value.args), *(f"{name}={text_of(item)}" for name, item in value.keywords.items())]
-        return f"{text_of(value.func)}({', '.join(given)})"
+        given = [*map(as_text, value.args), *(f"{name}={as_text(item)}" for name, item in value.keywords.items())]
+        return f"{as_text(value.func)}({', '.join(given)})"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key!r}: {text_of(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{key!r}: {as_text(item)}' for key, item in value.items())}}}"
     if isinstance(value, (list, tuple)):
-        return f"{type(value).__name__}({', '.join(map(text_of, value))})"
+        return f"{type(value).__name__}({', '.join(map(as_text, value))})"
     if hasattr(value, "state_dict"):  # a network
         return f"{value!r} {fingerprint(value.state_dict())}"
     if hasattr(value, "tobytes"):  # an array, whose repr leaves numbers out
@@ -39,11 +39,11 @@ def text_of(value: Any) -> str:
     kind: Any = type(value)
     if kind.__repr__ is object.__repr__:
         with suppress(RecursionError):  # an object that has itself
-            return f"{text_of(kind)} {text_of(getattr(value, '__dict__', {}))}"
+            return f"{as_text(kind)} {as_text(getattr(value, '__dict__', {}))}"
     return ADDRESS.sub("", repr(value))
 
 
-def code_of(*values: Any) -> dict[str, str]:
+def code_digests(*values: Any) -> dict[str, str]:
     """Return digests of the functions and classes in some values, by name.
 
     A digest changes with the source, and with what it uses of its own module; comments do not matter, except around a
@@ -52,7 +52,7 @@ def code_of(*values: Any) -> dict[str, str]:
     """
     codes: dict[str, list[str]] = {}  # by name, which several lambdas have
     for item in functions_in(values, []):
-        codes.setdefault(text_of(item), []).extend(sources_of(item, []))
+        codes.setdefault(as_text(item), []).extend(iterate_sources(item, []))
     return {name: hashlib.sha256("\n".join(texts).encode()).hexdigest() for name, texts in codes.items()}
 
 
@@ -89,7 +89,7 @@ def is_own(module: str) -> bool:
     return not is_installed and module.partition(".")[0] not in (PACKAGE, *sys.stdlib_module_names - {"__main__"})
 
 
-def sources_of(value: Any, seen: list[Any]) -> Iterator[str]:
+def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
     """Yield the source of a function or class without comments, and what it uses of its own module.
 
     Constants are yielded with their values, other functions by their names.
@@ -111,6 +111,6 @@ def sources_of(value: Any, seen: list[Any]) -> Iterator[str]:
         for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
             item = names[name]
             if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:
-                yield from sources_of(item, seen)
+                yield from iterate_sources(item, seen)
             elif isinstance(item, (FunctionType, type, *PLAIN)):
-                yield f"{name} = {text_of(item)}"
+                yield f"{name} = {as_text(item)}"

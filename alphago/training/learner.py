@@ -18,12 +18,12 @@ from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
 from alphago.system.validation import shown
-from alphago.training.batches import Batch, DeviceSample, split, tensors_of, to_device, weight_sum
-from alphago.training.captured import Captured, Inputs, shapes_of
+from alphago.training.batches import Batch, DeviceSample, split, to_device, to_tensors, weight_sum
 from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
 from alphago.training.settings.learning_settings import LearningSettings
+from alphago.training.step_graphs import Captured, Inputs, batch_shapes
 
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
@@ -171,7 +171,7 @@ class Learner:
 
     def _steps_for(self, batch: DeviceSample) -> Steps:
         """Return the Steps for batches of this size."""
-        shapes = shapes_of(batch)
+        shapes = batch_shapes(batch)
         if shapes not in self._on_gpu:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
@@ -297,7 +297,7 @@ class Learner:
         """
         net.train()
         net.zero_grad(set_to_none=True)
-        targets = tensors_of(part)
+        targets = to_tensors(part)
         planes = targets.planes.contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
@@ -319,7 +319,7 @@ class Learner:
 
         The network computes in eval mode.
         """
-        targets = tensors_of(to_device(sample, self.device))
+        targets = to_tensors(to_device(sample, self.device))
         logits, value = self.net.eval()(targets.planes.contiguous(memory_format=torch.channels_last))
         losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from alphago.nn.loss import legal_alone
-from alphago.training.batches import Batch, tensors_of
+from alphago.training.batches import Batch, to_tensors
 
 METRICS = (
     "policy_loss",
@@ -48,7 +48,7 @@ def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.T
     losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
     logits = torch.cat([output.logits for output in outputs])
     value = torch.cat([output.value for output in outputs])
-    targets = tensors_of(batch)
+    targets = to_tensors(batch)
     return losses | measure(logits, value, targets.policy, targets.value)
 
 

@@ -15,7 +15,7 @@ from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.kernels.samples import find_drawn, gather_paths, turn_rows
-from alphago.training.targets import LambdaReturns, Targets, Values, as_targets, policies_of, values_of
+from alphago.training.targets import LambdaReturns, Targets, Values, as_targets, policy_targets, value_targets
 
 ArrayT = TypeVar("ArrayT")
 OtherT = TypeVar("OtherT")
@@ -276,7 +276,7 @@ class ReplayMemory:
             ended=np.array([not record.resigned], np.float32),
             ownership=self._final_ownership(record, steps, start),
             steps=steps,
-            values=values_of(self.targets, record),
+            values=value_targets(self.targets, record),
             weights=record.weights,
             movers=record.movers,
             plies=plies,
@@ -367,7 +367,7 @@ class ReplayMemory:
         movers = columns.movers[rows]
         sample = Sample(  # `finish` then writes the planes, marks illegal actions and applies the symmetries
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
-            policy=policies_of(self.targets, [columns.records[game] for game in games], plies.tolist()),
+            policy=policy_targets(self.targets, [columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
             weight=columns.weights[rows],
             score=movers * columns.scores[games],

@@ -13,8 +13,8 @@ import torch
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import as_network
+from alphago.nn.forecasts import stack
 from alphago.nn.net import NeuralNet
-from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.system.settings import keywords, make
@@ -95,7 +95,7 @@ def train_on(
     if not isinstance(network, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
     learning = make(LearningSettings, settings)
-    sample = sample_of(network.env, positions, policies, outcomes, masked=learning.weights.masked)
+    sample = make_sample(network.env, positions, policies, outcomes, masked=learning.weights.masked)
     epochs = check_int("epochs", epochs, 1)
     threads = available_cores() if groups is None else check_int("groups", groups, 1)
     with one_torch_thread(), Workers(threads) as workers:
@@ -129,7 +129,7 @@ def float_array(name: str, given: object, shape: tuple[int, ...]) -> np.ndarray:
     return array
 
 
-def sample_of(
+def make_sample(
     env: GameEnv, positions: Sequence[Position], policies: object, outcomes: object, *, masked: bool = False
 ) -> Sample:
     """Return positions, policies and outcomes as a Sample; raise ValueError if a shape or number is wrong.

@@ -50,10 +50,10 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
     Args:
         most_wrong: largest share of wrong resignations.
     """
-    return calibrate_sides([side for record in records for side in sides_of(record)], most_wrong)
+    return calibrate_sides([side for record in records for side in list_sides(record)], most_wrong)
 
 
-def sides_of(record: GameRecord) -> list[Side]:
+def list_sides(record: GameRecord) -> list[Side]:
     """Return the two sides of a game, without a side that made no move; [] if the game ended by resignation."""
     if record.resigned:
         return []
@@ -107,7 +107,7 @@ class AdaptiveThreshold:
 
     def add(self, records: Sequence[GameRecord]) -> None:
         """Add finished games and fit the threshold again; games that ended by resignation are ignored."""
-        new_sides = [side for record in records for side in sides_of(record)]
+        new_sides = [side for record in records for side in list_sides(record)]
         if not new_sides:
             return
         self.sides.extend(new_sides)

@@ -61,7 +61,7 @@ def as_targets(given: Targets | Values) -> Targets:
     raise TypeError(f"targets must have the methods values and policies, or be a function of a record, got {given!r}")
 
 
-def values_of(targets: Targets, record: GameRecord) -> np.ndarray:
+def value_targets(targets: Targets, record: GameRecord) -> np.ndarray:
     """Return the value targets of a record, float32 [T]; raise ValueError unless there is a finite one for each ply."""
     values = np.asarray(targets.values(record), np.float32)
     if values.shape != (len(record),) or not np.isfinite(values).all():
@@ -71,7 +71,7 @@ def values_of(targets: Targets, record: GameRecord) -> np.ndarray:
     return values
 
 
-def policies_of(targets: Targets, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
+def policy_targets(targets: Targets, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
     """Return policy targets as `Targets.policies` does; raise ValueError unless they are finite and of its shape."""
     policies = targets.policies(records, plies)
     shape = (len(records), records[0].policies.shape[1])

@@ -187,7 +187,7 @@ class AnalysisEngine:
             self.report(query, no_results(query, turn))
         else:
             analysis = seen_by(answer.analysis, query.side)
-            self.report(query, reply_of(query, turn, analysis, 0, during=not answer.is_last))
+            self.report(query, make_reply(query, turn, analysis, 0, during=not answer.is_last))
 
     def warn(self, query: Query) -> None:
         """Send the new warnings of a query: those that no earlier query had.
@@ -270,7 +270,7 @@ class AnalysisEngine:
 # --- replies ---------------------------------------------------------------------------------------
 
 
-def reply_of(query: Query, turn: QueryTurn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
+def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
     Args:

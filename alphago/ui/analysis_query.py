@@ -23,13 +23,13 @@ from alphago.env.go_rules import (
     check_komi,
     gives_bonus,
     handicap_komi,
-    letters_of,
     other_scoring,
+    plain_letters,
     read_rules,
 )
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.system.validation import check_choice, check_int, check_positive, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame, begins_with_handicap
 from alphago.ui.katago import SIDES
@@ -177,7 +177,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     env = checked("boardXSize", defaults.board, size, rules)
     stones = pairs("initialStones", fields.get("initialStones", []), env)
     moves = pairs("moves", fields.get("moves"), env)
-    turns = turns_of(fields, env, stones, moves, defaults.limits.positions)
+    turns = parse_turns(fields, env, stones, moves, defaults.limits.positions)
     bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
     require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
     if str(bonus) != "0" and begins_with_handicap([side for side, _ in stones], [side for side, _ in moves]):
@@ -222,17 +222,17 @@ def told_rules(text: str) -> tuple[Rules, str, bool]:
 
     These are the nearest rules that are supported; raises QueryError if there are none.
     """
-    rules = read_rules(NEAREST.get(letters_of(text), text))
+    rules = read_rules(NEAREST.get(plain_letters(text), text))
     if rules is None:
         raise QueryError("rules", f"unknown rules {shown(text)}")
     return rules, other_scoring(text), gives_bonus(text)
 
 
-def turns_of(
+def parse_turns(
     fields: Mapping[str, Any], env: GoEnv, stones: Sequence[Play], moves: Sequence[Play], most: int
 ) -> list[QueryTurn]:
     """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions."""
-    priorities = priorities_of(fields, len(moves), most)
+    priorities = parse_priorities(fields, len(moves), most)
     black = [action for player, action in stones if player == 1]
     white = [action for player, action in stones if player == -1]
     first = moves[0][0] if moves else 1
@@ -248,7 +248,7 @@ def turns_of(
     return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
 
 
-def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
+def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
     """Return the priority of each position to analyse, by its number: the number of moves that lead to it.
 
     Args:

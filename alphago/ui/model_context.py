@@ -16,7 +16,7 @@ from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_choice, check_int, shown
-from alphago.ui.review import positions_of, review_game
+from alphago.ui.review import list_positions, review_game
 from alphago.ui.why.explain import explain, last_move
 from alphago.ui.why.facts import Fact
 
@@ -95,7 +95,9 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         before, action = (position, position.check_action(move)) if move else last_move(position)
         why = explain(before, action, self.network(position.env.N), self.readouts, device=self.device)
-        facts = [{"fact": type(fact).__name__, "sentence": sentence, **numbers_of(fact)} for fact, sentence in why.told]
+        facts = [
+            {"fact": type(fact).__name__, "sentence": sentence, **fact_numbers(fact)} for fact, sentence in why.told
+        ]
         return {"move": before.env.to_text(action), "player": PLAYER_NAMES[before.to_play], "facts": facts}
 
     def show_board(self, game: str, size: int = 9, at: int | None = None) -> dict[str, str]:
@@ -175,7 +177,7 @@ def position_at(game: SgfGame, at: int | None) -> Position:
     Raises:
         ValueError: if the game has fewer moves.
     """
-    positions = positions_of(game)
+    positions = list_positions(game)
     return positions[-1 if at is None else check_int("at", at, 0, len(positions) - 1)]
 
 
@@ -184,6 +186,6 @@ def known(number: float, digits: int) -> float | None:
     return None if isnan(number) else round(number, digits) + 0.0  # makes -0.0 a 0.0
 
 
-def numbers_of(fact: Fact) -> dict[str, float | None]:
+def fact_numbers(fact: Fact) -> dict[str, float | None]:
     """Return the points, win rates and shares of a fact, by name."""
     return {name: known(value, 3) for name, value in asdict(fact).items() if isinstance(value, float)}

@@ -16,7 +16,7 @@ from alphago.mcts.levels import Level
 from alphago.system.optional import notebook_shell, optional_import
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
-from alphago.ui.web.new_game import open_link, start_of
+from alphago.ui.web.new_game import make_start, open_link
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
 from alphago.ui.why.explain import Explanation, explain, last_move
@@ -43,7 +43,7 @@ class NotebookGame:
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
         self._bases = {env.name: env}
-        self._start = start_of(env, (first or {}).get("setup", {}))
+        self._start = make_start(env, (first or {}).get("setup", {}))
         self._kept: Mapping[str, Any] = {}  # what the board has told last
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
         self.widget = make_widget(self._receive)

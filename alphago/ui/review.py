@@ -116,7 +116,7 @@ class Review:
             text = "\n".join([text, *self.why[move.ply].reasons])
             comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
         commented = f"{game.comment}\n\n{self.summary()}".strip()
-        game = replace(game, comments=comments, notes=notes_of(self.analysis, game.moves), comment=commented)
+        game = replace(game, comments=comments, notes=make_notes(self.analysis, game.moves), comment=commented)
         marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
         additions = Additions(
             lines={move.ply: move.line[:plies] for move in self.mistakes},
@@ -140,7 +140,7 @@ class Review:
         return draw_review(self.analysis, self.mistakes, f"{names}, {self.game.result or 'no result'}")
 
 
-def positions_of(game: SgfGame) -> list[GoPosition]:
+def list_positions(game: SgfGame) -> list[GoPosition]:
     """Return the positions of a game in order: those before each move, with its player to move, and the last one."""
     last = game.position()
     return [*(before for before, _ in last.turns()), last]
@@ -160,7 +160,7 @@ def review_game(
     Args:
         net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
-    positions = positions_of(game)
+    positions = list_positions(game)
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))
         review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
@@ -194,7 +194,7 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
         rate_loss=rate_loss,
         point_loss=point_loss,
         line=analysis.move(ply, best, order=0).line,
-        grade=grade_of(rate_loss, point_loss),
+        grade=grade_move(rate_loss, point_loss),
     )
 
 
@@ -204,7 +204,7 @@ def count_text(count: int, grade: str) -> str:
     return f"{count} {grade if count == 1 else many}"
 
 
-def grade_of(rate_loss: float, point_loss: float) -> str:
+def grade_move(rate_loss: float, point_loss: float) -> str:
     """Return the grade of a move by its loss of win rate and points (NaN if unknown), "" for a good move."""
     grades = [name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate]  # none for NaN
     grades += [name for name, rate in RATES if rate_loss >= rate]
@@ -234,7 +234,7 @@ def mark(move: MoveReview, height: float) -> Mark:
     return Mark(move.ply + 1, height, Circle(0, 0, radius, style) if move.colour == 1 else square)
 
 
-def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
+def make_notes(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
     """Return the search's results for each position of a game as notes, by ply.
 
     Args:
@@ -257,7 +257,7 @@ def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
 
 
 def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Mapping[str, Sequence[str]]]:
-    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as in `notes_of`.
+    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as in `make_notes`.
 
     The candidates of a position are its moves with visits; without a search, the move with the greatest prior, which
     then has the position's value and score.  The move that was played is added if it has no visits; as in KaTrain, it

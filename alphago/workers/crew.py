@@ -15,7 +15,7 @@ MOST_WORKERS = 10_000
 Crew = Callable[[GameEnv | None], Transport]  # returns the transport to workers for games of an env
 
 
-def crew_of(workers: str | int | None) -> Crew | None:
+def make_crew(workers: str | int | None) -> Crew | None:
     """Return the workers that a user names; None for the threads of this process.
 
     Args:

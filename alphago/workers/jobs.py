@@ -17,8 +17,8 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
-from alphago.workers.crew import crew_of
-from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, to_publish, traceback_of
+from alphago.workers.crew import make_crew
+from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, format_traceback, to_publish
 
 COUNTED = ("done", "repeated", "bytes")
 DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
@@ -266,7 +266,7 @@ class JobPool:
             try:
                 self.moves[answer.worker] += job.hand_back(answer.done)
             except DAMAGED as damage:
-                error = f"{traceback_of(damage).strip()} (the answer is damaged)"
+                error = f"{format_traceback(damage).strip()} (the answer is damaged)"
             else:
                 del self.jobs[job.key]
                 self.counts["done"] += 1
@@ -307,13 +307,13 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
 
 
 @contextmanager
-def pool_of(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
-    """Yield the pool of the workers that a user names, as `crew_of` takes them; None for this process's threads.
+def open_pool(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
+    """Yield the pool of the workers that a user names, as `make_crew` takes them; None for this process's threads.
 
     Args:
         env: the game that the workers need to know.
     """
-    crew = crew_of(workers)
+    crew = make_crew(workers)
     if crew is None:
         yield None
         return

@@ -20,7 +20,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
-from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, traceback_of
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, format_traceback
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
@@ -75,7 +75,7 @@ class NodePlayer:
         except WorkerRefused as error:
             return {"refused": str(error)}
         except Exception as error:
-            return {"error": traceback_of(error)}
+            return {"error": format_traceback(error)}
 
 
 class Member(NamedTuple):

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
-from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, traceback_of
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, format_traceback
 
 BEAT = 0.5  # seconds between two beats
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
@@ -234,7 +234,7 @@ class FolderWorker:
         except WorkerRefused as error:
             kind, data, self.refused = "refused", str(error).encode(), str(error)
         except Exception as error:
-            kind, data = "error", traceback_of(error).encode()
+            kind, data = "error", format_traceback(error).encode()
         with suppress(FileNotFoundError):
             write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)
             path.unlink()

@@ -75,7 +75,7 @@ class WorkBench:
             WorkerRefused: if this machine cannot do the work as the run would.
         """
         with self.lock:
-            work = self.works.pop(name, None) or work_of(self.fetch(name), self.device)
+            work = self.works.pop(name, None) or read_work(self.fetch(name), self.device)
             self.works[name] = work
             for old in list(self.works)[:-KEPT_WORKS]:  # the least recently used
                 del self.works[old]
@@ -93,7 +93,7 @@ def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> by
     return json.dumps(head).encode() + b"\n" + data
 
 
-def work_of(data: bytes, device: str = "cpu") -> RemoteWork:
+def read_work(data: bytes, device: str = "cpu") -> RemoteWork:
     """Return the work from the bytes of `to_publish`; raise WorkerRefused if this program differs from the run's."""
     line, _, rest = data.partition(b"\n")
     head = parse_json(line)
@@ -132,7 +132,7 @@ def check_build(wanted: dict[str, str], *, exact: bool) -> None:
         raise WorkerRefused(f"this worker must have the same versions as the run: {', '.join(differences)}")
 
 
-def traceback_of(error: BaseException) -> str:
+def format_traceback(error: BaseException) -> str:
     """Return an exception's traceback as text, for a JobAnswer."""
     return "".join(traceback.format_exception(error))
 

@@ -16,7 +16,7 @@ from pool import SamplePool
 
 from alphago.arena.match import MatchStopped
 from alphago.env.game import GameEnv
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES

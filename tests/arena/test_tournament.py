@@ -191,7 +191,7 @@ class TestResume:
     def test_a_level_that_aims_at_another_loss_is_refused(self, tmp_path: Path, monkeypatch) -> None:
         level3 = Entrant(HashEvaluator(), name="hash@level=3", level=3)
         played(tmp_path, level3, RANDOM, games=2)
-        monkeypatch.setattr(tournament_module, "terms_of", lambda *_: LevelTerms(0.2, "win rate", 8))
+        monkeypatch.setattr(tournament_module, "level_conditions", lambda *_: LevelTerms(0.2, "win rate", 8))
         with pytest.raises(ValueError, match=r"its levels is \[\[0.16, 'win rate', 16\], None\], got \[\[0.2, 'win"):
             tournament(tmp_path, level3, RANDOM, games=2)
 

@@ -11,7 +11,7 @@ import pytest
 
 from alphago.cli import main
 from alphago.exams.positions import find_exam
-from alphago.records.importing import import_games
+from alphago.records.dataset_import import import_games
 from tests.campaign.tally import Area, rounds
 from tests.exams.small_exams import row, write
 from tests.training.small_runs import run, spoil

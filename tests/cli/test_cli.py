@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import alphago
-from alphago.cli import VERBS, main, parser_of
+from alphago.cli import VERBS, main, make_parser
 from alphago.cli.analysis_protocol import engine_settings
 from alphago.cli.errors import error_text
 from alphago.nn.model_files import ModelError
@@ -31,7 +31,7 @@ def test_overview(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_usage_names_every_argument(verb: str) -> None:
-    parser = parser_of(verb)
+    parser = make_parser(verb)
     arguments = [str(action.metavar or action.dest) for action in parser._actions if not action.option_strings]
     assert [name for name in arguments if not re.search(rf"[ \[|]{re.escape(name)}\b", str(parser.usage))] == []
 
@@ -40,7 +40,7 @@ def test_usage_names_every_argument(verb: str) -> None:
 def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No names, values and sentences of Python; and no flag that takes nothing but none."""
     monkeypatch.setenv("COLUMNS", "80")
-    parser = parser_of(verb)
+    parser = make_parser(verb)
     assert len(parser.format_help().splitlines()) <= 40
     for text in (parser.format_help(), parser.format_help(all_options=True)):
         words = re.sub(r"docs/\S+|alphago\.records\.record\.load_records|query_version|runs/\S+", "", text)
@@ -53,7 +53,7 @@ def test_overridden_settings_of_the_analysis_protocol() -> None:
     """An option wins over `-override-config`, also one with an invalid value, which the engine then refuses."""
 
     def settings(line: str) -> dict[str, object]:
-        return engine_settings(parser_of("analysis").parse_args(line.split()))
+        return engine_settings(make_parser("analysis").parse_args(line.split()))
 
     config = "-override-config maxVisits=9,threads=4 -override-config reportAnalysisWinratesAs=white"
     assert settings(config) == {"visits": 9, "side": "WHITE"}
@@ -216,9 +216,9 @@ def test_advice_that_names_an_option_is_for_commands_that_have_it() -> None:
     """What a file of a user's own game says; exams are of Go."""
     error = ModelError("x holds a network for A(), which does not come with the package: give the game, in Python to "
                        "load_model as env=…, on the command line as --game a:A")  # fmt: skip
-    assert error_text(error, parser_of("play")) == str(error)
+    assert error_text(error, make_parser("play")) == str(error)
     for verb, why in {"exam": "exams are of Go", "review": "games to review are games of Go"}.items():
-        text = str(error_text(error, parser_of(verb)))
+        text = str(error_text(error, make_parser(verb)))
         assert text.startswith(f"x holds a network for A(), which does not come with the package: {why}")
         assert "--game" not in text
 
@@ -233,7 +233,7 @@ FOREIGN = """
 
 def test_every_option_that_the_package_names_exists() -> None:
     """In each text of its sources but docstrings, the help of commands apart; behind `alphago VERB` are its options."""
-    parsers = {verb: set(parser_of(verb)._option_string_actions) | {"--help-all"} for verb in VERBS}
+    parsers = {verb: set(make_parser(verb)._option_string_actions) | {"--help-all"} for verb in VERBS}
     foreign = set(FOREIGN.split())
     every = set().union(*parsers.values(), foreign, {"--version"})
     flag = r"(?<![\w-])--[a-z][a-z-]*[a-z](?![\w-])"

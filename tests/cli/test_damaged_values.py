@@ -118,7 +118,7 @@ def test_a_run_that_cannot_be_shown_hides_no_other(run: Path, trained: Path, mon
     assert "is damaged" in shown["runs"][0]["error"]
     assert shown["runs"][1]["facts"] == alone["runs"][0]["facts"]
     assert len(shown["panels"]) == len(alone["panels"]) - 1  # final boards are drawn of a single run
-    monkeypatch.setattr("alphago.ui.web.runs.headline_of", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr("alphago.ui.web.runs.make_headline", lambda *_, **__: 1 // 0)
     assert [row["error"][:23] for row in Runs([trained]).overview()["runs"]] == ["it cannot be read (Zero"]
 
 

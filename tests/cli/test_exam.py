@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.cli import main, parser_of
+from alphago.cli import main, make_parser
 from alphago.system.interrupts import INTERRUPTED
 from tests.exams.small_exams import engine, row, save_games, write
 
@@ -39,8 +39,8 @@ class TestGrading:
         assert {one["player"] for one in rows} == {"net.safetensors@0", "net.safetensors@4"}
 
     def test_readouts(self) -> None:
-        assert parser_of("exam").parse_args(["9x9"]).readouts == (0, 64)
-        assert parser_of("exam").parse_args(["9x9", "--readouts", "0,8,64"]).readouts == (0, 8, 64)
+        assert make_parser("exam").parse_args(["9x9"]).readouts == (0, 64)
+        assert make_parser("exam").parse_args(["9x9", "--readouts", "0,8,64"]).readouts == (0, 8, 64)
 
 
 class TestMaking:
@@ -65,6 +65,6 @@ class TestMaking:
         def stop(*given: object, **named: object) -> int:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("alphago.exams.making.make_exam", stop)
+        monkeypatch.setattr("alphago.exams.exam_maker.make_exam", stop)
         assert main(["exam", "--make", "made", "--engine", "y", "--games", "z"]) == INTERRUPTED
         assert capsys.readouterr().err.endswith("stopped; the same command goes on\n")

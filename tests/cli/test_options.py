@@ -7,10 +7,10 @@ import pytest
 
 from alphago import GoEnv, OwareEnv
 from alphago.arena.tournament import TournamentSettings
-from alphago.cli import main, parser_of
+from alphago.cli import main, make_parser
 from alphago.cli.models import add_game_settings, given_game_settings
-from alphago.cli.options import Parser, settings_of
-from alphago.cli.settings_flags import SHORT, add_flags, given_settings, setting_of
+from alphago.cli.options import Parser, keyword_settings
+from alphago.cli.settings_flags import SHORT, add_flags, given_settings, to_setting
 from alphago.env.games import GAMES
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.settings import addresses, keywords
@@ -56,7 +56,7 @@ def parse(target: type, *words: str) -> dict:
 
 class TestSettings:
     def test_help_from_a_docstring(self) -> None:
-        assert [setting.help for setting in settings_of(Room)] == [
+        assert [setting.help for setting in keyword_settings(Room)] == [
             "of the room, at least one (1)",
             "of the walls; on a sunny day (0.5)",
             " (2)",
@@ -109,7 +109,7 @@ class TestSettings:
 
     @pytest.mark.parametrize("target", [RunSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()])
     def test_every_setting_is_described(self, target: type) -> None:
-        found = settings_of(target) if target in GAMES.values() else map(setting_of, addresses(target).values())
+        found = keyword_settings(target) if target in GAMES.values() else map(to_setting, addresses(target).values())
         texts = {one.name: one.text for one in found if one.name != "board_size"}
         assert [name for name, text in texts.items() if not text] == []
         assert len(set(texts.values())) == len(texts), "each has a text of its own"
@@ -121,15 +121,17 @@ class TestSettings:
     )
     def test_help_all_lists_every_setting(self, verb: str, root: type) -> None:
         """Except what cannot be typed: judges, memories and targets of one's own."""
-        text = parser_of(verb).format_help(all_options=True)
+        text = make_parser(verb).format_help(all_options=True)
         names = {SHORT.get(name, name) for name in keywords(root)}
         missing = {name for name in names if f"--{name.replace('_', '-')} " not in text.replace(",", " ")}
         assert missing <= {"judges", "memory", "targets"}
 
     def test_every_keyword_of_a_game_has_a_flag(self) -> None:
-        text = parser_of("train").format_help(all_options=True)
+        text = make_parser("train").format_help(all_options=True)
         for target in GAMES.values():
-            assert {one.name for one in settings_of(target) if f"--{one.name.replace('_', '-')}" not in text} == set()
+            assert {
+                one.name for one in keyword_settings(target) if f"--{one.name.replace('_', '-')}" not in text
+            } == set()
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`planes` is Go's and Gomoku's: help shows both texts, and the value is read once."""
@@ -141,14 +143,14 @@ class TestSettings:
         }
         help_text = " ".join(parser.format_help(all_options=True).split())
         for name in ("go", "gomoku"):
-            text = {setting.name: setting.text for setting in settings_of(GAMES[name])}["planes"]
+            text = {setting.name: setting.text for setting in keyword_settings(GAMES[name])}["planes"]
             assert f"{name}: {text[:40]}" in help_text
 
     def test_defaults_are_shown(self) -> None:
-        texts = {setting.name: setting.help for setting in settings_of(GoEnv)}
+        texts = {setting.name: setting.help for setting in keyword_settings(GoEnv)}
         assert texts["first_pass"].endswith(" (0)")
         assert "(None)" not in texts["komi"]
-        text = " ".join(parser_of("train").format_help(all_options=True).split())
+        text = " ".join(make_parser("train").format_help(all_options=True).split())
         assert "0.5:0.1,0.8:0.01" in text
         assert "7:0.25 plays the first quarter" in text
         assert "by default half of the readouts, 2 to 16" in text

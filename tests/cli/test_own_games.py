@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from alphago.cli import VERBS, main, parser_of, with_own_classes
+from alphago.cli import VERBS, main, make_parser, with_own_classes
 from alphago.cli.models import given_game_settings
 from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
-from alphago.ui.web.offer import offer_of
+from alphago.ui.web.offer import make_offer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODULE = '''
@@ -61,14 +61,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
 def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
     words = with_own_classes(["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"])
-    parser = parser_of(verb)
+    parser = make_parser(verb)
     if "--game" not in parser._option_string_actions:
         return
     positional = [action for action in parser._actions if not action.option_strings and action.nargs != "*"]
     options = parser.parse_args(["c_puct"] * len(positional) + words)
     given = given_game_settings(options)
     assert given == {"height": 4, "missing": "B2"}
-    first = next(iter(offer_of([], options.game, options.board_size, given).bases.values()))
+    first = next(iter(make_offer([], options.game, options.board_size, given).bases.values()))
     assert first.config["height"] == 4
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from alphago import GoEnv, evaluate, load_model
 from alphago.cli import main
-from alphago.env.packaged import board_of, packaged_nets
+from alphago.env.packaged_nets import named_board_size, packaged_nets
 from alphago.records.record import load_records
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]
@@ -71,6 +71,6 @@ class TestPackaged:
         than 2 then in one run of 10^6.
         """
         net = load_model(name)
-        readouts = 32 if board_of(name) is None else 0
+        readouts = 32 if named_board_size(name) is None else 0
         result = evaluate(net.env, net.evaluator("float32"), "random", 10, readouts=readouts, random_opening=2)
         assert result.win_rate >= 0.8, result

@@ -2,7 +2,7 @@
 
 import pytest
 
-from alphago.drawing.axes import ends_of, number_text, smooth, spaced_indices, spread, ticks
+from alphago.drawing.axes import axis_limits, number_text, smooth, spaced_indices, spread, ticks
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from alphago.drawing.axes import ends_of, number_text, smooth, spaced_indices, s
     ],
 )
 def test_the_ends_of_an_axis(values: list[float], low: float | None, high: float | None, expected: tuple) -> None:
-    assert ends_of(values, low, high) == pytest.approx(expected)
+    assert axis_limits(values, low, high) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

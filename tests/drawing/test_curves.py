@@ -16,7 +16,7 @@ from alphago.drawing.curves import (
     Mark,
     curves_picture,
     panel_drawing,
-    title_of,
+    panel_title,
 )
 from alphago.drawing.shapes import LETTER, Circle, Drawing, Polygon, Rect, Style, Text, flat
 from alphago.drawing.svg import to_svg
@@ -83,7 +83,7 @@ def test_long_curves_are_smoothed_and_thinned() -> None:
 def test_kinds_of_curves_have_a_legend_and_a_single_kind_is_in_the_title() -> None:
     one = CurvePanel("Loss", [Curve([1], [1], RED, "-", "old"), Curve([1], [2], GREEN, "-", "old")], "nats")
     two = one._replace(curves=[*one.curves, Curve([1, 2], [3, 4], RED, "--", "new")])
-    assert (title_of(one), title_of(two)) == ("Loss: old [nats]", "Loss [nats]")
+    assert (panel_title(one), panel_title(two)) == ("Loss: old [nats]", "Loss [nats]")
     svg = to_svg(panel_drawing(two, ""))
     assert {"old", "new"} <= set(texts(svg))
     assert "old" not in texts(to_svg(panel_drawing(one, "")))

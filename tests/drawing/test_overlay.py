@@ -8,13 +8,13 @@ import pytest
 from alphago.drawing.overlay import (
     Overlay,
     Spot,
+    disc_text,
     discs,
     legend,
     make_overlay,
     marked_actions,
     short_count,
     squares,
-    text_of,
 )
 from alphago.drawing.shapes import BLACK, ORANGE, WHITE, Circle, Rect, Text
 
@@ -57,7 +57,7 @@ def test_marked_actions(overlay: Overlay, marked: list[int]) -> None:
 )
 def test_the_number_on_a_disc(show: str | None, texts: list[str]) -> None:
     overlay = Overlay(priors=PRIORS, visits=VISITS, q=VALUES, show=show)
-    assert [text_of(overlay, action, 3) for action in (0, 1, 3)] == texts
+    assert [disc_text(overlay, action, 3) for action in (0, 1, 3)] == texts
 
 
 def test_the_best_disc_is_ringed_and_the_darkest() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from alphago import GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
-from alphago.env.game_options import Option, option_of
+from alphago.env.game_options import Option, to_option
 
 
 def values(env: GameEnv) -> dict[str, Any]:
@@ -44,12 +44,12 @@ def test_choosing() -> None:
 @pytest.mark.parametrize(
     ("option", "given", "value"),
     [
-        (option_of("board_size", 9), "7", 7),
-        (option_of("board_size", 9), 7, 7),
-        (option_of("komi", 7.5), "-3.5", -3.5),
-        (option_of("graded", False), "yes", True),
-        (option_of("graded", False), "no", False),
-        (option_of("rules", "own"), "5", "5"),
+        (to_option("board_size", 9), "7", 7),
+        (to_option("board_size", 9), 7, 7),
+        (to_option("komi", 7.5), "-3.5", -3.5),
+        (to_option("graded", False), "yes", True),
+        (to_option("graded", False), "no", False),
+        (to_option("rules", "own"), "5", "5"),
     ],
 )
 def test_reading(option: Option, given: object, value: object) -> None:
@@ -60,4 +60,4 @@ def test_reading(option: Option, given: object, value: object) -> None:
 @pytest.mark.parametrize("given", ["x", "2.5", 0, 26, None, True])
 def test_what_is_no_whole_number_in_its_limits_is_refused(given: object) -> None:
     with pytest.raises(ValueError, match=r"^board_size must be an integer from 2 to 25, got "):
-        option_of("board_size", 9, least=2, most=25).read(given)
+        to_option("board_size", 9, least=2, most=25).read(given)

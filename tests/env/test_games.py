@@ -23,7 +23,7 @@ ABOUT_GO = {
     "cli/game_review.py": "SGF files hold games of Go",
     "exams/": "exams are of Go: what is judged are points",
     "records/collection.py": "SGF files hold games of Go",
-    "records/converting.py": "SGF files hold games of Go",
+    "records/game_conversion.py": "SGF files hold games of Go",
     "records/dataset": "datasets hold games of Go",
     "records/label": "datasets hold games of Go",
     "records/sgf/": "SGF files hold games of Go",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.env.go_count import GoCount, count_of
+from alphago.env.go_count import GoCount, count_as_alive
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 # Black holds the left two columns and White the right two; each has a dead stone behind the other's wall.
@@ -36,7 +36,7 @@ def test_pass_alive_stones_are_never_proposed() -> None:
 
 @pytest.mark.parametrize(("komi", "text"), [(-3, "B 25 + 3, W 0 + 0: B+28"), (25, "B 25 + 0, W 0 + 25: 0")])
 def test_komi_of_either_side(komi: float, text: str) -> None:
-    assert str(count_of(GoEnv(5).position(komi=komi).after(["C3", "pass", "pass"]))) == text
+    assert str(count_as_alive(GoEnv(5).position(komi=komi).after(["C3", "pass", "pass"]))) == text
 
 
 @pytest.mark.parametrize("point", [0, 25, -1])
@@ -55,10 +55,10 @@ def test_a_point_without_a_stone(point: int) -> None:
     ],
 )
 def test_games_that_did_not_end_by_two_passes_are_not_counted(env, moves) -> None:
-    assert count_of(env.position().after(moves)) is None
+    assert count_as_alive(env.position().after(moves)) is None
 
 
 def test_the_position_before_the_passes() -> None:
-    count = count_of(ENV.position("A1", to_play="white").after(["C3", "pass", "pass"]))
+    count = count_as_alive(ENV.position("A1", to_play="white").after(["C3", "pass", "pass"]))
     assert count is not None
     assert (count.before.moves, count.before.is_over) == ((ENV.from_text("C3"),), False)

@@ -5,7 +5,7 @@ import pytest
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.exam_result import ExamResult
-from alphago.exams.kinds import GROUP, KINDS, NEAR, PHASES, URGENT, is_enclosed, is_race, kind_of, phase_of, urgency
+from alphago.exams.kinds import GROUP, KINDS, NEAR, PHASES, URGENT, find_kind, find_phase, is_enclosed, is_race, urgency
 from alphago.exams.ladders import Stones
 from alphago.exams.positions import ExamPosition, exam_env, find_exam
 from tests.exams.test_ladders import BROKEN, LADDER, stones_of
@@ -55,7 +55,7 @@ class TestPhases:
         ],
     )
     def test_by_the_number_of_moves(self, size: int, plies: int, phase: str) -> None:
-        assert phase_of(size, plies) == phase
+        assert find_phase(size, plies) == phase
 
 
 class TestKinds:
@@ -77,7 +77,7 @@ class TestKinds:
     )
     def test_kind(self, drawing: str, best: str, elsewhere: float, mover: int, plies: int, expected: str) -> None:
         position = board(drawing, mover)
-        assert kind_of(position, judged(position, best, elsewhere, plies)) == expected
+        assert find_kind(position, judged(position, best, elsewhere, plies)) == expected
 
     def test_chains_that_can_run_do_not_race(self) -> None:
         free = ". . . . .\n. X X O O\n. . . . .\n. . . . .\n. . . . ."

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from alphago.exams.statistics import (
-    correlation_of,
-    halves_of,
+    compare_halves,
+    estimate_correlation,
+    estimate_mean,
+    estimate_share,
     mean_difference,
-    mean_of,
     root_difference,
     root_mean_square,
-    share_of,
 )
 
 Z = 1.959964
@@ -21,14 +21,14 @@ Z = 1.959964
 class TestIntervals:
     def test_mean(self) -> None:
         """1, 2, 3, 4, 5: a mean of 3, a standard deviation of sqrt(2.5), a standard error of sqrt(0.5)."""
-        found = mean_of(np.array([1.0, 2, 3, 4, 5]))
+        found = estimate_mean(np.array([1.0, 2, 3, 4, 5]))
         assert found.value == 3
         assert found.margin == pytest.approx(Z * math.sqrt(0.5))
         assert (found.low + found.high) / 2 == pytest.approx(3)
 
     def test_share(self) -> None:
         """Wilson's for 0 of 10: from 0 to z^2 / (n + z^2)."""
-        found = share_of(np.zeros(10, np.bool_))
+        found = estimate_share(np.zeros(10, np.bool_))
         assert (found.value, found.low) == (0, 0)
         assert found.high == pytest.approx(Z**2 / (10 + Z**2))
 
@@ -41,16 +41,16 @@ class TestIntervals:
     def test_correlation(self) -> None:
         x = np.arange(103.0)
         noise = np.where(np.arange(103) % 2, 40.0, -40.0)
-        found = correlation_of(x, x + noise)
+        found = estimate_correlation(x, x + noise)
         assert found.value == pytest.approx(np.corrcoef(x, x + noise)[0, 1])
         assert math.atanh(found.high) - math.atanh(found.low) == pytest.approx(2 * Z / 10)
         assert found.low < found.value < found.high < 1
 
     def test_unknown(self) -> None:
-        assert all(map(math.isnan, mean_of(np.zeros(0))))
+        assert all(map(math.isnan, estimate_mean(np.zeros(0))))
         assert all(map(math.isnan, root_mean_square(np.array([1.0, math.nan]))))
-        assert all(map(math.isnan, correlation_of(np.ones(9), np.arange(9.0))))
-        one = mean_of(np.array([2.5]))
+        assert all(map(math.isnan, estimate_correlation(np.ones(9), np.arange(9.0))))
+        one = estimate_mean(np.array([2.5]))
         assert one.value == 2.5
         assert math.isnan(one.margin)
 
@@ -62,7 +62,7 @@ class TestPairs:
         found = mean_difference(lost + 0.1, lost)
         assert found.value == pytest.approx(0.1)
         assert found.margin == pytest.approx(0, abs=1e-12)
-        assert mean_of(lost).margin > 0.2
+        assert estimate_mean(lost).margin > 0.2
 
     def test_roots(self) -> None:
         errors = np.random.default_rng(2).normal(0, 1, 200)
@@ -76,10 +76,10 @@ class TestPairs:
 class TestHalves:
     def test_their_gap_is_twice_the_standard_error(self) -> None:
         values = np.random.default_rng(3).normal(5, 2, 400)
-        found = halves_of(values)
-        assert found.gap == pytest.approx(2 * mean_of(values).margin / Z, rel=0.1)
+        found = compare_halves(values)
+        assert found.gap == pytest.approx(2 * estimate_mean(values).margin / Z, rel=0.1)
         assert found.agreement == 1
 
     def test_one_position(self) -> None:
         with pytest.raises(ValueError, match="halves must be of two positions or more, got 1"):
-            halves_of(np.ones(1))
+            compare_halves(np.ones(1))

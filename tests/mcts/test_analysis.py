@@ -8,7 +8,7 @@ import pytest
 from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position, Puct, analyze, iter_analysis
 from alphago.mcts.analysis_result import DEVIATIONS
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis

@@ -16,7 +16,7 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.waves import decide

@@ -22,7 +22,7 @@ from alphago import (
 from alphago.cuda.host import Host, HostKernels
 from alphago.env.device_batch import DeviceBatch
 from alphago.mcts.evaluator import HashEvaluator, WaveEvaluator
-from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.puct import PuctRule
 from alphago.mcts.search import Search
 from alphago.mcts.tree import Tree

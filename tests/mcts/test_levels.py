@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, MCTSPlayer, NeuralNet, Puct, exam, load_model
-from alphago.env.packaged import packaged_nets
+from alphago.env.packaged_nets import packaged_nets
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.levels import (
@@ -17,8 +17,8 @@ from alphago.mcts.levels import (
     check_level,
     describe_level,
     is_measured,
+    level_conditions,
     level_table,
-    terms_of,
 )
 from alphago.mcts.opponent import USUAL, StrengthEstimator
 from alphago.mcts.questions import Limit
@@ -47,7 +47,7 @@ def test_each_board_has_a_table(size: int, board: int) -> None:
 
 
 def test_levels_between_two() -> None:
-    targets = [terms_of(level, GoEnv(9)).target for level in (3, 3.5, 4, 10)]
+    targets = [level_conditions(level, GoEnv(9)).target for level in (3, 3.5, 4, 10)]
     assert targets[1] == pytest.approx((targets[0] + targets[2]) / 2)
     assert targets[3] == 0
 

@@ -7,7 +7,7 @@ import pytest
 
 from alphago import GoEnv, MCTSPlayer, Puct, ReversiEnv, evaluate, selfplay
 from alphago.arena.entrant import parse_entrant
-from alphago.cli import parser_of
+from alphago.cli import make_parser
 from alphago.cli.settings_flags import given_settings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -213,11 +213,11 @@ def test_a_third_rule(third: FirstSettings | str) -> None:
 def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its flags, its readers' errors, and its entrants come from the registry."""
     monkeypatch.setitem(SEARCHES, "first", FirstSettings)
-    options = parser_of("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
+    options = make_parser("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
     assert given_settings(options, SelfPlaySettings) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
     settings = make(SelfPlaySettings, given_settings(options, SelfPlaySettings)).completed(9, 1)
     assert settings.search == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
-    help_text = " ".join(parser_of("selfplay").format_help(all_options=True).split())
+    help_text = " ".join(make_parser("selfplay").format_help(all_options=True).split())
     assert "nothing yet [first] (1.0)" in help_text
     assert "weight of prior against value [puct, first] (0.96)" in help_text
     with pytest.raises(ValueError, match=r"^patience is a setting of FirstSettings, but this search is Gumbel"):

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from alphago import GameEnv, GoEnv, NeuralNet, load_model
-from alphago.env.packaged import board_of, packaged_net, packaged_nets
+from alphago.env.packaged_nets import named_board_size, packaged_net, packaged_nets
 from alphago.nn import model_files
 from alphago.nn.model_files import ModelError, model_file, saved_game
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
@@ -332,7 +332,7 @@ def test_a_description_without_a_board_is_damaged(tmp_path, config):
 
 
 def test_names_of_packaged_networks():
-    boards = [board for name in packaged_nets() if (board := board_of(name)) is not None]
+    boards = [board for name in packaged_nets() if (board := named_board_size(name)) is not None]
     assert boards == sorted(boards)
     assert [name.removesuffix("-large") for name in packaged_nets()][: len(boards)] == [f"{n}x{n}" for n in boards]
     names = ["7x7", "13x13", "9x9-large", "9x9", "oware"]
@@ -359,10 +359,10 @@ def test_every_packaged_network_plays_its_game():
     assert "7x7" in packaged_nets()
     for name in packaged_nets():
         net = load_model(name)
-        if board_of(name) is None:
+        if named_board_size(name) is None:
             assert net.env.name == name
         else:
-            assert net.env == GoEnv(board_of(name), komi=net.env.komi)
+            assert net.env == GoEnv(named_board_size(name), komi=net.env.komi)
         policy, value = net(net.env.position())
         assert policy.sum() == pytest.approx(1, abs=1e-5)
         assert -1 <= value <= 1

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.records import dataset_writer, importing
+from alphago.records import dataset_import, dataset_writer
 from alphago.records.collection import read_collection
-from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset, rules_code
+from alphago.records.dataset_import import ImportReport, import_games
 from alphago.records.dataset_writer import DatasetWriter, Seen, Split, game_hash
-from alphago.records.importing import ImportReport, import_games
+from alphago.records.game_conversion import GameFilter
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
 from alphago.records.sources import find_indexes, read_indexes
 
@@ -341,7 +341,7 @@ class TestResuming:
     def test_an_interrupted_import_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Killed after some jobs, at any place: the same call ends with the same dataset."""
         source = self.files(tmp_path, 30)
-        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 4)
         monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 6)
         whole, _ = imported(tmp_path / "whole", source)
 
@@ -402,7 +402,7 @@ class TestResuming:
     ) -> None:
         """Files before those already read would shift the jobs, and games would be skipped."""
         source = self.files(tmp_path, 20)
-        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 4)
         monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
 
         def stop(read: int, kept: int) -> None:
@@ -436,7 +436,7 @@ class TestResuming:
     def test_processes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Two workers make the same dataset as none."""
         source = self.files(tmp_path, 30)
-        monkeypatch.setattr(importing, "PIECES_PER_JOB", 4)
+        monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 4)
         one, _ = imported(tmp_path / "one", source)
         two, _ = imported(tmp_path / "two", source, workers=2)
         assert one.digest == two.digest

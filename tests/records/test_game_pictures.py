@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.mcts.player import MCTSPlayer, record_of
+from alphago.mcts.player import MCTSPlayer, make_record
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import parse_sgf
 from tests.drawing.reading import SPACE, shapes, texts
@@ -16,7 +16,7 @@ MOVES = "C3 B2 D2 C4 D4 pass pass"
 
 
 def record(env: GoEnv = GO, moves: str = MOVES) -> GameRecord:
-    return record_of(env, env.position().after(moves.split()), {})
+    return make_record(env, env.position().after(moves.split()), {})
 
 
 def bare(svg: str) -> str:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alphago.records.sgf import salvage_sgf
-from alphago.records.sgf.result_texts import margin_of, outcome_of
+from alphago.records.sgf.result_texts import parse_margin, parse_outcome
 
 ENGLISH = {
     (1, None): "White resigns.|B+Time|B+|B+AW|Winner: Black|White lost on time",
@@ -40,14 +40,14 @@ EASTERN = {
 @pytest.mark.parametrize(("result", "texts"), [*ENGLISH.items(), *EASTERN.items()])
 def test_winner_and_margin(result: tuple[float, float | None], texts: str) -> None:
     for text in texts.split("|"):
-        assert (outcome_of(text), margin_of(text)) == result, text
+        assert (parse_outcome(text), parse_margin(text)) == result, text
 
 
 @pytest.mark.parametrize(
     "text", ["0", "0.0", "Draw", "Draw (0)", "Jigo.", "tie", "引き分け", "持碁", "和棋", "平局", "빅", "무승부"]
 )
 def test_draws(text: str) -> None:
-    assert (outcome_of(text), margin_of(text)) == (0, 0)
+    assert (parse_outcome(text), parse_margin(text)) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -55,18 +55,18 @@ def test_draws(text: str) -> None:
     ["", "Void", "Unfinished", "無勝負", "B+R W+R", "B?", "black did not win", "黑不胜", "白石裕 勝", "勝負", "黒五目"],
 )
 def test_what_names_no_winner(text: str) -> None:
-    assert (outcome_of(text), margin_of(text)) == (None, None)
+    assert (parse_outcome(text), parse_margin(text)) == (None, None)
 
 
 @pytest.mark.parametrize("text", ["B+0", "B+0.0", "B+0.02", "B+0.03"])
 def test_a_win_by_nothing(text: str) -> None:
     """Fox writes it for wins on time and by leaving, OGS for forfeits: it names the winner, and is no draw."""
-    assert (outcome_of(text), margin_of(text)) == (1, None)
+    assert (parse_outcome(text), parse_margin(text)) == (1, None)
 
 
 def test_quarters_are_of_a_zi() -> None:
     """Fox under Chinese rules: with a komi of 375, W+0.75 is a win by a zi and a half: 1.5 points."""
-    assert (margin_of("W+0.75"), margin_of("B+1.25"), margin_of("B+1.5")) == (-1.5, 2.5, 1.5)
+    assert (parse_margin("W+0.75"), parse_margin("B+1.25"), parse_margin("B+1.5")) == (-1.5, 2.5, 1.5)
 
 
 UNSURE = """
@@ -78,8 +78,8 @@ B+999999|B+1/3|B+4/2|B+9.5 (maybe only 8.5)|W+J 5.5|コミ5目半 黒勝ち|白�
 @pytest.mark.parametrize("text", UNSURE.strip().replace("\n", "|").split("|"))
 def test_margins_that_are_not_sure(text: str) -> None:
     """A winner, but no number: there are two, or it is the komi's, or no numeral."""
-    assert outcome_of(text) is not None
-    assert margin_of(text) is None
+    assert parse_outcome(text) is not None
+    assert parse_margin(text) is None
 
 
 def test_a_game_has_them() -> None:
@@ -97,7 +97,7 @@ B W black white + 0 1 25 .5 /4 黒 白 흑 백 勝 負 승 十 百 三 両 又 �
 @given(st.one_of(st.lists(st.sampled_from([" ", *PARTS.split()]), max_size=12).map("".join), st.text(max_size=40)))
 def test_any_text(text: str) -> None:
     """A margin has the winner's sign, is a multiple of half a point, and comes with a winner."""
-    outcome, margin = outcome_of(text), margin_of(text)
+    outcome, margin = parse_outcome(text), parse_margin(text)
     assert outcome in (None, -1, 0, 1)
     if margin is not None:
         assert outcome is not None
@@ -108,4 +108,4 @@ def test_any_text(text: str) -> None:
 def test_long_texts() -> None:
     """Only the beginning counts, so no text takes long."""
     for text in ("黒" * 10**6, "黒一" + "十百" * 10**6, "b " * 10**6, "黒(((((中押し" * 10**5, "w+" + "1" * 10**6):
-        margin_of(text)
+        parse_margin(text)

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from alphago import GameEnv, GameRecord, GoEnv, NeuralNet, Report, train
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.records.record import RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.settings import make, spread
 from alphago.system.validation import UNSET, Unset

@@ -16,7 +16,7 @@ from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import Losses, LossWeights, alphazero_loss
 from alphago.nn.threads import Workers
 from alphago.system.settings import make
-from alphago.training import captured
+from alphago.training import step_graphs
 from alphago.training.learner import WARM_UP_STEPS, Learner
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
@@ -409,8 +409,8 @@ class TestGpu:
         settings = LearningSettings(optimizer=optimizer, bfloat16=False, learning_rate=0.01)
         rows, nets = [], []
         with Workers(1) as workers:
-            for calls in (captured.WARM_UP_CALLS, 100):
-                monkeypatch.setattr(captured, "WARM_UP_CALLS", calls)
+            for calls in (step_graphs.WARM_UP_CALLS, 100):
+                monkeypatch.setattr(step_graphs, "WARM_UP_CALLS", calls)
                 learner = Learner(go_network(), settings, workers, torch_device("cuda"))
                 rows.append([learner.step(go_sample) for _ in range(10)])
                 graphs = {steps.accumulate.is_captured for steps in learner._on_gpu.values()}

@@ -17,7 +17,7 @@ from alphago.training.resignation import (
     NEVER,
     AdaptiveThreshold,
     calibrate,
-    sides_of,
+    list_sides,
 )
 from alphago.training.settings.selfplay_settings import draw_beginning
 from tests.training.small_runs import games_in, opened, run
@@ -132,8 +132,8 @@ class TestRuns:
             records = games_in(tmp_path)
             own = [r for r in records if r.seed and not draw_beginning(board.variant, board.selfplay, *r.seed)[-1]]
             assert not any(record.resigned for record in own)
-            assert {side for record in own for side in sides_of(record)} <= set(board.adaptive.sides)
-            assert len(board.adaptive.sides) < len([side for record in records for side in sides_of(record)])
+            assert {side for record in own for side in list_sides(record)} <= set(board.adaptive.sides)
+            assert len(board.adaptive.sides) < len([side for record in records for side in list_sides(record)])
 
     def test_off(self, tmp_path: Path) -> None:
         _, listener = run(tmp_path, 8, resign_threshold=-0.9)

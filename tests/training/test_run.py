@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from alphago import GameRecord, GoEnv, NeuralNet, load_model
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.records.record import RecordBuilder, load_records
 from alphago.training.judge import Judge

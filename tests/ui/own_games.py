@@ -10,7 +10,7 @@ import numpy as np
 
 from alphago import ConnectFourEnv, GameBatch, GameEnv, Position
 from alphago.drawing.board_view import BoardView
-from alphago.env.game_options import Option, option_of
+from alphago.env.game_options import Option, to_option
 from alphago.mcts.evaluator import HashEvaluator
 
 
@@ -113,7 +113,7 @@ class RingEnv(GameEnv):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        return (option_of("cells", self.N, title="Cells", least=4, most=8), option_of("bells", self.bells))
+        return (to_option("cells", self.N, title="Cells", least=4, most=8), to_option("bells", self.bells))
 
 
 class RingPosition(Position):

@@ -17,7 +17,7 @@ from alphago.cli import main
 from alphago.drawing.svg import to_svg
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.document import Additions, with_additions
-from alphago.ui.review import count_text, grade_of, review_game
+from alphago.ui.review import count_text, grade_move, review_game
 from alphago.ui.why.facts import Captures, NamedChain
 from tests.drawing.reading import texts
 
@@ -155,7 +155,7 @@ def test_turns_that_were_skipped() -> None:
 )
 def test_grades(rate: float, points: float, grade: str) -> None:
     """In a decided game points alone are no fault, and a lost win rate is one without points."""
-    assert grade_of(rate, points) == grade
+    assert grade_move(rate, points) == grade
 
 
 def reviews(folder: Path) -> list[str]:

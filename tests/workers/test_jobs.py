@@ -13,10 +13,10 @@ from alphago import Dataset, evaluate, import_games, selfplay
 from alphago.arena import match, match_work
 from alphago.mcts.evaluator import as_evaluator
 from alphago.nn.threads import one_torch_thread
-from alphago.records import importing
+from alphago.records import dataset_import
 from alphago.training.call import selfplay_call
 from alphago.workers import jobs
-from alphago.workers.jobs import JobPool, pool_of
+from alphago.workers.jobs import JobPool, open_pool
 from alphago.workers.work import JobAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
@@ -34,8 +34,8 @@ def exact() -> Any:
 @pytest.fixture
 def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Local]:
     """Makes the workers of all calls of the test."""
-    for module in (match, selfplay_call, importing):
-        monkeypatch.setattr(module, "pool_of", lambda workers, env=None: pool(workers))
+    for module in (match, selfplay_call, dataset_import):
+        monkeypatch.setattr(module, "open_pool", lambda workers, env=None: pool(workers))
     monkeypatch.setattr(jobs, "WAIT", 0.001)
     monkeypatch.setattr(match_work, "GAMES_A_JOB", 2)
     monkeypatch.setattr(selfplay_call, "CHUNK", 2)
@@ -113,7 +113,7 @@ def test_the_same_dataset(
     crew: Any, workers: dict[str, Behaviour], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also with files that are damaged, and texts with a game on each line."""
-    monkeypatch.setattr(importing, "PIECES_PER_JOB", 2)
+    monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 2)
     games = tmp_path / "games"
     games.mkdir()
     moves = ";B[pd];W[dp];B[dd];W[pp]"
@@ -122,7 +122,7 @@ def test_the_same_dataset(
         (games / f"{number}.sgf").write_text(f"(;SZ[19]{komi}{moves};B[{'abcdef'[number]}a])")
     (games / "bad.sgf").write_text("(;SZ[19")
     (games / "many.txt").write_text("".join(f"{number}\t{moves};B[a{'abc'[number]}]\n" for number in range(3)))
-    wanted = importing.GameFilter(min_moves=2, any_result=True)
+    wanted = dataset_import.GameFilter(min_moves=2, any_result=True)
     reports = [import_games(games, tmp_path / "alone", filter=wanted)]
     crew(**workers)
     reports.append(import_games(games, tmp_path / "by-workers", filter=wanted, workers="folder:x"))
@@ -172,9 +172,9 @@ def test_a_job_that_takes_long(monkeypatch: pytest.MonkeyPatch, *, in_order: boo
 def test_a_folder_of_workers_that_nobody_has_joined(tmp_path: Path) -> None:
     """An event ends the match at once."""
     stop = threading.Event()
-    with pool_of(f"folder:{tmp_path}", GO) as pool:
+    with open_pool(f"folder:{tmp_path}", GO) as pool:
         assert pool is not None
         stop.set()
         assert not list(pool.map(match_work.MatchWork, b"", iter([b"[0]"]), bytes, stop))
-    with pool_of(None) as none:
+    with open_pool(None) as none:
         assert none is None

@@ -35,8 +35,8 @@ EXACT, LOWER, UPPER = 0, 1, 2  # what a value in the table is: the node's value,
 ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8  # how many values of each a note has room for
 
 
-# Names that `search_of` replaces with the game's kernels.  `evaluate` takes the row of a position that is not over, and
-# returns its value from the mover's view, much closer to 0 than WIN.
+# Names that `compile_search` replaces with the game's kernels.  `evaluate` takes the row of a position that is not
+# over, and returns its value from the mover's view, much closer to 0 than WIN.
 play = legal_mask = evaluate = copy = None
 
 
@@ -49,19 +49,19 @@ def final_value(row):
 
 
 @inlined
-def side_of(row):
+def mover_index(row):
     """Return the index of the mover in `history`."""
     return (1 - load(row, TO_PLAY)) // 2
 
 
 @inlined
-def key_of(row):
+def hash_position(row):
     """Return the hash of a position together with its number of plies; see the beginning of this file."""
     return mix(wrap(position_hash(row) + wrap(load(row, PLY) * GOLDEN)))
 
 
 @inlined
-def entry_of(key, table):
+def entry_index(key, table):
     """Return the index of the only table entry in which a key may be stored."""
     return (key >> 8) & (table.shape[0] - 1)
 
@@ -79,8 +79,8 @@ def remember(stack, table, ply, depth, number):
         bound = UPPER
     elif value >= stack.beta[ply]:
         bound = LOWER
-    key = key_of(stack.rows[ply])
-    entry = entry_of(key, table)
+    key = hash_position(stack.rows[ply])
+    entry = entry_index(key, table)
     table[entry, KEY] = key
     table[entry, VALUE] = value
     note = (number * DEPTHS + depth - ply) * BOUNDS + bound
@@ -97,8 +97,8 @@ def probe(stack, table, ply, depth, number):
     Returns:
         Whether its value is known, the value, and the action to try first (NONE if the table has no entry for it).
     """
-    key = key_of(stack.rows[ply])
-    entry = entry_of(key, table)
+    key = hash_position(stack.rows[ply])
+    entry = entry_index(key, table)
     note = table[entry, NOTE]
     if table[entry, KEY] != key or note // (ACTIONS * BOUNDS * DEPTHS) != number:
         return False, 0, NONE
@@ -130,7 +130,7 @@ def list_actions(stack, history, ply, first):
     """Write the scores of the actions at `ply`; the action `first`, unless NONE, is tried before all others."""
     row = stack.rows[ply]
     legal_mask(row, stack.mask)
-    side = side_of(row)
+    side = mover_index(row)
     for action in range(stack.mask.shape[0]):
         score = TRIED
         if load(stack.mask, action):
@@ -171,7 +171,9 @@ def leave(depth, number, stack, table, history, ply):
     """Write the result of the completely searched node at `ply` into table and history; return its value."""
     remember(stack, table, ply, depth, number)
     plies_left = depth - ply
-    history[side_of(stack.rows[ply]), stack.best_action[ply]] += plies_left * plies_left  # large subtrees count more
+    history[mover_index(stack.rows[ply]), stack.best_action[ply]] += (
+        plies_left * plies_left
+    )  # large subtrees count more
     return stack.best[ply]
 
 
@@ -228,7 +230,7 @@ def search(depth, number, stack, table, history, most):
     return not entering  # the search was left by `break`
 
 
-def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
+def compile_search(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
     """Return `search` compiled for a game.
 
     Args:
@@ -242,7 +244,7 @@ def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
     return kernel(specialise(search, open_child=opener, enter=enterer))
 
 
-search_oware = search_of(oware, evaluations.margin, oware.copy)
-search_reversi = search_of(reversi, evaluations.weighted_squares)
-search_gomoku = search_of(gomoku, evaluations.gomoku_lines)
-search_connect_four = search_of(connect_four, evaluations.connect_four_lines)
+search_oware = compile_search(oware, evaluations.margin, oware.copy)
+search_reversi = compile_search(reversi, evaluations.weighted_squares)
+search_gomoku = compile_search(gomoku, evaluations.gomoku_lines)
+search_connect_four = compile_search(connect_four, evaluations.connect_four_lines)

@@ -21,7 +21,7 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 
 @part
-def points_of(row, side):
+def count_points(row, side):
     """Return 2 if `side`, BLACK or WHITE, wins on the current board, 1 for a draw, 0 if it loses."""
     margin = 2 * area(row) - load(row, KOMI2)
     if side != BLACK:
@@ -102,7 +102,7 @@ def expand(tree, node, row, state, prior):
         add_points(tree, row, True, prior)  # own eyes are all that is left
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
-        add_node(tree, size * size, prior, prior * points_of(row, load(row, TO_PLAY)))
+        add_node(tree, size * size, prior, prior * count_points(row, load(row, TO_PLAY)))
     store(tree.first_child, node, first)
     store(tree.children, node, load(tree.used, 0) - first)
 
@@ -256,7 +256,7 @@ def search(root, tree, game, settings, out_visits):
         copy(root, game.row)
         depth = descend(tree, game, settings)
         plies = play_out(game, depth)
-        back_up(tree, game, depth, plies, points_of(game.row, load(root, TO_PLAY)))
+        back_up(tree, game, depth, plies, count_points(game.row, load(root, TO_PLAY)))
     for action in range(out_visits.shape[0]):
         store(out_visits, action, 0)
     first = load(tree.first_child, ROOT)

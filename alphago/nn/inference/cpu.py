@@ -12,7 +12,7 @@ from torch import fx, nn
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, threads_for
-from alphago.nn.inference.frozen import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
+from alphago.nn.inference.frozen_net import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu_forms import compile_on_device, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.inference.openvino import OpenVinoModel, SharedModel

@@ -12,7 +12,7 @@ from torch import fx, nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference import openvino
-from alphago.nn.inference.frozen import Frozen, Outputs, example_planes, outputs_agree
+from alphago.nn.inference.frozen_net import Frozen, Outputs, example_planes, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, folded_state
 from alphago.nn.inference.hardware import fastest_float, has_int8_products
 from alphago.nn.inference.int8 import calibration_planes, input_ranges
@@ -138,7 +138,7 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
     if frozen.graphs and not renew_graphs(frozen, planes, expected):
         frozen.graphs = []
     if not frozen.graphs:
-        frozen.graphs = [fold_batch_norms(part) for part in parts_of(frozen)]
+        frozen.graphs = [fold_batch_norms(part) for part in list_parts(frozen)]
         if not outputs_agree(Frozen(*frozen.graphs)(planes), expected, ROUNDING[torch.float32]):
             raise ValueError("the traced network gives other results")
     return frozen.graphs
@@ -147,7 +147,7 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 def renew_graphs(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> bool:
     """Give the network's weights to graphs of an earlier version; return whether these then give its results."""
     try:
-        for graph, part in zip(frozen.graphs, parts_of(frozen), strict=True):
+        for graph, part in zip(frozen.graphs, list_parts(frozen), strict=True):
             # Compiled networks may still read the tensors of the earlier version, so these are replaced.
             graph.load_state_dict(folded_state(graph, part), assign=True)
         return outputs_agree(Frozen(*frozen.graphs)(planes), expected, ROUNDING[torch.float32])
@@ -155,7 +155,7 @@ def renew_graphs(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> boo
         return False
 
 
-def parts_of(frozen: Frozen) -> tuple[nn.Module, nn.Module, nn.Module]:
+def list_parts(frozen: Frozen) -> tuple[nn.Module, nn.Module, nn.Module]:
     return frozen.base_net, frozen.value, frozen.policy
 
 

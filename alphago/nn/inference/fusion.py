@@ -173,7 +173,7 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
         graph_module: the result of `fuse_convolutions`, whose nodes know their shapes.
     """
     for node in list(graph_module.graph.nodes):
-        shape: Any = shape_of(node)
+        shape: Any = output_shape(node)
         is_of_board = shape is not None and tuple(shape[2:]) == (1, 1)  # over the whole board: one point is left
         if node.target in REDUCTIONS and is_of_board:
             with graph_module.graph.inserting_before(node):
@@ -203,7 +203,7 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
     added = user.args[1] if user.args[0] is conv else user.args[0]
     if not isinstance(added, fx.Node) or added is conv:  # a number, or twice the same
         return [conv], None
-    if shape_of(added) != shape_of(conv):  # it would be repeated over the board
+    if output_shape(added) != output_shape(conv):  # it would be repeated over the board
         return [conv], None
     after = only_user(user)
     if after is not None and is_relu(after, parts):
@@ -250,6 +250,6 @@ def only_user(node: fx.Node) -> fx.Node | None:
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 
-def shape_of(node: fx.Node) -> object:
+def output_shape(node: fx.Node) -> object:
     """Return the shape of a node's output, which ShapeProp recorded; None if the output is not a tensor."""
     return getattr(node.meta.get("tensor_meta"), "shape", None)

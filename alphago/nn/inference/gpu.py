@@ -12,7 +12,7 @@ from alphago.cuda.backend import find_backend
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
-from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
+from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
     Unsuited,
     agrees_with,

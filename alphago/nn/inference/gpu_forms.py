@@ -13,7 +13,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import Compiled, Run
-from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, example_planes, outputs_agree
+from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, example_planes, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions, replace_poolings
 
 GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest

@@ -12,7 +12,7 @@ from torch import nn
 
 from alphago.cuda.contract import Backend
 from alphago.env.game import GameEnv
-from alphago.nn.inference.frozen import TRACING_LOCK
+from alphago.nn.inference.frozen_net import TRACING_LOCK
 from alphago.nn.kernels.priors import LEAST
 
 SMALLEST = 8  # smallest padded size

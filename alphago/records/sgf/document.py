@@ -59,11 +59,11 @@ def write_sgf(path: str | Path, game: SgfGame) -> None:
 
 
 def format_sgf(game: SgfGame) -> bytes:
-    """Return the game as SGF text in UTF-8 (see `document_of`); the same game always gives the same bytes."""
-    return document_of(game).text()
+    """Return the game as SGF text in UTF-8 (see `to_document`); the same game always gives the same bytes."""
+    return to_document(game).text()
 
 
-def document_of(game: SgfGame) -> SgfDocument:
+def to_document(game: SgfGame) -> SgfDocument:
     """Return a game as a document.
 
     The document of a game that was read from a file begins as the file's: variations, unknown properties and everything
@@ -184,7 +184,7 @@ class Additions(NamedTuple):
 
 def with_additions(game: SgfGame, additions: Additions) -> bytes:
     """Return a game as SGF text with additions; added variations come after the variations of the game."""
-    env, document = GoEnv(game.board_size), document_of(game)
+    env, document = GoEnv(game.board_size), to_document(game)
     line = document.line
     for ply, (name, value) in additions.marks.items():
         document.nodes[line[ply + 1]][name] = [value]

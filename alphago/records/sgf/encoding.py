@@ -114,7 +114,7 @@ def in_encoding(data: bytes, name: str) -> Decoded:
 
 def decode_game(data: bytes, likely: str) -> Decoded:
     """Decode a game; likely: the most plausible encoding of the whole file, for a game that declares no encoding."""
-    name, declared = encoding_of(data, likely)
+    name, declared = find_encoding(data, likely)
     text, _, fault = in_encoding(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
@@ -123,7 +123,7 @@ def decode_game(data: bytes, likely: str) -> Decoded:
     return Decoded(text, name, fault)
 
 
-def encoding_of(data: bytes, likely: str) -> tuple[str, str | None]:
+def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:
     """Return the encoding of a game, and the encoding that the game declares, None if it declares none.
 
     The two differ if the declared encoding is wrong.  likely: as in `decode_game`.
@@ -189,7 +189,7 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
     size = WINDOW
     while True:
         part = data[begin : begin + size]
-        name, _ = encoding_of(part, likely)
+        name, _ = find_encoding(part, likely)
         text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
         tree = read_tree(text, 1)  # after the game's first bracket
         if tree.complete:

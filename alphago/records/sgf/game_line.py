@@ -14,7 +14,7 @@ from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import KEPT, STONES, Followed, PlayedStretch, Stretch, board_of, stones_of
+from alphago.records.sgf.stretches import KEPT, STONES, Followed, PlayedStretch, Stretch, make_board, setup_stones
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
@@ -86,7 +86,7 @@ class LineReader:
             return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
-        board = board_of(size, Rules())  # to read points and stones, which do not depend on the rules
+        board = make_board(size, Rules())  # to read points and stones, which do not depend on the rules
         # The game is the longest stretch of the line without a set-up in between.
         chosen, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
         followed = chosen.followed
@@ -179,7 +179,7 @@ class LineReader:
         self.set_ups: list[int] = []  # the nodes that begin the further stretches
         for number, node in enumerate(self.line):
             try:
-                changes = stones_of(env, node)
+                changes = setup_stones(env, node)
                 if changes is not None:
                     if found[-1].actions:
                         found.append(Stretch(changes, to_play=0, begins=number))
@@ -238,7 +238,7 @@ class LineReader:
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = (Rules(), *LENIENT) if rules is None else (rules,)
-        games: list[Callable[[int], GoEnv]] = [partial(board_of, size, each) for each in tried]
+        games: list[Callable[[int], GoEnv]] = [partial(make_board, size, each) for each in tried]
         if (required := self.required) is not None:
             games = [lambda plays: required]
         current = longest = PlayedStretch(stretches[0], games, self.number)

@@ -224,7 +224,7 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence
             number = children[number][0]
             pieces += node_pieces(nodes[number])
         waiting += reversed(children[number])
-    return b"\n".join(lines_of(piece.encode() for piece in (*pieces, "\n")))  # the text ends with a line break
+    return b"\n".join(join_lines(piece.encode() for piece in (*pieces, "\n")))  # the text ends with a line break
 
 
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
@@ -236,7 +236,7 @@ def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 
 
-def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def join_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Yield lines of at most LINE_LENGTH bytes, joined from pieces; a longer piece is a line of its own."""
     line = b""
     for piece in pieces:

@@ -69,7 +69,7 @@ def salvage_sgf(
         yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name)
         return
     data = source if isinstance(source, bytes) else read_named(user_path(source))
-    yield from games_of(decode(data), name, env, all_lines)
+    yield from iterate_games(decode(data), name, env, all_lines)
 
 
 def empty_game(fault: Fault, name: str) -> SgfGame:
@@ -126,7 +126,7 @@ def parse_games(
                 f"{name}: it must hold {wanted}, got {count}: split it; read_sgf_games of Python reads all"
             )
     games = []
-    for game in games_of(parts, name, env):
+    for game in iterate_games(parts, name, env):
         refused = [fault for fault in game.faults if fault.kind not in allowed]
         if refused:
             fault = refused[0]
@@ -136,7 +136,7 @@ def parse_games(
     return games
 
 
-def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
+def iterate_games(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded file, each with its faults."""
     rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first_two = list(islice(rest, 2))  # enough to know whether there are several games

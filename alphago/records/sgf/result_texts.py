@@ -75,7 +75,7 @@ MOVES = re.compile(r"[0-9]+\s*(?:手|수)")
 IN_AMOUNT = re.compile(f"[0-9{ONES}两兩両十百半반]")
 
 
-def outcome_of(result: str) -> float | None:
+def parse_outcome(result: str) -> float | None:
     """Return the outcome in the text of a result: +1 Black won, -1 White won, 0 a draw; None if unknown."""
     text = normalised(result)
     if not text or VOID.search(text):
@@ -110,13 +110,13 @@ def winner_of_segment(colour: str, after: str) -> float:
     return -side if loses and not wins else 0.0
 
 
-def margin_of(result: str) -> float | None:
+def parse_margin(result: str) -> float | None:
     """Return Black's margin in points; None if unknown, as after a resignation.
 
     A zi (子) is two points.  A margin with a quarter is in zi even without the unit: Fox writes W+0.75 if White has won
     by 1.5 points.  A win by 0, such as B+0 (OGS, Fox), has a winner and an unknown margin, as in gomill.
     """
-    outcome = outcome_of(result)
+    outcome = parse_outcome(result)
     if not outcome:  # 0 after a draw, None if unknown
         return outcome
     text = normalised(result)
@@ -172,7 +172,7 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     between = text[segment.start(2) : match.start()]  # what stands between the colour and the number
     if not BEFORE_AMOUNT.fullmatch(between):
         return None, None
-    points, unit = points_of(match)
+    points, unit = parse_points(match)
     if points is None:
         return None, None
     has_unit = unit or match["half"] or is_quarter(points)
@@ -180,7 +180,7 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     return (points, unit) if has_unit or after_plus else (None, None)
 
 
-def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
+def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
     """Return the number in a match of EASTERN, and its unit, None without a unit.
 
     Returns:
@@ -188,9 +188,9 @@ def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
     """
     whole, fraction = match["whole"] or match["only"], match["fraction"]
     if match["parts"]:  # Chinese names the denominator first
-        fraction = f"{count_of(match['taken'])}/{count_of(match['parts'])}"
+        fraction = f"{parse_numeral(match['taken'])}/{parse_numeral(match['parts'])}"
     if whole and not whole.isascii():
-        whole = f"{count_of(whole)}"
+        whole = f"{parse_numeral(whole)}"
     value = 0.0 if match["half"] and not whole else amount(whole, fraction)
     units = {match["unit"], match["one"], match["last"]} - {None}
     if value is None or len(units) > 1 or (match["half"] and value % 1):
@@ -198,7 +198,7 @@ def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
     return value + (0.5 if match["half"] else 0.0), next(iter(units), None)
 
 
-def count_of(numeral: str) -> int:
+def parse_numeral(numeral: str) -> int:
     """Return the number that a numeral below a thousand means, such as 百二十三 or 12; 0 for an empty one."""
     if numeral.isdecimal():
         return int(numeral)

@@ -13,11 +13,11 @@ from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, list_points, read_rules, rules_name, why_other_score
-from alphago.records.record import GameRecord, record_without_searches, steps_of
+from alphago.records.record import GameRecord, record_without_searches, to_steps
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import SgfTree
 from alphago.records.sgf.notes import MoveNote
-from alphago.records.sgf.result_texts import margin_of, outcome_of
+from alphago.records.sgf.result_texts import parse_margin, parse_outcome
 from alphago.system.validation import shown
 
 
@@ -122,18 +122,18 @@ class SgfGame:
             rest: further fields; the handicap is read off the set-up.
         """
         game = require_go(env, "SGF files")
-        fields = {"komi": game.komi, "rules": rules_name(game.rules), "handicap": handicap_of(rest.get("setup", {}))}
+        fields = {"komi": game.komi, "rules": rules_name(game.rules), "handicap": count_handicap(rest.get("setup", {}))}
         return cls(game.N, moves, **{**fields, **rest})
 
     @property
     def outcome(self) -> float | None:
         """The outcome: +1 Black won, -1 White won, 0 a draw; None if unknown."""
-        return outcome_of(self.result)
+        return parse_outcome(self.result)
 
     @property
     def margin(self) -> float | None:
         """Black's margin in points; None if unknown, as after a resignation."""
-        return margin_of(self.result)
+        return parse_margin(self.result)
 
     @property
     def played_rules(self) -> Rules:
@@ -182,8 +182,8 @@ class SgfGame:
         return replace(self, moves=other.moves, movers=other.movers, comments=comments, notes=notes, **rest)
 
     def steps(self) -> np.ndarray:
-        """Return the moves as `GameBatch.replay` takes them, see `steps_of`."""
-        return steps_of(np.array(self.moves, np.int32), np.array(self.movers, np.int8), self.first)
+        """Return the moves as `GameBatch.replay` takes them, see `to_steps`."""
+        return to_steps(np.array(self.moves, np.int32), np.array(self.movers, np.int8), self.first)
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
         """Return a record to train on: one-hot policies for the moves played, values 0.
@@ -205,7 +205,7 @@ class SgfGame:
         )
 
 
-def handicap_of(setup: Mapping[str, Any]) -> int:
+def count_handicap(setup: Mapping[str, Any]) -> int:
     """Return how many handicap stones a set-up has: two or more of Black, none of White, who moves first; else 0."""
     count = len(list_points(setup.get("black", ())))
     is_handicap = count > 1 and not list_points(setup.get("white", ())) and check_player(setup.get("to_play", 1)) < 0

@@ -52,7 +52,7 @@ class Stretch:
         self.nodes.append(node)
 
 
-def stones_of(env: StonesEnv, node: Node) -> np.ndarray | None:
+def setup_stones(env: StonesEnv, node: Node) -> np.ndarray | None:
     """Return the stones that a node sets up, int8 [height * width]; None if it sets up nothing.
 
     1 Black, -1 White, 0 removed, KEPT at all other points.
@@ -74,7 +74,7 @@ def cached_board(size: int, rules: Rules, cap: int) -> GoEnv:
     return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)
 
 
-def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
+def make_board(size: int, rules: Rules, plays: int = 0) -> GoEnv:
     """Return a game with these rules whose ply limit allows `plays` plays.
 
     Games are cached, so only few limits are used: USUAL_LENGTH, powers of two, and the largest possible limit.
@@ -201,7 +201,7 @@ class PlayedStretch:
                 self.followed, self.level = other, level
 
 
-def kind_of(position: GoPosition, action: int) -> str:
+def fault_kind(position: GoPosition, action: int) -> str:
     """Return the kind of fault of an illegal action; position: the position before it, where the game is not over."""
     if action == position.env.pass_action:
         return kinds.REPETITION  # a pass repeats the board, in a game that forbids early passes
@@ -224,7 +224,7 @@ def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fa
         kind = kinds.ENDED
         why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
     else:
-        kind = kind_of(position, action)
+        kind = fault_kind(position, action)
         why = position.why_illegal(action)
     move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
     text = f"move {plies + 1}, {move}, is illegal: {why}"

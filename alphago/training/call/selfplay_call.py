@@ -22,7 +22,7 @@ from alphago.training.settings.selfplay_settings import (
 from alphago.training.source import OnGame
 from alphago.training.workers.group_player import ChunkPlayer, Played, Task, Version
 from alphago.training.workers.remote_selfplay import RemoteGroup
-from alphago.workers.jobs import JobPool, pool_of
+from alphago.workers.jobs import JobPool, open_pool
 
 CHUNK = 16  # games of a worker's job: enough to fill batches, few enough to lose with a worker
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
@@ -66,7 +66,7 @@ def selfplay(
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     selfplay_settings = make(SelfPlaySettings, {"readouts": readouts, **settings})
-    with one_torch_thread(), pool_of(workers, env) as pool:
+    with one_torch_thread(), open_pool(workers, env) as pool:
         player = as_evaluator(nn, env, device) if pool is None else network_for_workers(nn, env)
         player_device = "cpu" if pool is not None else getattr(player, "device", "cpu")  # a function has no device
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)

@@ -9,7 +9,7 @@ from typing import Any
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
-from alphago.nn.model_files import LATEST, notes_of, read_weights
+from alphago.nn.model_files import LATEST, read_notes, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
@@ -56,7 +56,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
         if run_folder.config is not None:
             start = start_of(run_folder.config, run_folder.path)
         assert start is not None
-        devices = devices_of(call, start.model)
+        devices = choose_devices(call, start.model)
         notes = []
         if call.may_change and devices == ["cpu"] and (why := why_not_gpu(call.env)):
             notes = [f"boards and network are on the CPU, since the GPU cannot be used: {why}"]
@@ -85,7 +85,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
         return start.model
 
 
-def devices_of(call: Call, model: NeuralNet) -> list[str]:
+def choose_devices(call: Call, model: NeuralNet) -> list[str]:
     """Return the devices to train on: the call's, then the CPU if it may replace a GPU that runs out of memory."""
     if call.device == "cpu":
         return ["cpu"]
@@ -119,7 +119,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
                 env=call.env,
                 folder=folder,
                 workers=workers,
-                judges=judges_of(call, start, folder.path),
+                judges=make_judges(call, start, folder.path),
                 reporter=reporter,
                 device=device,
                 state=state,
@@ -140,7 +140,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
             yield run
 
 
-def judges_of(call: Call, start: Start, folder: Path) -> list[Judge[Any]]:
+def make_judges(call: Call, start: Start, folder: Path) -> list[Judge[Any]]:
     """Return the judges of a run, in the order in which they judge; folder: the run's."""
     settings, env = start.settings, call.env
     judges: list[Judge[Any]] = [] if settings.gate is None else [Gatekeeper(settings.gate, start.model)]
@@ -191,7 +191,7 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
     # The run's network may be an earlier one, which a judge has chosen.
     model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
-    model.notes = notes_of(description)
+    model.notes = read_notes(description)
     model.eval()
     for report in run.reporter.reports:
         report.finish(run.reporter.metrics, latest, stopped)

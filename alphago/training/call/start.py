@@ -16,7 +16,7 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import changes, from_data, structural_changes, to_data
 from alphago.system.validation import check_positive
-from alphago.training.code_digest import code_of
+from alphago.training.code_digest import code_digests
 from alphago.training.judges.watcher import Watched
 from alphago.training.runs.config import VERSION, how_to_continue, other_version, version_errors
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
@@ -132,7 +132,7 @@ def new_config(model: NeuralNet, settings: AnyRunSettings, **more: Any) -> dict[
         "taught_by": model.taught_by,
         "changes": [],
         "settings": to_data(settings),
-        "code": code_of(settings),
+        "code": code_digests(settings),
         **more,
     }
 
@@ -214,7 +214,7 @@ def change_config(
     changed = changes(before, after)
     for name in structural_changes(before, after):
         refuse_change(folder, name, *map(value_for_message, changed[name]))
-    saved, code = config.get("code"), code_of(after)
+    saved, code = config.get("code"), code_digests(after)
     saved = saved if isinstance(saved, dict) else {}
     for name in sorted(code.keys() & saved.keys()):
         if saved[name] != code[name]:

@@ -11,7 +11,7 @@ from alphago.nn.net import load_model
 from alphago.system.files import typed_path
 from alphago.training.history import EVALUATIONS, METRICS, Row, limits, number, opponent_name, read_rows
 from alphago.training.recipes import RECIPES
-from alphago.training.runs.config import flat_settings, game_flag, game_of, how_to_continue, read_config
+from alphago.training.runs.config import flat_settings, game_flag, game_from_config, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
 MOMENT = 0.5 / 60  # minutes that may lie between a run's last row and its end
@@ -83,7 +83,7 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 def game_text(config: Mapping[str, Any]) -> str:
     """Return the game in a run's config as text; for a custom game that is not loaded, its name and options."""
     with contextlib.suppress(ValueError, TypeError):
-        return str(game_of(config))
+        return str(game_from_config(config))
     return f"{config['game']} {config['env']}"
 
 

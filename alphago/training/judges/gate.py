@@ -15,7 +15,7 @@ from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.system.stopwatch import MATCHES
 from alphago.training.judge import Judge

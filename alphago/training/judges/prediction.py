@@ -10,7 +10,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import EXAMINATION
@@ -126,12 +126,12 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Pr
         priors = np.empty((len(slots), env.action_space), np.float32)
         values = np.empty(len(slots), np.float32)
         evaluator.evaluate(batch, slots, priors, values)
-        parts.append(predictions_of(priors[counted], values[counted], moves[counted], results[counted]))
+        parts.append(make_predictions(priors[counted], values[counted], moves[counted], results[counted]))
         batch.play(slots, moves)
     return Predictions.join(parts)
 
 
-def predictions_of(priors: np.ndarray, values: np.ndarray, moves: np.ndarray, results: np.ndarray) -> Predictions:
+def make_predictions(priors: np.ndarray, values: np.ndarray, moves: np.ndarray, results: np.ndarray) -> Predictions:
     """Return the predictions in n positions.
 
     Args:

@@ -22,7 +22,7 @@ from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
-from alphago.exams.grades import grade_of
+from alphago.exams.grades import compute_grade
 from alphago.exams.grading import BLUNDER, answer_all, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.mcts.evaluator import Evaluator
@@ -128,7 +128,7 @@ class WatchedExam:
         """Let a network take the whole exam; see `Watched.test`."""
         with one_torch_thread():
             answers = answer_all(self.positions, evaluator, self.readouts, threads=available_cores())
-        grade = grade_of(mark(self.exam, answers))
+        grade = compute_grade(mark(self.exam, answers))
         numbers = {ROW + name: value for name, value in grade.row().items() if value is not None}
         summary = (
             f"the network loses {grade.points.value:.2f} ± {grade.points.margin:.2f} points a move in "

@@ -105,7 +105,7 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**in_parts, **flat}
 
 
-def game_of(config: Mapping[str, Any]) -> "GameEnv":
+def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
     """Return the game of a run with this config; raise ValueError for a custom game that `--game` has not named."""
     from alphago.env.games import make_game  # imported late, since it loads numba
 

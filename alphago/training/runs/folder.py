@@ -20,7 +20,7 @@ from safetensors.torch import load as tensors_from
 
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
-from alphago.nn.tensor_bytes import bytes_of
+from alphago.nn.tensor_bytes import tensors_to_bytes
 from alphago.records.record import GameRecord, read_arrays, records_to_bytes
 from alphago.system.files import LOCK, explain_os_error, lock, read_file, set_aside, write_atomic
 from alphago.system.npz import read_npz
@@ -70,7 +70,7 @@ class Shards:
         for board, records in sorted(self.waiting.items()):
             data = records_to_bytes(records)
             end = self.written + len(records)
-            shard = Shard(first=self.written, end=end, digest=digest_of(data), board=board)
+            shard = Shard(first=self.written, end=end, digest=text_digest(data), board=board)
             write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
             self.written = shard.end
@@ -124,7 +124,7 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
             message, such as "is damaged", continues a sentence that begins with the file's name.
     """
     data = read_file(path)
-    if digest_of(data) != digest:
+    if text_digest(data) != digest:
         raise ValueError("is damaged (its digest differs)")
     try:
         return read_arrays(read_npz(data))
@@ -132,7 +132,7 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
         raise ValueError(f"is of another version ({error})") from error
 
 
-def digest_of(data: bytes) -> str:
+def text_digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -338,7 +338,7 @@ def to_bytes(state: State) -> bytes:
         for name, tensor in state.tensors.items()
     }
     text = json.dumps(state.data)
-    return bytes_of(tensors, {"data": text, "digest": digest(tensors, text)})
+    return tensors_to_bytes(tensors, {"data": text, "digest": digest(tensors, text)})
 
 
 def state_from_bytes(data: bytes) -> State:

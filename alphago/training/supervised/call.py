@@ -88,7 +88,7 @@ def train_supervised(
     sizes = {"tower_height": tower_height, "channels": channels}
     call = Call.of(env, net, sizes, reports, stop_after, device, {"make_source": partial(Epochs, given)})
     values = spread(SupervisedSettings, settings)
-    start_of = partial(start_of_supervised, call, given, values, path_of(dataset))
+    start_of = partial(start_of_supervised, call, given, values, dataset_path(dataset))
     return train_run(call, folder, start_of)
 
 
@@ -157,7 +157,7 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
     )
 
 
-def path_of(dataset: object) -> str | None:
+def dataset_path(dataset: object) -> str | None:
     """Return the absolute path of a dataset, as text; None for games without a path."""
     path = dataset.path if isinstance(dataset, Dataset) else dataset
     return str(user_path(path).resolve()) if isinstance(path, (str, Path)) else None

@@ -11,8 +11,8 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
 from alphago.records.collection import ILLEGAL, OTHER_BOARD, reason_of
-from alphago.records.converting import NO_RESULT
 from alphago.records.dataset import SPLITS, Dataset, StoredGame, rules_code
+from alphago.records.game_conversion import NO_RESULT
 from alphago.records.labels import OWNED, label_policies, label_values
 from alphago.records.record import GameRecord
 from alphago.training.memory import ReplayMemory, Sample, apply_symmetries

@@ -23,7 +23,7 @@ from alphago.records.record import GameRecord, to_arrays
 from alphago.system.files import user_path
 from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.runs.folder import digest_of
+from alphago.training.runs.folder import text_digest
 from alphago.training.source import GameSource
 from alphago.training.supervised.dataset_games import DatasetGames, GivenGames, LabelledGames
 
@@ -81,7 +81,7 @@ class RecordGames(GivenGames):
 def records_digest(records: Sequence[GameRecord]) -> str:
     """Return a hash of the records' moves and results."""
     arrays = to_arrays(list(records))
-    return digest_of(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
+    return text_digest(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
 
 
 def given_games(env: GameEnv, dataset: object) -> GivenGames:
@@ -144,7 +144,7 @@ class Epochs(GameSource):
     def number_of(self, game: int) -> int:
         """Return the number of the given game that is the run's game number `game`."""
         epoch, place = divmod(game, len(self.given.lengths))
-        return int(order_of(self.seed, epoch, len(self.given.lengths))[place])
+        return int(epoch_order(self.seed, epoch, len(self.given.lengths))[place])
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Do nothing, since no network plays."""
@@ -190,7 +190,7 @@ class Epochs(GameSource):
 
 
 @lru_cache(2)
-def order_of(seed: int, epoch: int, games: int) -> np.ndarray:
+def epoch_order(seed: int, epoch: int, games: int) -> np.ndarray:
     """Return the order in which an epoch takes the given games, int64 [games]."""
     return np.random.default_rng([seed, epoch]).permutation(games)
 

@@ -24,7 +24,7 @@ from alphago.system.interrupts import (
 )
 from alphago.system.validation import shown
 from alphago.training.call.summary import run_summary
-from alphago.training.code_digest import code_of, text_of
+from alphago.training.code_digest import as_text, code_digests
 from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
 
@@ -57,9 +57,9 @@ class SweepRun(NamedTuple):
         """What the numbers depend on, as JSON data: seed, settings, the function that is called, and code."""
         return {
             "seed": self.seed,
-            "settings": {name: text_of(value) for name, value in self.settings.items()},
-            "call": text_of(self.call),
-            "code": code_of(self.call, self.settings),
+            "settings": {name: as_text(value) for name, value in self.settings.items()},
+            "call": as_text(self.call),
+            "code": code_digests(self.call, self.settings),
         }
 
     @property
@@ -114,7 +114,7 @@ class SweepRun(NamedTuple):
             return
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         self._write(None)
-        numbers = numbers_of(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
+        numbers = read_numbers(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
         if not holds_run(self.folder) or run_summary(self.folder)["over"] != "no":
             self._write(numbers)
 
@@ -123,7 +123,7 @@ class SweepRun(NamedTuple):
         write_atomic(self.file, json.dumps({**self.identity, "numbers": numbers}, indent=2).encode())
 
 
-def numbers_of(result: object, folder: Path) -> dict[str, float]:
+def read_numbers(result: object, folder: Path) -> dict[str, float]:
     """Return the numbers that a call returned; if it returned none, the latest measurements of its run."""
     if isinstance(result, Mapping):
         numbers = {str(name): float(value) for name, value in result.items()}
@@ -186,7 +186,7 @@ def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
     """
     if processes == 1:
         for run in runs:
-            fault = fault_of(run)
+            fault = run_call(run)
             ended(run, fault)
             if not fault and run.numbers() is None:
                 break
@@ -203,7 +203,7 @@ def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
             wait([other.process.sentinel for other in running])
             for over in [other for other in running if not other.process.is_alive()]:
                 running.remove(over)
-                ended(over.run, reply_of(over))
+                ended(over.run, failure_reason(over))
     finally:
         for other in running:
             other.process.terminate()
@@ -224,7 +224,7 @@ def start(run: SweepRun, place: int) -> RunningCall:
     return RunningCall(run, process, receiver, place)
 
 
-def reply_of(over: RunningCall) -> str:
+def failure_reason(over: RunningCall) -> str:
     """Return why a call failed, or "" if it did not; its process has ended."""
     try:
         return str(over.receiver.recv())
@@ -241,10 +241,10 @@ def work(run: SweepRun, core: int | None, sender: Connection) -> None:
     if core is not None:
         os.sched_setaffinity(0, [core])
     end_with_parent()
-    sender.send(fault_of(run))
+    sender.send(run_call(run))
 
 
-def fault_of(run: SweepRun) -> str:
+def run_call(run: SweepRun) -> str:
     """Make a call; return why it failed, as a sentence with the place in the code, or "" if it did not fail."""
     try:
         run.make()

@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord, end_text, load_records, small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
-from alphago.training.runs.config import game_of, read_config
+from alphago.training.runs.config import game_from_config, read_config
 from alphago.training.runs.folder import GAMES
 
 
@@ -40,7 +40,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
         records = load_records(shard)
         try:
             number = int(shard.stem.rpartition("-")[2])
-            pictures, texts = row_of(board_of(env, records[-1]), records[-1], number, columns)
+            pictures, texts = draw_row(record_game(env, records[-1]), records[-1], number, columns)
         except (ValueError, LookupError) as error:  # no game, or one that cannot be replayed
             raise ValueError(f"{shard} is damaged: {error}") from error
         drawings += pictures
@@ -52,10 +52,10 @@ def game_of_run(folder: Path) -> GameEnv:
     """Return the `match_variant()` of a run's game, without the limits that only self-play has."""
     if not folder.is_dir():
         raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
-    return game_of(read_config(folder)).match_variant()
+    return game_from_config(read_config(folder)).match_variant()
 
 
-def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
+def record_game(env: GameEnv, record: GameRecord) -> GameEnv:
     """Return the game on a record's board, which is smaller than the board of `env` early in a curriculum.
 
     Raises:
@@ -74,7 +74,7 @@ def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
     raise ValueError(f"the run's games must be of {env} on some board, got one with {actions} actions")
 
 
-def row_of(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple[list[Drawing], list[str]]:
+def draw_row(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple[list[Drawing], list[str]]:
     """Return `columns` positions of a game as drawings, and their captions; `number`: the game's number."""
     positions = list(record.position(env).replay())
     # Evenly spaced, the last one at the end of the game.

@@ -19,7 +19,7 @@ from alphago.records.record import small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, Row, number, opponent_name, read_history
-from alphago.training.runs.config import game_of, read_config
+from alphago.training.runs.config import game_from_config, read_config
 
 # For each x axis: the key in rows of the logs, a divisor, and the axis' label.
 AXES = {
@@ -88,11 +88,11 @@ def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = ""
         x: the x axis, a name in AXES.
         title: "" for the panel's.
     """
-    curves = [curve for source in sources for curve in curves_of(panel, source, x)]
+    curves = [curve for source in sources for curve in read_curves(panel, source, x)]
     return CurvePanel(title or panel.title, curves, panel.unit, panel.level)
 
 
-def curves_of(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
+def read_curves(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
     """Yield the curves of a panel's metrics in a source, with intervals, or with bands if the rows are means over runs.
 
     An interval's end that is missing or infinite is replaced by the value, so that there is no bar on that side.
@@ -118,7 +118,7 @@ def has_numbers(row: Row, *keys: str) -> bool:
     return all(number(row, key) is not None for key in keys)
 
 
-def in_words_of(histories: Sequence[History], text: str) -> str:
+def reword(histories: Sequence[History], text: str) -> str:
     """Return `text`, a title or label for runs of self-play, reworded if some or all of the runs are supervised."""
     are_supervised = [history.is_supervised for history in histories]
     if text not in WORDS or not any(are_supervised):
@@ -136,7 +136,7 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] =
     Args:
         x: the x axis, a name in AXES.
     """
-    looks = looks_of([row for history in histories for row in history.evaluations])
+    looks = choose_styles([row for history in histories for row in history.evaluations])
     if len(histories) == 1 and len(looks) > 1:
         rows = histories[0].evaluations
         sources = [Source(rows_against(name, rows), *look, name=name) for name, look in looks.items()]
@@ -151,19 +151,19 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] =
 
 
 def rows_against(name: str, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose opponent has the name `name` (see `name_of`)."""
-    return [row for row in rows if name_of(row) == name]
+    """Return the rows whose opponent has the name `name` (see `row_name`)."""
+    return [row for row in rows if row_name(row) == name]
 
 
-def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
-    """Return the colour and line style of the curve for each opponent, by the opponent's name (see `name_of`).
+def choose_styles(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
+    """Return the colour and line style of the curve for each opponent, by the opponent's name (see `row_name`).
 
     Each player has one colour.  A player's curves with different readouts of the network differ in style; the policy
     alone is dashed.
     """
     players = list(dict.fromkeys(row["opponent"] for row in rows))
     looks: dict[str, tuple[str, Dash]] = {}
-    for name, row in {name_of(row): row for row in rows}.items():
+    for name, row in {row_name(row): row for row in rows}.items():
         colour = COLOURS[players.index(row["opponent"]) % len(COLOURS)]
         searched_before = sum(look[0] == colour and look[1] != POLICY_ALONE for look in looks.values())
         is_searched = number(row, "readouts") != 0
@@ -171,7 +171,7 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     return looks
 
 
-def name_of(row: Row) -> str:
+def row_name(row: Row) -> str:
     """Return the name of a row's opponent with the network's readouts; a long name is cut at its beginning."""
     name = opponent_name(row)
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
@@ -182,7 +182,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
-    game = game_of(read_config(history.folder))
+    game = game_from_config(read_config(history.folder))
     for name, row in newest.items():
         size = row.get("board_size", game.N)  # of the gate's matches, early in a curriculum a smaller one
         start = (game if size == game.N else game.resized(size)).match_variant().position()
@@ -275,25 +275,25 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
         OSError: for a file that cannot be read or written.
         ImportError: without Pillow.
     """
-    groups = groups_of(runs)
+    groups = group_folders(runs)
     if x not in AXES:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
     x_metric, _, x_label = AXES[x]
     if out is not None:
         check_format(user_path(out))
     histories = [mean_history(name, list(map(read_history, folders)), x) for name, folders in groups.items()]
-    panels = list(panels_of(histories, x))
+    panels = list(list_panels(histories, x))
     if not panels:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
         raise ValueError(f"nothing to draw: no row of {listed} has {x_metric!r} and a metric")
     key = list(zip(groups, run_colours(len(groups)), strict=True))
-    picture = curves_picture(panels, COLUMNS, in_words_of(histories, x_label), key=key)
+    picture = curves_picture(panels, COLUMNS, reword(histories, x_label), key=key)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
 
 
-def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
+def group_folders(runs: Runs) -> dict[str, list[str | Path]]:
     """Return the folders of `plot`'s runs by the names in its legend.
 
     Raises:
@@ -310,16 +310,16 @@ def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
     if isinstance(runs, Mapping):
         return groups
     folders = groups[""]
-    return {name: [folder] for name, folder in zip(names_of(folders), folders, strict=True)}
+    return {name: [folder] for name, folder in zip(legend_names(folders), folders, strict=True)}
 
 
-def names_of(folders: Sequence[str | Path]) -> list[str]:
+def legend_names(folders: Sequence[str | Path]) -> list[str]:
     """Return each run's name for the legend: its folder's name, or its path if several have this name."""
     names = [user_path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
-def panels_of(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
+def list_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
     """Yield all panels of runs, those of a single run's final boards after those of its matches.
 
     Args:
@@ -336,5 +336,5 @@ def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel
     colours = zip(run_colours(len(histories)), histories, strict=True)
     sources = [Source(history.metrics, colour) for colour, history in colours]
     for panel in panels:
-        keys = {key: in_words_of(histories, label) for key, label in panel.keys.items()}
-        yield curve_panel(panel._replace(keys=keys), sources, x, in_words_of(histories, panel.title))
+        keys = {key: reword(histories, label) for key, label in panel.keys.items()}
+        yield curve_panel(panel._replace(keys=keys), sources, x, reword(histories, panel.title))

@@ -23,7 +23,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import NO_LIMIT, SelfPlaySettings
 from alphago.training.source import MakeSource
 from alphago.training.workers.group_player import GroupPlayer, Played, Task, Version
-from alphago.workers.crew import Crew, crew_of
+from alphago.workers.crew import Crew, make_crew
 from alphago.workers.jobs import JobPool
 
 MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
@@ -242,7 +242,7 @@ class RemoteSelfPlay(SelfPlay):
         self.pool.close()
 
 
-def source_of(
+def make_remote_source(
     crew: Crew, max_lag: int | None, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any
 ) -> RemoteSelfPlay:
     """Return the source of a stage's games, which a crew plays.
@@ -263,15 +263,15 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
     """Return what makes a run's sources of games; None for this process's threads.
 
     Args:
-        workers: as for `crew_of`.
+        workers: as for `make_crew`.
         max_lag: see `train`.
     """
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)
-    crew = crew_of(workers)
+    crew = make_crew(workers)
     if crew is None and max_lag is not None:
         raise ValueError(f"max_lag must be left out without workers, got {max_lag}")
-    return None if crew is None else partial(source_of, crew, max_lag)
+    return None if crew is None else partial(make_remote_source, crew, max_lag)
 
 
 def settings_with_workers(workers: str | int | None) -> dict[str, int]:

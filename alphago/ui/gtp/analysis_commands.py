@@ -16,7 +16,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
-from alphago.mcts.forbidden import Forbidden, check_move_left
+from alphago.mcts.forbidden_moves import Forbidden, check_move_left
 from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
@@ -86,8 +86,8 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             if not words:
                 raise GtpFailure(f"{key} needs a value")
             set_value(request, key, words.pop(0))
-        elif request.colour is None and colour_of(key) is not None:
-            request.colour = colour_of(key)
+        elif request.colour is None and parse_colour(key) is not None:
+            request.colour = parse_colour(key)
         elif key[0] in "+.0123456789":  # a number without its key is the interval
             request.interval = seconds(key)
         else:
@@ -124,7 +124,7 @@ def seconds(text: str) -> float:
     return value / 100
 
 
-def colour_of(word: str) -> int | None:
+def parse_colour(word: str) -> int | None:
     """Return the player that a word names (+1, -1); None for any other word."""
     with contextlib.suppress(GtpFailure):
         return check_colour(word)
@@ -204,7 +204,7 @@ def report(engine: GtpEngine, write: Callable[[str], None], request: AnalysisReq
 
 def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
-    colour = colour_of(arguments[0]) if arguments else None
+    colour = parse_colour(arguments[0]) if arguments else None
     word = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
     count = len(engine.game.env.symmetries.points)
     symmetries = range(count) if word == "all" else [integer(word)]

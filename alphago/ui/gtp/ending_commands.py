@@ -1,7 +1,7 @@
 """GTP commands for the end of a game: the score, dead stones, and cleaning up on KGS."""
 
-from alphago.env.go_count import GoCount, chains, count_of
-from alphago.mcts.forbidden import Forbidden
+from alphago.env.go_count import GoCount, chains, count_as_alive
+from alphago.mcts.forbidden_moves import Forbidden
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 
@@ -9,7 +9,7 @@ from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 def final_score(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the area score: after two passes without the dead stones, else with all stones on the board."""
     position = engine.game.position
-    is_finished = count_of(position) is not None
+    is_finished = count_as_alive(position) is not None
     return (count_of_game(engine) if is_finished else GoCount(position)).result
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.go_count import count_of
+from alphago.env.go_count import count_as_alive
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
@@ -96,7 +96,7 @@ def written(engine: GtpEngine) -> bytes:
     """
     position, loaded = engine.game.position, engine.game.loaded
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-    is_finished = count_of(position) is not None
+    is_finished = count_as_alive(position) is not None
     count = count_of_game(engine) if is_finished else None
     result = "" if count is None else count.result
     fields: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}

@@ -23,7 +23,7 @@ class Parameter(NamedTuple):
 
 def get_parameter(engine: GtpEngine, arguments: list[str]) -> str:
     """Return a value as KataGo writes it: "true" or "false", and numbers without needless zeros."""
-    value = value_of(engine, argument(arguments, 0))
+    value = read_parameter(engine, argument(arguments, 0))
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -32,7 +32,7 @@ def get_parameter(engine: GtpEngine, arguments: list[str]) -> str:
 def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
     """Set a parameter to the value that follows its name."""
     name, text = argument(arguments, 0), argument(arguments, 1)
-    value_of(engine, name)  # fails for an unknown name
+    read_parameter(engine, name)  # fails for an unknown name
     with replying():
         if name in UNSUPPORTED:
             if number(text) != 0:
@@ -44,7 +44,7 @@ def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
         engine.open_search()
 
 
-def value_of(engine: GtpEngine, name: str) -> Any:
+def read_parameter(engine: GtpEngine, name: str) -> Any:
     """Return the value of a parameter; raise GtpFailure for an unknown one."""
     if name not in NAMES:
         raise GtpFailure(f"unknown parameter {name}; known ones are {', '.join(NAMES)}")
@@ -73,5 +73,5 @@ COMMANDS = {
     "kata-get-param": get_parameter,
     "kata-set-param": set_parameter,
     "kata-list-params": lambda engine, arguments: " ".join(NAMES),
-    "kata-get-params": lambda engine, arguments: json.dumps({name: value_of(engine, name) for name in NAMES}),
+    "kata-get-params": lambda engine, arguments: json.dumps({name: read_parameter(engine, name) for name in NAMES}),
 }

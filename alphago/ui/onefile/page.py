@@ -22,9 +22,9 @@ import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
 from alphago.env.go_rules import KATAGO
-from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
+from alphago.env.packaged_nets import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.evaluator import as_network
-from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_table, terms_of
+from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_conditions, level_table
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
@@ -89,12 +89,12 @@ def export_page(
         OSError: if the file cannot be written.
     """
     path = user_path(path)
-    data = page_of(net, env, name=name, strength=strength, licence=licence).encode()
+    data = render_page(net, env, name=name, strength=strength, licence=licence).encode()
     write_atomic(path, data)
     return PageFile(path, len(data))
 
 
-def page_of(
+def render_page(
     source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **told: str | None
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`.
@@ -200,11 +200,13 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
         "resign": net.resign_threshold,
     }
     has_scores = "score" in graph.outputs
-    boards = [board_facts(board, net.size_free, has_scores, is_measured(net, board)) for board in boards_of(net, env)]
-    return {"network": name, "game": env.name, "boards": boards, "rules": rules_of(env), "model": model}
+    boards = [
+        board_facts(board, net.size_free, has_scores, is_measured(net, board)) for board in playable_boards(net, env)
+    ]
+    return {"network": name, "game": env.name, "boards": boards, "rules": named_rules(env), "model": model}
 
 
-def rules_of(env: GameEnv) -> dict[str, dict[str, Any]]:
+def named_rules(env: GameEnv) -> dict[str, dict[str, Any]]:
     """Return the game's named rules, each with the constructor's options that they set; {} if it has none."""
     words = next((option.choices for option in env.options if option.name == "rules"), ())
     configs = {word: env.choose(rules=word).config for word in words}
@@ -212,7 +214,7 @@ def rules_of(env: GameEnv) -> dict[str, dict[str, Any]]:
     return {word: {name: config[name] for name in sorted(differ)} for word, config in configs.items()}
 
 
-def handicaps_of(env: GameEnv) -> dict[str, list[int]]:
+def handicap_points(env: GameEnv) -> dict[str, list[int]]:
     """Return the points of Black's handicap stones, as actions, by each number of stones that is possible."""
     handicaps = {}
     most = next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
@@ -223,7 +225,7 @@ def handicaps_of(env: GameEnv) -> dict[str, list[int]]:
     return handicaps
 
 
-def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
+def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     """Return the game on each board that the network can play, its own first."""
     option = next((option for option in env.options if option.name == "board_size"), None)
     boards = [env]
@@ -249,13 +251,13 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: bool)
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
     return {
         "view": view,
-        "options": options_of(env),
-        "handicaps": handicaps_of(env),
+        "options": page_options(env),
+        "handicaps": handicap_points(env),
         "levels": [level_facts(level, env, has_scores, measured) for level in range(1, LEVELS + 1)],
     }
 
 
-def options_of(env: GameEnv) -> dict[str, Any]:
+def page_options(env: GameEnv) -> dict[str, Any]:
     """Return a game's options as rules.js reads them: those of `config`, and the places of Go's planes."""
     places = getattr(getattr(env, "start", None), "places", None)
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
@@ -264,7 +266,10 @@ def options_of(env: GameEnv) -> dict[str, Any]:
 def level_facts(level: int, env: GameEnv, has_scores: bool, measured: bool) -> dict[str, Any]:
     """Return how to play at a level, and under "lost" how much a move at this level loses, None if not measured."""
     lost = level_table(env, has_scores).interpolate(level, "lost")
-    return {**terms_of(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) or not measured else lost}
+    return {
+        **level_conditions(level, env, has_scores)._asdict(),
+        "lost": None if math.isnan(lost) or not measured else lost,
+    }
 
 
 def about(

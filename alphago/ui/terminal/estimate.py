@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.board import draw_board, result_text
-from alphago.env.go_count import GoCount, count_of
+from alphago.env.go_count import GoCount, count_as_alive
 from alphago.env.position import Position
 
 
@@ -14,7 +14,7 @@ def estimate(network: object, position: Position) -> tuple[str, str] | None:
 
     The drawing is "" if no point's owner is certain.  Returns None if the engine or the game has no forecasts.
     """
-    forecast = forecast_of(network, position)
+    forecast = make_forecast(network, position)
     if forecast is None:
         return None
     owners = forecast.owners
@@ -29,7 +29,7 @@ def estimate(network: object, position: Position) -> tuple[str, str] | None:
     return "\n".join([*lines, "Expected points of Black (X) and White (O):"]), draw_board(owners)
 
 
-def forecast_of(network: Any, position: Position) -> Any:
+def make_forecast(network: Any, position: Position) -> Any:
     """Return the `PositionForecast` of a network; None if the engine or the game has no forecasts."""
     if not hasattr(network, "forecast"):
         return None
@@ -44,12 +44,12 @@ def propose_count(network: object, position: Position) -> GoCount | None:
     """Return the count of a finished game, in which the stones that a network thinks dead are dead.
 
     Returns:
-        None if the game is not counted (see `count_of`).
+        None if the game is not counted (see `count_as_alive`).
     """
-    count = count_of(position)
+    count = count_as_alive(position)
     if count is None:
         return None
-    forecast = forecast_of(network, count.before)
+    forecast = make_forecast(network, count.before)
     return count.proposed(None if forecast is None else forecast.ownership)
 
 

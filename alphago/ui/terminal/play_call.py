@@ -15,7 +15,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
 from alphago.system.optional import notebook_shell
-from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, keywords_of
+from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, list_keywords
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.screen import Read, Screen, Write, line_editing
 from alphago.ui.terminal.terminal_game import WITH_FILE, TerminalGame
@@ -76,7 +76,7 @@ def play(
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     check_height(nn, tower_height)
     level = None if level is None else check_level(level)
-    if handicap and "handicap" not in keywords_of(env.position):
+    if handicap and "handicap" not in list_keywords(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
     nn, env = network_and_game(nn, env)
     start = env.position()

@@ -12,7 +12,7 @@ from alphago.env.position import IllegalMove, Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.levels import LEVELS, Level, describe_level, is_measured
 from alphago.mcts.lost_turns import LostTurns
-from alphago.mcts.player import record_of
+from alphago.mcts.player import make_record
 from alphago.mcts.questions import Answer, Limit
 from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
@@ -365,7 +365,7 @@ class TerminalGame:
             for moves, answer in self.searched.items()
             if answer.found.visits.any()
         }
-        return record_of(self.env, self.position, searched, -self.loser or None, bool(self.loser))
+        return make_record(self.env, self.position, searched, -self.loser or None, bool(self.loser))
 
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, with_planes
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged_nets import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import as_evaluator, fitting_network

@@ -31,13 +31,13 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     return make_game(name).match_variant()
 
 
-def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = None) -> GameEnv:
+def make_chosen_game(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = None) -> GameEnv:
     """Return a game by its name and options.
 
     Args:
         options: values by the names of `GameEnv.options`.  An option that is left out, None or "" has its usual value.
         bases: games by name, whose options are the usual values; for other games these are the package's defaults.
-        setup: as in `start_of`.  Options of the start that it has, such as a handicap, bring values of other options
+        setup: as in `make_start`.  Options of the start that it has, such as a handicap, bring values of other options
             (`Option.also`), such as a komi of 0.5; `options` may replace these.
 
     Raises:
@@ -72,7 +72,7 @@ def checked_board(env: GameEnv) -> GameEnv:
     return env
 
 
-def start_of(env: GameEnv, setup: object) -> Position:
+def make_start(env: GameEnv, setup: object) -> Position:
     """Return the first position of a game; raise ValueError for an impossible set-up.
 
     Args:
@@ -89,7 +89,7 @@ def start_of(env: GameEnv, setup: object) -> Position:
 
 
 def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:
-    """Return the values of the game's options `at_start` in a set-up (see `start_of`), without those that are 0."""
+    """Return the values of the game's options `at_start` in a set-up (see `make_start`), without those that are 0."""
     given = setup if isinstance(setup, Mapping) else {}
     options = [option for option in env.options if option.at_start and given.get(option.name)]
     values = {option.name: option.read(given[option.name]) for option in options}
@@ -114,7 +114,7 @@ def start_from(game: object, bases: Mapping[str, GameEnv]) -> Position:
         env = base.replace(**game.get("config", {}))
     except TypeError as error:
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
-    return start_of(checked_board(base if env == base else env), game.get("setup", {}))
+    return make_start(checked_board(base if env == base else env), game.get("setup", {}))
 
 
 def listed(given: Mapping[str, Any], name: str) -> list[Any]:
@@ -153,7 +153,7 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
     A link has the game, its options, its set-up and the moves, see `linkHere` of game_tree.js.
 
     Args:
-        bases: as in `game_of`.
+        bases: as in `make_chosen_game`.
     """
     if not isinstance(text, str):
         raise ValueError(f"a link must be a text, got {shown(text)}")
@@ -162,8 +162,8 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
         raise ValueError(f"a link must name a game, got {shown(text)}")
     name, moves = fields.pop("game"), fields.pop("moves", "")
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
-    env = game_of(name, fields, bases)
-    return after_words(start_of(env, setup), moves.split(".") if moves else ())
+    env = make_chosen_game(name, fields, bases)
+    return after_words(make_start(env, setup), moves.split(".") if moves else ())
 
 
 def after_words(position: Position, words: Sequence[str]) -> Position:

@@ -8,8 +8,8 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, make_game, with_settings
-from alphago.env.packaged import board_of, packaged_nets, usual_game
-from alphago.training.runs.config import game_of, holds_run, read_config
+from alphago.env.packaged_nets import named_board_size, packaged_nets, usual_game
+from alphago.training.runs.config import game_from_config, holds_run, read_config
 from alphago.ui.web.engines import PLAYOUTS, Choice
 
 
@@ -33,7 +33,7 @@ class Offer:
         self.bases.setdefault(env.name, env)
 
 
-def offer_of(
+def make_offer(
     words: Sequence[str],
     game: str | None = None,
     board_size: int | None = None,
@@ -62,7 +62,9 @@ def offer_of(
     taken = [choice.name for choice in offer.choices]
     for network in packaged_nets():
         if network not in taken:
-            size = board_of(network) or 0  # 9 for "9x9"; 0 for a network of another game, which has the game's name
+            size = (
+                named_board_size(network) or 0
+            )  # 9 for "9x9"; 0 for a network of another game, which has the game's name
             network_game = USUAL_GAME if size else network
             offer.choices.append(Choice(network, network, game=network_game, size=size, named=False))
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
@@ -80,7 +82,7 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
         offer.runs.append(path)
         config = read_config(path)
         if config["game"] in GAMES:  # the run of a custom game can be watched, but its network is not offered
-            offer.add_network(path.name or word, path, game_of(config))
+            offer.add_network(path.name or word, path, game_from_config(config))
         return
     from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch
 

@@ -8,27 +8,27 @@ from math import isnan
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.go_count import count_of
+from alphago.env.go_count import count_as_alive
 from alphago.env.position import Position
 from alphago.mcts.levels import LEVELS, describe_level
 from alphago.mcts.lost_turns import LostTurns
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
+from alphago.ui.web.game_files import kept_game, open_sgf, sgf_text
 from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import (
     MOST_NODES,
     GameTree,
     begun,
-    game_of,
     line_tree,
     link_head,
     listed,
+    make_chosen_game,
+    make_start,
     next_position,
     open_link,
     start_from,
-    start_of,
 )
-from alphago.ui.web.saved import kept_game, open_sgf, sgf_text
 from alphago.ui.web.views import board_view, game_view, with_dead
 from alphago.ui.why.explain import Explanation, explain_moves
 from alphago.ui.why.facts import MISTAKE
@@ -91,10 +91,10 @@ def hello(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def new(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return a new game; the query has its `name`, `options` and `setup` (see `game_of`), by default the usual ones."""
+    """Return a new game; the query has its `name`, `options` and `setup` (`make_chosen_game`), else the usual ones."""
     name, setup = query.get("name") or next(iter(page.bases)), query.get("setup", {})
-    env = game_of(name, query.get("options", {}), page.bases, setup)
-    return opened(page, GameTree(start_of(env, setup)))
+    env = make_chosen_game(name, query.get("options", {}), page.bases, setup)
+    return opened(page, GameTree(make_start(env, setup)))
 
 
 def link(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def view(page: QueryReader, query: Query) -> dict[str, Any]:
     The query may have `dead`, the dead stones of a finished game of Go, and a `point` whose chain changes its state.
     """
     position = page.position(query)
-    count = count_of(position)
+    count = count_as_alive(position)
     if count is None and "point" in query:
         raise ValueError("stones are counted after a game of Go that ended by two passes")
     if count is not None:
@@ -175,7 +175,7 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
     A search would not find them: its passes end the game, with all stones alive.
     """
     position = page.position(query)
-    found = count_of(position)
+    found = count_as_alive(position)
     if found is None:
         raise ValueError("stones are counted after a game of Go that ended by two passes")
     if query.get("network") != PLAYOUTS:

@@ -27,10 +27,10 @@ from alphago.training.history import (
     read_history,
     read_rows,
 )
-from alphago.training.runs.config import flat_settings, game_of, read_config
+from alphago.training.runs.config import flat_settings, game_from_config, read_config
 from alphago.training.watch.diagnosis import diagnose
-from alphago.training.watch.game_sheet import board_of
-from alphago.training.watch.plots import AXES, in_words_of, names_of, panels_of, run_colours
+from alphago.training.watch.game_sheet import record_game
+from alphago.training.watch.plots import AXES, legend_names, list_panels, reword, run_colours
 from alphago.ui.web.new_game import GameTree
 
 LATEST_GAMES = 24  # games of self-play that are offered
@@ -62,7 +62,7 @@ class Runs:
     """The runs that were named when the server began; several threads may call the methods."""
 
     def __init__(self, folders: Sequence[str | Path]) -> None:
-        self.folders, self.names = list(map(Path, folders)), names_of(folders)
+        self.folders, self.names = list(map(Path, folders)), legend_names(folders)
         self._read: dict[Any, tuple[Any, Any]] = {}  # what was read last of a run, after the state of its files
 
     def stamp(self) -> str:
@@ -81,8 +81,8 @@ class Runs:
         for i, folder in enumerate(self.folders):
             try:
                 history = self.history(i)
-                list(panels_of([history], x))
-                run = {**facts_of(history), "games": [game.title for game in self.games(i)]}
+                list(list_panels([history], x))
+                run = {**describe_run(history), "games": [game.title for game in self.games(i)]}
             except Exception as error:  # one damaged run must not hide the others
                 fault = str(error) if isinstance(error, ValueError) else f"it cannot be read ({error!r})"
                 run = {"error": fault, "facts": {}, "diagnosis": [], "games": []}
@@ -90,8 +90,8 @@ class Runs:
             histories.append(history)
             runs.append({**run, "name": self.names[i], "colour": run_colours(len(self.folders))[i]})
         _, _, usual_label = AXES[x]
-        label = in_words_of(histories, usual_label)
-        panels = list(panels_of(histories, x))
+        label = reword(histories, usual_label)
+        panels = list(list_panels(histories, x))
         order = main_first([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
@@ -151,7 +151,7 @@ NO_ROWS = "No iteration is over yet."
 UNTRAINED = "No gradient step {}: the network plays as it did at the start."
 
 
-def facts_of(history: History) -> dict[str, Any]:
+def describe_run(history: History) -> dict[str, Any]:
     """Return facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
     config, idle = read_config(history.folder), age(history.folder)
     settings, rows = flat_settings(config), history.metrics
@@ -171,7 +171,7 @@ def facts_of(history: History) -> dict[str, Any]:
     findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
     if rows and not number(last, "steps"):
         findings.append(UNTRAINED.format("was made" if over else "has been made yet"))
-    headline = headline_of(settings, rows, history.evaluations, over=bool(over), idle=idle)
+    headline = make_headline(settings, rows, history.evaluations, over=bool(over), idle=idle)
     return {"headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
 
 
@@ -185,7 +185,7 @@ def age(path: Path) -> float:
 def game_words(config: Mapping[str, Any]) -> str:
     """Return the game in a run's config in a person's words, such as "Go 19x19, komi 7"."""
     try:
-        env = game_of(config)
+        env = game_from_config(config)
         size = {"board_size": env.config["board_size"]} if "board_size" in env.config else {}
         usual = {option.name: option.value for option in type(env)(**size).options}
     except (ValueError, TypeError):  # a user's own game that is not loaded, or that has no usual options
@@ -200,7 +200,7 @@ def game_words(config: Mapping[str, Any]) -> str:
 # --- the headline ----------------------------------------------------------------------------------
 
 
-def headline_of(
+def make_headline(
     settings: Mapping[str, Any], rows: Sequence[Row], matches: Sequence[Row], *, over: bool, idle: float
 ) -> dict[str, Any]:
     """Return what one wants to know first about a run.
@@ -229,7 +229,7 @@ def headline_of(
         parts.append("finished")
     elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # a run that is idle for longer was probably stopped
         parts.append(f"about {span(max(left, LEAST_LEFT))} to go")
-    return {"strength": strength_of(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
+    return {"strength": latest_strength(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
 
 
 def span(minutes: float) -> str:
@@ -240,7 +240,7 @@ def span(minutes: float) -> str:
     return f"{60 * minutes:.0f} s"
 
 
-def strength_of(matches: Sequence[Row]) -> str:
+def latest_strength(matches: Sequence[Row]) -> str:
     """Return the latest result against the hardest opponent, which the run beats least often; "" before any match.
 
     A run that learns from given games plays no matches.  For such a run, return how often its latest network finds the
@@ -295,13 +295,13 @@ def recorded_games(files: Sequence[Path]) -> list[RunGame]:
             for index in reversed(range(len(records))):
                 record = records[index]
                 title = f"{kind}: {record.result_string}, {len(record)} moves"
-                games.append(RunGame(title, players_of(kind, index), record.moves.tolist(), record))
+                games.append(RunGame(title, player_names(kind, index), record.moves.tolist(), record))
         if len(games) >= LATEST_GAMES:
             break
     return games[:LATEST_GAMES]
 
 
-def players_of(kind: str, index: int) -> tuple[str, str]:
+def player_names(kind: str, index: int) -> tuple[str, str]:
     """Return the players' names, Black's first.
 
     Args:
@@ -340,7 +340,7 @@ def run_game_env(path: Path) -> GameEnv:
     """Return the game that a run trains; raise ValueError for a user's own game that `--game` has not named."""
     config = read_config(path)
     try:
-        return game_of(config).match_variant()
+        return game_from_config(config).match_variant()
     except ValueError:
         text = f"{config['game']} does not come with the package: alphago web --game FILE.py:CLASS shows its games"
         raise ValueError(text) from None
@@ -370,5 +370,5 @@ def start_of_record(env: GameEnv, record: GameRecord) -> Position:
     Args:
         env: the run's game, whose board may be larger.
     """
-    env = board_of(env, record)
+    env = record_game(env, record)
     return record.start(env.replace(komi=record.setup["komi"]) if "komi" in record.setup else env)

@@ -183,7 +183,7 @@ def serve(
     """
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # else it warns of each message to a page that has gone
     listener = listen(host, port)
-    address = address_of(host, listener.getsockname()[1], guard.token)
+    address = make_address(host, listener.getsockname()[1], guard.token)
     say(f"{address}  (Ctrl-C ends it)")
     if browser:
         threading.Thread(target=open_browser, args=(address, say), daemon=True).start()
@@ -254,7 +254,7 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def address_of(host: str, port: int, token: str | None) -> str:
+def make_address(host: str, port: int, token: str | None) -> str:
     """Return the address to open in a browser."""
     written = f"[{host}]" if ":" in host else host  # an IPv6 address is written in brackets
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, written)  # for all addresses, one of this machine

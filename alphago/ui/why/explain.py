@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.packaged import packaged_net
+from alphago.env.packaged_nets import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.search_forms import SearchForm
@@ -125,13 +125,13 @@ def explain_moves(
         best = first.best(i)
         all_tried.append(Tried(position, action, best, played, played if best == action else position.play(best)))
     seen = search(all_tried, analyst, readouts)
-    losses = [loss_of(*pair, least) for pair in zip(all_tried, seen, strict=True)]
+    losses = [measure_loss(*pair, least) for pair in zip(all_tried, seen, strict=True)]
     doubtful = [i for i, loss in enumerate(losses) if loss.worse]
     deeper = search([all_tried[i] for i in doubtful], analyst, 2 * readouts)
     for i, found in zip(doubtful, deeper, strict=True):
-        seen[i], losses[i] = found, smaller_loss(losses[i], loss_of(all_tried[i], found, least))
+        seen[i], losses[i] = found, smaller_loss(losses[i], measure_loss(all_tried[i], found, least))
     return [
-        Explanation(tried.position.env, tried.action, tuple(facts_of(tried, found, loss)))
+        Explanation(tried.position.env, tried.action, tuple(list_facts(tried, found, loss)))
         for tried, found, loss in zip(all_tried, seen, losses, strict=True)
     ]
 
@@ -146,7 +146,7 @@ def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int
     return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 
 
-def loss_of(tried: Tried[Position], seen: Searched, least: float) -> Loss:
+def measure_loss(tried: Tried[Position], seen: Searched, least: float) -> Loss:
     """Return what a move loses against the best one; least: as in `Loss`."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
@@ -168,7 +168,7 @@ def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
     return replace(deeper, points=min(loss.points, deeper.points), rate=min(loss.rate, deeper.rate))
 
 
-def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
+def list_facts(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
     """Return the facts about a move, the most important first; loss: what it loses."""
     if is_go(tried):
         return [loss, *go_facts(tried, seen, loss)]

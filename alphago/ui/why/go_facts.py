@@ -75,7 +75,7 @@ def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capt
     for fact in lasting(does, seen.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
         is_told = any(fact.chain in chains for fact in taken)
-        is_lost = all(share_of(seen.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
+        is_lost = all(owned_share(seen.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
         if not is_told and not is_lost:
             found.append(fact)
     return found
@@ -87,7 +87,7 @@ def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> lis
     They are the points of the chains that it captures or catches, or the move's own point.
 
     Args:
-        owners: as in `share_of`, after the move.
+        owners: as in `owned_share`, after the move.
     """
     found = []
     for fact in facts:
@@ -96,7 +96,7 @@ def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> lis
             points = [chain.point for chain in fact.chains]
         elif fact.line:
             points = [fact.chain.point]
-        if share_of(owners, points, fact.colour) > 1 - SURE:
+        if owned_share(owners, points, fact.colour) > 1 - SURE:
             found.append(fact)
     return found
 
@@ -115,7 +115,7 @@ def capturable(tried: Tried[GoPosition], seen: Searched) -> list[Capturable]:
         old_stones = chain.stones - {tried.action}
         if chain.stones & in_danger_anyway or not old_stones:
             continue
-        is_kept = share_of(seen.after_best.ownership, old_stones, tried.mover) > 0.5
+        is_kept = owned_share(seen.after_best.ownership, old_stones, tried.mover) > 0.5
         is_expected = line[0] in seen.after.line[:1]
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
             found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=named(chain), line=line))
@@ -129,12 +129,12 @@ def safer_chain(tried: Tried[GoPosition], seen: Searched) -> list[SaferChain]:
     too.  Returns [] if there is none, or if the network forecasts no ownership.
     """
     found = list[SaferChain]()
-    stones, after_best = stones_of(tried.position), stones_of(tried.after_best)
+    stones, after_best = read_stones(tried.position), read_stones(tried.after_best)
     for chain in stones.chains():
         if chain.colour != tried.mover or is_in_ko(stones, chain):
             continue
-        best_share = share_of(seen.after_best.ownership, chain.stones, tried.mover)
-        share = share_of(seen.after.ownership, chain.stones, tried.mover)
+        best_share = owned_share(seen.after_best.ownership, chain.stones, tried.mover)
+        share = owned_share(seen.after.ownership, chain.stones, tried.mover)
         is_saved = best_share > 1 - SURE and share <= 0.5
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
             found.append(SaferChain(tried.mover, tried.action, tried.best, named(chain), best_share, share))
@@ -153,7 +153,7 @@ def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] =
     """
     if action == position.env.pass_action:
         return []
-    before, after = stones_of(position), stones_of(position.play(action))
+    before, after = read_stones(position), read_stones(position.play(action))
     around = {before.chain(p) for p in neighbours(before.size)[action] if before.colours[p] == -position.to_play}
     others = sorted(around, key=lambda chain: (-len(chain.stones), min(chain.stones)))
     found: list[Captures | Atari] = []
@@ -202,7 +202,7 @@ def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
     return stones
 
 
-def stones_of(position: GoPosition) -> Stones:
+def read_stones(position: GoPosition) -> Stones:
     """Return the stones of a position, and the point that ko forbids."""
     ko = position.ko_points
     return Stones(position.env.N, tuple(position.board.ravel().tolist()), ko[0] if ko else None)
@@ -219,7 +219,7 @@ def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
     The first move of the line is legal by the game's rules.  All its moves but the last give atari.  The stone that
     takes the chain cannot be taken at once, nor after a ko threat.
     """
-    stones = stones_of(position)
+    stones = read_stones(position)
     for chain in stones.chains():
         if chain.colour == position.to_play or len(chain.liberties) > 2:
             continue
@@ -239,7 +239,7 @@ def is_in_ko(stones: Stones, chain: Chain) -> bool:
     return after is not None and after.ko is not None
 
 
-def share_of(ownership: np.ndarray | None, points: Collection[int], colour: int) -> float:
+def owned_share(ownership: np.ndarray | None, points: Collection[int], colour: int) -> float:
     """Return which part of some points, 0 .. 1, is expected to become a side's; 1 if no ownership is known.
 
     Args:

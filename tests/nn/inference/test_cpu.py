@@ -13,7 +13,7 @@ from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, load_model
 from alphago.nn.inference import cpu_forms, openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import FORMS, choose_form
-from alphago.nn.inference.frozen import frozen_parts
+from alphago.nn.inference.frozen_net import frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
 from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, random_batch, snapshot

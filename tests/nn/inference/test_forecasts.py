@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, Position
+from alphago.nn.forecasts import stack
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.reading import stack
 from alphago.nn.value import AddedForecast, DenseValue
 
 ENV = GoEnv(5, komi=1.5)

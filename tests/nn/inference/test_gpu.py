@@ -15,7 +15,7 @@ from alphago.cuda.host import Host
 from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import ROUNDING
-from alphago.nn.inference.frozen import example_planes, frozen_parts, outputs_agree
+from alphago.nn.inference.frozen_net import example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.fusion import REDUCTIONS
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.gpu_forms import Unsuited, build_gpu_form, translate_out_of_memory

@@ -15,8 +15,8 @@ import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GameRecord, GoEnv, OwareEnv, selfplay, train
 from alphago.arena.engine import Engine, EngineError, gnugo
-from alphago.cli import parser_of
-from alphago.exams.grades import grade_of
+from alphago.cli import make_parser
+from alphago.exams.grades import compute_grade
 from alphago.exams.grading import answer_all, mark
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
@@ -237,7 +237,7 @@ class TestRuns:
         assert check_watch("random@0,gnugo:10@64") == ("random@0", "gnugo:10@64")
         assert run_settings(watch=[]).watch is None
         for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
-            assert parser_of("train").parse_args(["--watch", text]).watch == names
+            assert make_parser("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
             ("gnugo", 64),
             ("uct:9", 0),
@@ -423,7 +423,7 @@ def test_a_row(file: Path) -> None:
     found = tested.row
     assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 8, POSITIONS)
     answers = answer_all(watched.exam.positions_of(watched.env), HashEvaluator(), 8)
-    assert found["exam_points"] == grade_of(mark(watched.exam, answers)).points.value
+    assert found["exam_points"] == compute_grade(mark(watched.exam, answers)).points.value
     assert found["exam_points_low"] <= found["exam_points"] <= found["exam_points_high"]
     assert f"loses {found['exam_points']:.2f} ±" in tested.summary
     assert tested.part == tested.least == 1

@@ -14,16 +14,16 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import ILLEGAL
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.collection import sentence_of
-from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset
+from alphago.records.dataset_import import import_games
 from alphago.records.dataset_writer import Split
-from alphago.records.importing import import_games
+from alphago.records.game_conversion import GameFilter
 from alphago.records.record import records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.train_call import train
 from alphago.training.history import read_history, read_rows
-from alphago.training.judges.prediction import predictions_of
+from alphago.training.judges.prediction import make_predictions
 from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
@@ -307,7 +307,7 @@ def test_measures() -> None:
     )
     priors = np.array([*first, last, last])
     values, moves, results = np.array([1.0, 0.0, -0.5, 0.8]), np.array([0, 0, 5, 4]), np.array([1.0, -1.0, -1.0, -1.0])
-    found = predictions_of(priors, values, moves, results).measures()
+    found = make_predictions(priors, values, moves, results).measures()
     assert found["positions_judged"] == 4
     assert found["accuracy"] == 0.25
     assert found["top5"] == 0.75

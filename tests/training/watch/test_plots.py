@@ -9,11 +9,11 @@ import pytest
 
 from alphago.cli import main
 from alphago.drawing.axes import SHARE
-from alphago.drawing.curves import CurvePanel, labels_of, title_of
+from alphago.drawing.curves import CurvePanel, panel_title, unnamed_labels
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import read_history, read_rows
 from alphago.training.settings.judge_settings import Opponent
-from alphago.training.watch.plots import TRAINING, match_panels, name_of, panels_of, plot
+from alphago.training.watch.plots import TRAINING, list_panels, match_panels, plot, row_name
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 
@@ -47,7 +47,7 @@ def make(folder: Path, rows: list[dict[str, Any]], matches: list[dict[str, Any]]
 
 def panels(*runs: Path, x: str = "minutes") -> dict[str, CurvePanel]:
     """The panels that `plot` draws of runs, by their titles."""
-    return {title_of(panel): panel for panel in panels_of([read_history(run) for run in runs], x)}
+    return {panel_title(panel): panel for panel in list_panels([read_history(run) for run in runs], x)}
 
 
 def points(panel: CurvePanel) -> list[tuple[list[float], list[float]]]:
@@ -145,7 +145,7 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     blue, orange, fresh = drawn["Value error [squared]"].curves
     assert blue.colour != orange.colour == fresh.colour
     assert orange.dash != fresh.dash
-    assert labels_of(drawn["Value error [squared]"]) == [("trained on", "-"), ("new games", ":")]
+    assert unnamed_labels(drawn["Value error [squared]"]) == [("trained on", "-"), ("new games", ":")]
     svg = plot([first, second])
     assert texts(svg)[:2] == ["run", "other"]
     assert [line.get("stroke") for line in shapes(svg, "polyline", stroke_width=4)] == [blue.colour, orange.colour]
@@ -222,7 +222,7 @@ def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
 
 
 def test_a_long_name_is_cut_at_its_beginning() -> None:
-    assert name_of(match(1, "runs/" + "a" * 40 + "/new")) == "…" + "a" * 22 + "/new@64"
+    assert row_name(match(1, "runs/" + "a" * 40 + "/new")) == "…" + "a" * 22 + "/new@64"
 
 
 def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:

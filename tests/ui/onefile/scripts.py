@@ -48,7 +48,7 @@ def numbers(text: str) -> np.ndarray:
 def options_of(env: GameEnv, handicap: tuple[int, ...] = ()) -> dict[str, Any]:
     """A game as the modules are told of it."""
     stones = {"handicap": list(handicap)} if handicap else {}
-    return {**page.options_of(env), **stones}
+    return {**page.page_options(env), **stones}
 
 
 def inputs(env: GameEnv) -> int:

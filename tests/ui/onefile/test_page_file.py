@@ -14,7 +14,7 @@ import pytest
 
 from alphago import GoEnv, GomokuEnv, NeuralNet, OwareEnv, export_page, load_model
 from alphago.env.games import GAMES
-from alphago.env.packaged import packaged_nets
+from alphago.env.packaged_nets import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.export import network_graph
 from alphago.nn.graph import Step

@@ -5,7 +5,7 @@ import pytest
 
 from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.nn.reading import PositionForecast
+from alphago.nn.forecasts import PositionForecast
 from alphago.ui.terminal.estimate import estimate
 from tests.ui.terminal.test_saved_games import talk
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, train
-from alphago.env.packaged import NETWORKS
+from alphago.env.packaged_nets import NETWORKS
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.ui.web.engines import Engines
-from alphago.ui.web.offer import offer_of
-from alphago.ui.web.runs import Runs, game_words, headline_of, strength_of
+from alphago.ui.web.offer import make_offer
+from alphago.ui.web.runs import Runs, game_words, latest_strength, make_headline
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
 from tests.ui.web.served import serving
@@ -68,8 +68,8 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
 
 def test_a_run_that_learns_from_games_tells_what_it_found_of_them() -> None:
     judged = [{"opponent": "held-out games", "accuracy": share} for share in (0.31, 0.514)]
-    assert strength_of(judged) == "finds 51 % of the moves of held-out games"
-    assert strength_of([*judged, {"opponent": "random", "win_rate": 0.9}]) == "wins 90 % against random"
+    assert latest_strength(judged) == "finds 51 % of the moves of held-out games"
+    assert latest_strength([*judged, {"opponent": "random", "win_rate": 0.9}]) == "wins 90 % against random"
 
 
 def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:
@@ -123,13 +123,13 @@ def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path
 def test_how_far_a_run_is(seconds: int, most: int | None, told: str) -> None:
     """Short times are in seconds, so that time, games and pace agree."""
     rows = [{"seconds": 0, "games": 0}, {"seconds": seconds, "games": 82}]
-    assert headline_of({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
+    assert make_headline({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
 
 
 def test_how_far_a_run_by_the_processor_is() -> None:
     """Half of the processor's minutes took four by the clock."""
     rows = [{"seconds": 0, "games": 0}, {"seconds": 240, "processor_seconds": 60, "games": 40}]
-    told = headline_of({"max_processor_minutes": 2.0}, rows, [], over=False, idle=0)
+    told = make_headline({"max_processor_minutes": 2.0}, rows, [], over=False, idle=0)
     assert (told["progress"], told["share"]) == ("4 min · 40 games · 10 games/min · about 4 min to go", 0.5)
 
 
@@ -138,7 +138,7 @@ def test_the_pace_of_a_run_that_is_over_is_its_mean() -> None:
     rows = [{"seconds": 0, "games": 0}, {"seconds": 300, "games": 30}]
     rows += [{"seconds": 300 + 15 * i, "games": 30 + 18 * i} for i in range(1, 21)]
     ended, going_on = (
-        headline_of({"max_minutes": 20}, rows, [], over=over, idle=0)["progress"] for over in (True, False)
+        make_headline({"max_minutes": 20}, rows, [], over=over, idle=0)["progress"] for over in (True, False)
     )
     assert ended == "10 min · 390 games · 39 games/min · finished"
     assert going_on == "10 min · 390 games · 72 games/min · about 10 min to go"
@@ -195,21 +195,21 @@ def test_unchanged_runs_are_not_sent_again(run: Path) -> None:
 
 
 def test_a_run_plays_with_its_newest_network(run: Path) -> None:
-    offer = offer_of([str(run)])
+    offer = make_offer([str(run)])
     assert [choice.name for choice in offer.choices][:2] == ["a", "7x7"]
     assert offer.runs == [run]
     assert next(iter(offer.bases.values())).komi == 0.5  # type: ignore[attr-defined]
-    other = offer_of([], None, 13, {"komi": 5.5})
+    other = make_offer([], None, 13, {"komi": 5.5})
     assert str(other.bases["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
     with pytest.raises(ValueError, match=r"^there is no file"):
-        offer_of(["nowhere"])
+        make_offer(["nowhere"])
 
 
 def test_of_networks_with_one_name_none_is_lost(run: Path, tmp_path: Path) -> None:
     second, third = tmp_path / "a", tmp_path / "7x7.safetensors"
     shutil.copytree(run, second)
     shutil.copy(NETWORKS / third.name, third)
-    offer = offer_of([str(run), str(second), str(third)])
+    offer = make_offer([str(run), str(second), str(third)])
     assert [(choice.name, choice.source) for choice in offer.choices][:3] == [
         ("a", run),
         (str(second), second),

@@ -21,8 +21,8 @@ from alphago.ui.why.go_facts import (
     in_danger,
     is_in_ko,
     lasting,
+    read_stones,
     safer_chain,
-    stones_of,
 )
 from tests.diagrams import position as drawn
 from tests.ui.why.rules_say import check_facts, is_caught
@@ -63,8 +63,8 @@ KO = ". . X O .\n. X O . O\n. . X O .\n. . . . .\n. . . . ."  # White's stone at
 
 def test_a_stone_in_a_ko_is_in_no_danger() -> None:
     position = drawn(KO)
-    ko, other = (stones_of(position).chain(position.env.from_text(point)) for point in ("C4", "D5"))
-    assert (is_in_ko(stones_of(position), ko), is_in_ko(stones_of(position), other)) == (True, False)
+    ko, other = (read_stones(position).chain(position.env.from_text(point)) for point in ("C4", "D5"))
+    assert (is_in_ko(read_stones(position), ko), is_in_ko(read_stones(position), other)) == (True, False)
     assert ko not in [chain for chain, _ in in_danger(position)]
 
 

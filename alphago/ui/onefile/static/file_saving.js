@@ -1,4 +1,4 @@
-// A game of Go as an SGF file with variations (alphago/ui/web/saved.py).
+// A game of Go as an SGF file with variations (alphago/ui/web/game_files.py).
 
 /** @typedef {import("./file_games.js").BegunGame} BegunGame */
 

@@ -18,7 +18,7 @@ from alphago.records.sgf.faults import FATAL, TOLD
 from alphago.records.sgf.game_line import LENIENT
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import PlayedStretch, Stretch, board_of
+from alphago.records.sgf.stretches import PlayedStretch, Stretch, make_board
 from alphago.records.sgf.values import read_rank
 from alphago.records.sources import ID_DIGITS, NO_KOMI, NO_MARGIN, Piece
 from alphago.system.validation import setting, settings
@@ -92,8 +92,8 @@ class Converter:
             return
         if game.komi is None:
             game = replace(game, komi=self.filter.komi)
-        env = board_of(game.board_size, game.played_rules, len(game.moves))
-        words, stones = words_of(env, game)
+        env = make_board(game.board_size, game.played_rules, len(game.moves))
+        words, stones = to_words(env, game)
         plies = len(words) - stones
         if max(plies, stones) > LONGEST_GAME:
             into.reject(LONG, game.source)
@@ -185,7 +185,7 @@ class Converter:
         label, text = label.strip().removeprefix(codecs.BOM_UTF8), text.strip()
         where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
         known = known_fields(self.entry(label))
-        plays = plays_of(text)
+        plays = parse_plays(text)
         if plays is None:
             games = salvage_sgf(text if text.startswith(b"(") else b"(" + text + b")", name=where)
         else:
@@ -211,7 +211,7 @@ def black_score(batch: GameBatch) -> float:
     return mover * float(batch.score(FIRST, np.empty(1, np.float32))[0])
 
 
-def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
+def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
     """Return a game's set-up stones and then its plies, as a dataset stores them, uint16; and the number of stones."""
     plies = stored_plies(game.steps(), env.pass_action)
     if not game.setup.get("black") and not game.setup.get("white"):
@@ -244,7 +244,7 @@ def known_fields(entry: np.void | None) -> dict[str, Any]:
     return {"result": winner + margin, "komi": None if entry["komi2"] == NO_KOMI else float(entry["komi2"] / 2)}
 
 
-def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
+def parse_plays(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
     """Return colours (1, -1) and actions, int32 [n], of a text of plays on 19x19 that have six bytes each, ;B[pd].
 
     Returns:
@@ -269,13 +269,13 @@ def game_of_plays(colours: np.ndarray, actions: np.ndarray, where: str) -> SgfGa
     """Return the game of plays on 19x19 up to the first illegal one, read as the plays of an SGF file without rules.
 
     Args:
-        colours, actions: from `plays_of`.
+        colours, actions: from `parse_plays`.
         where: names the game in messages.
     """
     stretch = Stretch(
         np.zeros(361, np.int8), int(colours[0]), colours.tolist(), actions.tolist(), [*range(len(actions))]
     )
-    played = PlayedStretch(stretch, [partial(board_of, 19, rules) for rules in TRIED], None)
+    played = PlayedStretch(stretch, [partial(make_board, 19, rules) for rules in TRIED], None)
     followed = played.followed
     return SgfGame(
         19,

@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from alphago.nn.inference.frozen import TRACING_LOCK
+from alphago.nn.inference.frozen_net import TRACING_LOCK
 from alphago.training.batches import Batch, DeviceSample
 
 WARM_UP_CALLS = 2  # calls before the capture, in which libraries allocate workspaces, and optimizers their state
@@ -79,7 +79,7 @@ class Inputs:
         self.share.fill_(share)
 
 
-def shapes_of(batch: Batch) -> tuple[Any, ...]:
+def batch_shapes(batch: Batch) -> tuple[Any, ...]:
     """Return the shapes of a batch's tensors, which tell whether two batches have the same size."""
     tensors = batch.tensors if isinstance(batch, DeviceSample) else batch
     return tuple(None if tensor is None else tuple(tensor.shape) for tensor in tensors)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from alphago import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
+from alphago.ui.web.game_files import kept_game, open_sgf, sgf_text
 from alphago.ui.web.new_game import MOST_NODES, GameTree, begun, link_head, open_link
-from alphago.ui.web.saved import kept_game, open_sgf, sgf_text
 
 GO = GoEnv(9, komi=6.5).match_variant()
 BASES = {"go": GO, "outline-go": OutlineGoEnv()}

@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
-from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
+from alphago.records.game_conversion import Converter, GameFilter
+from alphago.records.sources import OTHER_NAMES, Piece, find_indexes, list_files, pieces, read_indexes
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords
-from alphago.workers.jobs import pool_of
+from alphago.workers.jobs import open_pool
 from alphago.workers.work import RemoteWork, pack, unpack
 
 BYTES_PER_JOB = 300_000
@@ -119,7 +119,7 @@ def stamp(path: str | Path, dataset: str | Path) -> list[str]:
     """
     place, written_to = Path(path), user_path(dataset).resolve()
     digest = hashlib.blake2b(digest_size=16)
-    for file in files_of(place):
+    for file in list_files(place):
         is_read = file == place or not OTHER_NAMES.search(file.name)
         if is_read and written_to not in file.resolve().parents:
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
@@ -149,7 +149,7 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
     Args:
         workers: as `import_games` takes it.
     """
-    with pool_of(None if str(workers) == "1" else workers) as pool:
+    with open_pool(None if str(workers) == "1" else workers) as pool:
         if pool is None:  # there are no others: this process converts
             yield from map(converter.convert, groups)
         else:

@@ -10,8 +10,8 @@ import pytest
 from alphago import Dataset, GoEnv, import_games, load_model, train_supervised
 from alphago.arena.line_process import EngineError
 from alphago.cli import main
-from alphago.exams.drawn_positions import LabelSettings, draw, read_games_of
-from alphago.exams.labelling import READ, label_games
+from alphago.exams.drawn_positions import LabelSettings, draw, read_games
+from alphago.exams.position_labels import READ, label_games
 from alphago.records.labels import OWNED, label_values
 from alphago.training.call.summary import network_facts
 from alphago.training.supervised.dataset_games import LabelledGames
@@ -48,7 +48,7 @@ class TestLabels:
         dataset = Dataset(labelled)
         dataset.verify()
         assert dataset.teacher == TEACHER
-        records = read_games_of([games], ENV, READ)
+        records = read_games([games], ENV, READ)
         drawn = list(draw(ENV, records, ALL))[:60]
         assert {one.position.to_play for one in drawn} == {1, -1}
         for one, game in zip(drawn, dataset.games(), strict=True):
@@ -66,8 +66,8 @@ class TestLabels:
     def test_the_games_that_are_read_have_enough_positions(self, games: Path) -> None:
         """For the default number of labels; of a larger collection a sample is read."""
         assert 20 * LabelSettings().positions <= READ
-        some, more = (read_games_of([games], ENV, positions) for positions in (30, 60))
-        assert 0 < len(some) < len(more) < len(read_games_of([games], ENV, READ)) == 40
+        some, more = (read_games([games], ENV, positions) for positions in (30, 60))
+        assert 0 < len(some) < len(more) < len(read_games([games], ENV, READ)) == 40
 
     def test_with_search_the_policy_is_the_shares_of_visits(self, games: Path, tmp_path: Path) -> None:
         settings = LabelSettings(positions=2, readouts=4, komi=0.5)
@@ -146,7 +146,7 @@ class TestCommand:
     def test_own_network_as_the_teacher(
         self, games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("alphago.exams.labelling.own_engine", lambda network: engine(tmp_path))
+        monkeypatch.setattr("alphago.exams.position_labels.own_engine", lambda network: engine(tmp_path))
         words = f"label {games} --to {tmp_path / 'd'} --network 7x7 --positions 4 --board-size 3 --komi 0.5".split()
         assert main(words) == 0
         assert "4 labelled positions are in" in capsys.readouterr().out

@@ -15,7 +15,7 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_facts, read_games_of
+from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, engine_text, exam_env
 from alphago.records.dataset_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
@@ -50,7 +50,7 @@ def label_games(
     """
     labelling = labelling or LabelSettings()
     env = exam_env(size)
-    records = read_games_of(games, env, READ)
+    records = read_games(games, env, READ)
     with AnalysisClient(engine) as client:
         readouts_text = "1 readout" if labelling.readouts == 1 else f"{labelling.readouts} readouts"
         teacher = {
@@ -100,12 +100,12 @@ def labels(
         answered = asked.get(str(reply.get("id")))
         if answered is None:
             continue  # the reply is not about one of these positions
-        found[str(answered.number)] = label_of(client, env, reply, answered.position.to_play, readouts)
+        found[str(answered.number)] = read_label(client, env, reply, answered.position.to_play, readouts)
         while asked and (first := next(iter(asked))) in found:
             yield asked.pop(first), found.pop(first)
 
 
-def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
+def read_label(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
     """Return the label, of `label_dtype`, in a reply.
 
     Args:

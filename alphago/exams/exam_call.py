@@ -86,18 +86,20 @@ def exam(
         check_int("readouts", count, 0, MOST_READOUTS)
     chosen = None if file is None else find_exam(file)
     examinees = [
-        examinee_of(network, counts, search, name=f"network {number}" if len(listed) > 1 else "network", chosen=chosen)
+        make_examinee(
+            network, counts, search, name=f"network {number}" if len(listed) > 1 else "network", chosen=chosen
+        )
         for number, network in enumerate(listed, 1)
     ]
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
-    questions = find_exam(None, board_of(examinees)) if chosen is None else chosen
+    questions = find_exam(None, common_board_size(examinees)) if chosen is None else chosen
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     answers: dict[str, Answers] = {}
     total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)
     for examinee in examinees:
         env = exam_game(examinee.env or questions.env, questions.size)
-        evaluator, positions = evaluator_of(examinee.network, env, dtype, device), questions.positions_of(env)
+        evaluator, positions = make_evaluator(examinee.network, env, dtype, device), questions.positions_of(env)
         for count in examinee.readouts:
             name = examinee.label(count)
             if name in answers:
@@ -107,7 +109,7 @@ def exam(
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
 
 
-def examinee_of(
+def make_examinee(
     network: object, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
@@ -134,7 +136,7 @@ def examinee_of(
     return Examinee(entry.base, load_model(entry.model, env), readouts, entry.search or search, entry.level)
 
 
-def board_of(examinees: Sequence[Examinee]) -> int:
+def common_board_size(examinees: Sequence[Examinee]) -> int:
     """Return the size of the networks' board; raise ValueError if they differ, or if no network knows its board."""
     boards = {examinee.name: examinee.env.N for examinee in examinees if examinee.env is not None}
     if not boards:
@@ -145,7 +147,7 @@ def board_of(examinees: Sequence[Examinee]) -> int:
     return next(iter(boards.values()))
 
 
-def evaluator_of(network: Any, env: GoEnv, dtype: str | None, device: str) -> Evaluator:
+def make_evaluator(network: Any, env: GoEnv, dtype: str | None, device: str) -> Evaluator:
     """Return the evaluator of a network on the board of `env`, with forecasts of the score if the network has them."""
     if not hasattr(network, "forecast_evaluator"):
         return as_evaluator(network, env, device)

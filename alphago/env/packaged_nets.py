@@ -19,7 +19,7 @@ BOARD = re.compile(r"([0-9]+)x\1(-large)?")  # the name of a network for Go
 def packaged_nets() -> list[str]:
     """Return the names of the networks that come with the package: boards of Go, small ones first, then other games."""
     names = sorted(path.stem for path in NETWORKS.glob("*.safetensors"))
-    boards = {name: size for name in names if (size := board_of(name)) is not None}
+    boards = {name: size for name in names if (size := named_board_size(name)) is not None}
     other_games = [name for name in names if name not in boards]
     return [*sorted(boards, key=boards.__getitem__), *other_games]
 
@@ -29,7 +29,7 @@ def usual_game(env: GameEnv) -> GameEnv:
     return env.replace(komi=usual_komi(env.N)) if env.name == USUAL_GAME else env
 
 
-def board_of(name: str) -> int | None:
+def named_board_size(name: str) -> int | None:
     """Return the size of the board that a name such as "7x7" or "9x9-large" stands for; None for other names."""
     match = BOARD.fullmatch(name)
     return int(match[1]) if match else None
@@ -50,7 +50,7 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     if game != USUAL_GAME:
         return game if game in names else None
     usual = [name for name in names if not name.endswith("-large")]
-    boards = sorted((board, name) for name in usual if (board := board_of(name)) is not None)
+    boards = sorted((board, name) for name in usual if (board := named_board_size(name)) is not None)
     if not boards:
         return None
     large_enough = [name for board, name in boards if board >= size]

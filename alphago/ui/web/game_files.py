@@ -7,16 +7,16 @@ from typing import Any
 
 from alphago.env.board import StonesEnv
 from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.env.go_count import GoCount, count_of
+from alphago.env.go_count import GoCount, count_as_alive
 from alphago.env.position import IllegalMove, Position
 from alphago.records.sgf import SgfGame, parse_sgf
-from alphago.records.sgf.document import SgfDocument, document_of
+from alphago.records.sgf.document import SgfDocument, to_document
 from alphago.records.sgf.faults import HARMLESS
 from alphago.records.sgf.game_line import GO, SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
 from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties, read_note, without_generated
-from alphago.records.sgf.stretches import KEPT, STONES, stones_of
+from alphago.records.sgf.stretches import KEPT, STONES, setup_stones
 from alphago.records.sgf.values import point_properties, point_text, read_point, read_sides
 from alphago.system.validation import check_float, check_int, shown
 from alphago.ui.web.new_game import GameTree, listed, start_from, usual_game
@@ -70,7 +70,7 @@ def in_file(node: Mapping[str, Any]) -> int:
 def count_at(tree: GameTree, number: int) -> GoCount | None:
     """Return the count of a finished game at a node; None if its stones were not counted."""
     dead = tree.nodes[number].get("dead")
-    count = None if dead is None else count_of(tree.positions[number])
+    count = None if dead is None else count_as_alive(tree.positions[number])
     return None if count is None else with_dead(count, dead)
 
 
@@ -92,12 +92,12 @@ def sgf_text(tree: GameTree) -> str:
     if file is None:
         black, white = (tree.view["names"] + ["", ""])[:2]
         setup = {word: value for word, value in tree.start.setup.items() if word in env.setup_words}
-        head = SgfGame.in_game(env, (), setup=setup, result=result_of(tree) or "", players=(black, white))
-        document = document_of(head)
+        head = SgfGame.in_game(env, (), setup=setup, result=format_result(tree) or "", players=(black, white))
+        document = to_document(head)
         document.set_text(0, "AP", "alphago")
     else:
         document = SgfDocument(file.nodes, file.parents)
-        result = result_of(tree)
+        result = format_result(tree)
         if result is not None:
             document.set_text(0, "RE", result)
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
@@ -117,7 +117,7 @@ def sgf_text(tree: GameTree) -> str:
     return document.text().decode()
 
 
-def result_of(tree: GameTree) -> str | None:
+def format_result(tree: GameTree) -> str | None:
     """Return the result of a game, as SGF writes it; "" if the game is not over; None if its file's result still holds.
 
     It is the result at the end of the current line; of a game that was opened from a file, at the end of the main line.
@@ -248,7 +248,7 @@ def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
     if not any(name in properties for name in STONES):
         return False
     try:
-        stones = stones_of(tree.env, properties)
+        stones = setup_stones(tree.env, properties)
     except ValueError:
         return True
     board = tree.positions[number].board.ravel()  # type: ignore[attr-defined]
@@ -282,7 +282,7 @@ def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, 
     env = bases[RECTANGLES].replace(height=rows, width=columns, missing="", komi=komi, first_pass=0)
     assert isinstance(env, StonesEnv)
     setup: dict[str, str] = {}
-    stones = stones_of(env, file.nodes[0])
+    stones = setup_stones(env, file.nodes[0])
     if stones is not None:
         for side, sign in (("black", 1), ("white", -1)):
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))

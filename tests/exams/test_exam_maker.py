@@ -12,8 +12,8 @@ import pytest
 import alphago
 from alphago import GoEnv, NeuralNet
 from alphago.arena.line_process import EngineError
-from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
-from alphago.exams.making import READ, make_exam
+from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games, symmetric_key
+from alphago.exams.exam_maker import READ, make_exam
 from alphago.exams.positions import read_exam
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 
@@ -105,7 +105,7 @@ class TestJudging:
 
 class TestDrawing:
     def test_no_position_twice(self, games: Path) -> None:
-        records = read_games_of([games], ENV, READ)
+        records = read_games([games], ENV, READ)
         drawn = list(draw(ENV, records, MakeSettings(per_game=20, first_ply=0)))
         keys = {symmetric_key(one.position) for one in drawn}
         assert len(keys) == len(drawn) > 12
@@ -120,7 +120,7 @@ class TestDrawing:
 
     def test_limits(self, games: Path) -> None:
         making = MakeSettings(first_ply=2, last_ply=4, per_game=5, komi=2.5, seed=3)
-        drawn = list(draw(ENV, read_games_of([games], ENV, READ), making))
+        drawn = list(draw(ENV, read_games([games], ENV, READ), making))
         assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
         assert {one.position.komi for one in drawn} == {2.5}
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, drawing_facts, read_games_of
+from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.dataset_writer import check_begun
 from alphago.records.record import GameRecord
@@ -61,10 +61,10 @@ def make_exam(
     """
     making = making or MakeSettings()
     env = exam_env(size)
-    records = read_games_of(games, env, READ)
+    records = read_games(games, env, READ)
     path = Path(file)
     with AnalysisClient(engine) as client:
-        provenance = provenance_of(client, records, making)
+        provenance = describe_provenance(client, records, making)
         count, last_number = begin_file(path, size, provenance)
         tell(count, making.positions)
         if count < making.positions:
@@ -81,7 +81,7 @@ def make_exam(
     return count
 
 
-def provenance_of(client: AnalysisClient, records: Sequence[GameRecord], making: MakeSettings) -> dict[str, Any]:
+def describe_provenance(client: AnalysisClient, records: Sequence[GameRecord], making: MakeSettings) -> dict[str, Any]:
     """Return an exam's provenance: judge, rules, visits, the bounds of undecided positions, drawing, date, program."""
     return {
         "judge": client.describe(),
