@@ -220,7 +220,7 @@ def game_link(env: GameEnv, plies: int) -> str:
         move = player.suggest_move()
         player.play_move(move)
     moves = map(env.to_text, player.position.moves)
-    return f"{link_head(player.position.start)}&moves={'.'.join(moves)}"
+    return f"{link_head(player.position)}&moves={'.'.join(moves)}"
 
 
 class Studio:
