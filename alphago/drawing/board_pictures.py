@@ -1,6 +1,7 @@
-"""Pictures of boards with stones: on the crossings of lines, in squares, or in the holes of an upright frame."""
+"""Pictures of boards: stones on the crossings of lines, in squares, or in the holes of a frame; seeds in houses."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import cos, pi, sin
 from typing import NamedTuple
 
 from alphago.drawing.board_view import BoardView
@@ -25,20 +26,24 @@ from alphago.drawing.shapes import (
 
 CELL = 40.0  # units from one point to the next
 STONE = 0.47  # radius of a stone, as a share of a cell
-SIDE_ROOM, NAME_ROOM = 0.75, 1.1  # from the outer points to the edge of the drawing, in cells: without and with names
 SMALLEST = 6 * CELL  # the least width of a drawing, so that the texts below have room
 WIDEST = 640.0  # the greatest usual width of a board, in pixels
 PIXELS = 15.0  # the size of the letters below a board that has its usual width, in pixels
 FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
+HOLLOW, BROWN = "#d3b377", "#3f2a14"  # colours of houses and seeds
+SEED = 0.13 * CELL  # radius
+GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
+MOST_SEEDS = 20  # seeds that are drawn in one house; the number at its edge counts them all
 
 
 class Board(NamedTuple):
-    """A board to draw, one with stones: its look, and what is on it.
+    """A board to draw: its look, and what is on it.
 
     Attributes:
-        stones: in each cell, 1 Black, -1 White, 0 none.
+        stones: in each cell, 1 Black, -1 White, 0 none; in houses the number of seeds.
         last: the cell of the last move. forbidden: cells on which ko forbids a stone.
         numbers: by cell, the number on its stone. label: what the picture shows, for those who cannot see it.
+        captures: how many pieces each side has captured; counted in the stores of `view`.
     """
 
     view: BoardView
@@ -49,6 +54,7 @@ class Board(NamedTuple):
     texts: Sequence[str] = ()  # sentences below the board
     label: str = ""
     legend: bool = True  # whether sentences explain an overlay
+    captures: tuple[int, int] | None = None
 
 
 def board_picture(
@@ -61,14 +67,11 @@ def board_picture(
         to_text: returns the name of an action.
     """
     view = board.view
-    xs, ys = zip(*view.cells, strict=True)
-    left = CELL * (NAME_ROOM if view.rows else SIDE_ROOM)
-    wide = left + CELL * (max(xs) - min(xs)) + CELL * SIDE_ROOM
-    left += max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
+    wide, bottom = (CELL * (length + 2 * view.margin) for length in view.size)
+    left = CELL * view.margin + max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
     wide = max(wide, SMALLEST)
     radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
-    spots = [Spot(left + CELL * (x - min(xs)), CELL * (SIDE_ROOM + y - min(ys)), radius) for x, y in view.cells]
-    bottom = max(spot.y for spot in spots) + CELL * (NAME_ROOM if view.columns else SIDE_ROOM)
+    spots = [Spot(left + CELL * x, CELL * (y + view.margin), radius) for x, y in view.cells]
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
     if overlay is not None and board.legend:
@@ -77,8 +80,8 @@ def board_picture(
     letters = PIXELS * wide / shown  # their size in units of the drawing
     texts, high = texts_below(sentences, wide, bottom, size=letters)
     layers: tuple[Layer, ...] = (
-        (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(board, spots)),
-        stones(board, spots),
+        (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
+        seeds(board, spots) if view.surface == "houses" else stones(board, spots),
         tuple(texts),
         marks(board, spots),
         overlay_layer(board, overlay, spots, places),
@@ -97,11 +100,17 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the board without its stones: the lines, the frame with its holes, and the star points."""
+    """Return the board without its pieces: lines and star points, the frame with its holes, or houses and stores."""
     view = board.view
-    first_x, first_y = view.cells[0]
-    left, top = spots[0].x - CELL * first_x, spots[0].y - CELL * first_y  # the surface's upper left corner
+    left, top = corner(view, spots)
     wide, high = CELL * view.size[0], CELL * view.size[1]
+    if view.surface == "houses":
+        pen = Style(HOLLOW, LINE, 1.5)
+        pits = [Circle(x, y, CELL * view.stone, pen) for x, y, _ in spots]
+        stores = [
+            Rect(left + CELL * x, top + CELL * y, CELL * w, CELL * h, pen, CELL * h / 2) for x, y, w, h in view.stores
+        ]
+        return (*pits, *stores)
     if view.surface == "holes":
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
@@ -122,15 +131,16 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     return tuple(shapes)
 
 
-def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the names of rows at the left and of columns at the bottom."""
-    width = len(board.view.columns)
-    size = 0.36 * CELL  # of the letters
-    left, below = spots[0].x - 0.78 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
-    rows = [Text(left, spots[row * width].y, name, size, LINE) for row, name in enumerate(board.view.rows)]
-    last_row = spots[len(spots) - width :]
-    columns = [Text(spot.x, below, name, size, LINE) for spot, name in zip(last_row, board.view.columns, strict=True)]
-    return (*rows, *columns)
+def corner(view: BoardView, spots: Sequence[Spot]) -> tuple[float, float]:
+    """Return the upper left corner of a board's surface."""
+    x, y = view.cells[0]
+    return spots[0].x - CELL * x, spots[0].y - CELL * y
+
+
+def names_around(view: BoardView, spots: Sequence[Spot]) -> Layer:
+    """Return the names of rows and columns, or of houses."""
+    left, top = corner(view, spots)
+    return tuple(Text(left + CELL * x, top + CELL * y, name, 0.36 * CELL, LINE) for x, y, name in view.labels)
 
 
 def stones(board: Board, spots: Sequence[Spot]) -> Layer:
@@ -145,10 +155,29 @@ def stones(board: Board, spots: Sequence[Spot]) -> Layer:
     )
 
 
+def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
+    """Return the seeds of each house, spread like a sunflower's, their number, and the captured ones' in the stores."""
+    view = board.view
+    shapes: list[Shape] = []
+    for count, (x, y, _) in zip(board.stones, spots, strict=True):
+        for i in range(min(count, MOST_SEEDS)):
+            reach = SEED * (i + 0.4) ** 0.5  # grows with the root, so that the seeds lie evenly
+            seed_x, seed_y = x + reach * cos(GOLDEN * i), y + reach * sin(GOLDEN * i)
+            shapes.append(Circle(seed_x, seed_y, SEED, Style(BROWN, WOOD, 0.8)))
+        edge = y + CELL * view.stone
+        shapes += [Circle(x, edge, 0.25 * CELL, Style(WOOD)), Text(x, edge, str(count), 0.4 * CELL, bold=True)]
+    left, top = corner(view, spots)
+    for (x, y, wide, high), name, captured in zip(view.stores, view.sides, board.captures or (), strict=False):
+        middle = left + CELL * (x + wide / 2), top + CELL * (y + high / 2)
+        shapes.append(Text(*middle, f"{name}: {captured}", 0.5 * CELL, bold=True))
+    return tuple(shapes)
+
+
 def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the stones' numbers, a mark on the last move's stone, and squares on points where ko forbids a stone.
 
-    The mark is a ring, or a bar below the number if the stone has a number.
+    The mark is a ring, or a bar below the number if the stone has a number.  In houses it is a ring in the house from
+    which seeds were sown last.
     """
     shapes: list[Shape] = []
     inks = [WHITE if stone > 0 else BLACK for stone in board.stones]
@@ -157,7 +186,10 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
             size = CELL * (0.46 if number < 100 else 0.36)  # three digits are smaller
             is_bold = point == board.last
             shapes.append(Text(spots[point].x, spots[point].y, str(number), size, inks[point], bold=is_bold))
-    if board.last is not None and board.stones[board.last]:
+    if board.last is not None and board.view.surface == "houses":
+        spot = spots[board.last]
+        shapes.append(Circle(spot.x, spot.y, CELL * board.view.stone - 3, Style(stroke=INK, width=2.5)))
+    elif board.last is not None and board.stones[board.last]:
         spot, ink = spots[board.last], inks[board.last]
         if board.last in board.numbers:
             style, y = Style(stroke=ink, width=0.055 * CELL), spot.y + 0.27 * CELL

@@ -38,7 +38,6 @@ class BoardView:
         stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x,
             y, width, height); () to count them beside the player's name, in games with `Position.captures`.
         stone: the radius of a stone. reach: how far from its middle a cell can be clicked.
-        columns, rows: the names of columns from the left, and of rows from the top; () for none.
         sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
             black and white.
         ground: the colour of the board, as "#rrggbb"; "" for wood.
@@ -59,8 +58,6 @@ class BoardView:
     stores: tuple[tuple[float, float, float, float], ...] = ()
     stone: float = 0.4
     reach: float = 0.5
-    columns: tuple[str, ...] = ()
-    rows: tuple[str, ...] = ()
     sides: tuple[str, str] = SIDES
     colours: tuple[str, str] | None = None
     ground: str = ""
@@ -133,8 +130,8 @@ def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) 
     else:
         inset, right, bottom = 0.5, width, height
         gap, margin, stone = 0.32, 0.6, 0.4
-    columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
-    rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
+    columns = COLUMNS[:width] if width <= len(COLUMNS) else ""
+    rows = [] if holes or not columns else [str(height - row) for row in range(height)]
     x_left, x_right = -gap, round(right + gap, 2)
     y_above, y_below = -gap, round(bottom + gap, 2)
     labels = [(x + inset, y_below, name) for x, name in enumerate(columns)]
@@ -152,6 +149,4 @@ def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) 
         lines=() if holes else tuple(lines),
         labels=tuple(labels),
         stone=stone,
-        columns=columns,
-        rows=rows,
     )

@@ -7,8 +7,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from alphago.drawing.board_view import BoardView
-from alphago.drawing.houses import Houses, houses_picture
-from alphago.drawing.shapes import Drawing
 from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
 from alphago.env.device_rows import DeviceRowBatch, rows_on
@@ -17,7 +15,7 @@ from alphago.env.game_options import Option, to_option
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed_batch import RowBatch
-from alphago.env.position import PLAIN, Look, Position
+from alphago.env.position import Position
 from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
@@ -277,21 +275,6 @@ class OwarePosition(Position):
     @property
     def caption(self) -> str:
         return f"move {self.move_number}: {self.state_text}"
-
-    def drawing(self, look: Look = PLAIN) -> Drawing:
-        """Return the drawing of houses and stores; an overlay's actions are the houses of the player to move."""
-        picture = Houses(
-            self.houses,
-            stores=self.captures,
-            letters=LETTERS,
-            last=self.last_cell,
-            texts=self.texts_below(look),
-            label=f"oware, {self.caption}",
-            named=look.coordinates,
-            legend=look.legend,
-            sides=self.env.board_view.sides,
-        )
-        return houses_picture(picture, look.overlay, self.to_play)
 
     def __str__(self) -> str:
         """Return the board as Black sees it: White's houses from right to left above Black's, stores beside them."""

@@ -69,7 +69,6 @@ class Look(NamedTuple):
 
 
 PLAIN = Look()
-STONES = ("lines", "squares", "holes")  # surfaces with stones
 
 
 @with_name_hints(POSITION_NAMES)
@@ -332,7 +331,7 @@ class Position:
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
         """Return the drawing that `svg` converts to SVG text, on a board as the game describes it."""
-        if self.env.board_view.surface in STONES:
+        if self.env.board_view.cells:
             return self.board_drawing(self.env.board_view, look)
         texts = self.texts_below(look)
         if look.overlay is not None and look.legend:
@@ -341,17 +340,18 @@ class Position:
         return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
 
     def board_drawing(self, view: BoardView, look: Look) -> Drawing:
-        """Return the drawing of a board with stones; its surface is one of STONES."""
-        height, width = self.env.plane_shape
+        """Return the drawing of a board with cells."""
+        numbers = look.numbers and view.surface != "houses"  # no seed there came with one move
         picture = Board(
-            view if look.coordinates else replace(view, columns=(), rows=()),
+            view if look.coordinates else replace(view, labels=()),
             stones=self.contents or (),
             last=self.last_cell,
             forbidden=self.ko_points,
-            numbers=move_numbers(list(self.replay()), look.numbers) if look.numbers else {},
+            numbers=move_numbers(list(self.replay()), look.numbers) if numbers else {},
             texts=self.texts_below(look),
-            label=f"{self.env.name} {height}x{width}, {self.caption}",
+            label=f"{view.title}, {self.caption}",
             legend=look.legend,
+            captures=self.captures,
         )
         return board_picture(picture, look.overlay, self.points_of_actions.tolist(), self.env.to_text)
 
@@ -396,7 +396,7 @@ class Position:
         It is -1 for an action without a cell, such as a pass, and for an action whose cells are full.
         """
         view = self.env.board_view
-        if view.surface not in STONES:
+        if not view.cells:
             return np.full(self.env.action_space, -1, np.int64)
         return view.landing_cells(self.to_play, np.array(self.contents))
 

@@ -21,7 +21,7 @@ def record(env: GoEnv = GO, moves: str = MOVES) -> GameRecord:
 
 def bare(svg: str) -> str:
     """The texts of a board without the names around it."""
-    return " ".join([text for text in texts(svg) if text not in list("ABCDE")][5:])
+    return " ".join([text for text in texts(svg) if text not in list("ABCDE")][10:])
 
 
 def test_one_position_of_a_game() -> None:
