@@ -47,8 +47,7 @@ class Curve(NamedTuple):
     Attributes:
         dash, label: the style of its line, and what it stands for in the panel's legend.
         name: the text at the curve's end, in place of a label in the legend; "" for none.
-        low, high: the ends of each point's interval; None without intervals.
-        is_band: whether to draw the intervals as a band, instead of bars.
+        low, high: the ends of each point's interval, drawn as a band; None without intervals.
         is_exact: whether to draw each point, instead of a moving average.
     """
 
@@ -61,7 +60,6 @@ class Curve(NamedTuple):
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     is_exact: bool = False
-    is_band: bool = False
 
 
 class Mark(NamedTuple):
@@ -283,14 +281,12 @@ def axes_shapes(
 
 
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
-    """Return a curve with bars or a band if it has intervals, else a thin line with a thick moving average.
+    """Return a curve; without intervals it is a thin line with a thick moving average.
 
     Args:
         place: returns where a point is drawn. base: the y down to which the space below the curve is filled; None for
             no filling.
     """
-    thin = Style(stroke=curve.colour, width=0.7)
-    pale = thin._replace(stroke=mix(WHITE, curve.colour, 0.4))
     shapes: list[Shape] = []
     drawn = spaced_indices(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
     has_average = not curve.is_exact and curve.low is None
@@ -299,14 +295,8 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if base is not None:
         area = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(area, Style(mix(WHITE, curve.colour, 0.15))))
-    if curve.low is not None and curve.high is not None and not curve.is_band:  # bars; `band_shapes` draws bands
-        for i in drawn:
-            at, lower = place(curve.x[i], curve.low[i])
-            _, upper = place(curve.x[i], curve.high[i])
-            shapes += [line(at, lower, at, upper, thin)]
-            shapes += [line(at - 2, end, at + 2, end, thin) for end in (lower, upper)]
     if list(y) != list(curve.y):  # the average differs: the values themselves are drawn too
-        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in drawn), pale, is_open=True))
+        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in drawn), pale_line(curve), is_open=True))
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
@@ -316,18 +306,19 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
 
 
 def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
-    """Return the bands of curves, and above them all the lines at their lower and upper ends."""
+    """Return the bands of curves, and above them all their outlines."""
     bands: list[Shape] = []
-    edges: list[Shape] = []
+    outlines: list[Shape] = []
     for curve in curves:
-        if curve.is_band:
-            # Without intervals both ends of the band are the curve.
-            lower = tuple(map(place, curve.x, curve.low or curve.y))
-            upper = tuple(map(place, curve.x, curve.high or curve.y))
-            pale = Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
-            bands.append(Polygon((*lower, *reversed(upper)), Style(mix(WHITE, curve.colour, 0.13))))
-            edges += [Polygon(end, pale, is_open=True) for end in (lower, upper)]
-    return bands + edges
+        if curve.low is not None and curve.high is not None:
+            corners = *map(place, curve.x, curve.low), *map(place, reversed(curve.x), reversed(curve.high))
+            bands.append(Polygon(corners, Style(mix(WHITE, curve.colour, 0.13))))
+            outlines.append(Polygon(corners, pale_line(curve)))
+    return bands + outlines
+
+
+def pale_line(curve: Curve) -> Style:
+    return Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
 
 
 def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]:

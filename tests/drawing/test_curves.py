@@ -57,15 +57,14 @@ def test_dots_that_would_touch_are_left_out() -> None:
     assert [len(shapes(svg, "circle", fill=colour)) for colour in (RED, GREEN)] == [0, 3]
 
 
-def test_intervals_are_bars() -> None:
+def test_intervals_are_a_band() -> None:
     drawing = panel_drawing(CurvePanel("Rate", [Curve([1, 2], [0.4, 0.6], RED, low=[0.2, 0.5], high=[0.7, 0.6])]), "")
-    bars = [shape for shape in flat(drawing.layers) if isinstance(shape, Polygon) and shape.style.width == 0.7]
-    upright = [
-        line.points for line in bars if line.points[0][0] == line.points[1][0] and line.style.stroke != "#d8d8d8"
-    ]
+    band, outline = [shape for shape in flat(drawing.layers) if isinstance(shape, Polygon) and not shape.is_open]
     curve = lines_of(drawing, RED)[0].points
-    assert [points[0][0] for points in upright] == [x for x, _ in curve]
-    assert all(low[1] >= y >= high[1] for (low, high), (_, y) in zip(upright, curve, strict=True))
+    low, high = band.points[:2], band.points[:1:-1]
+    assert [x for x, _ in low] == [x for x, _ in high] == [x for x, _ in curve]
+    assert all(below >= y >= above for (_, below), (_, y), (_, above) in zip(low, curve, high, strict=True))
+    assert outline.points == band.points
 
 
 def test_long_curves_are_smoothed_and_thinned() -> None:

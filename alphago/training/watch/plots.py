@@ -93,9 +93,9 @@ def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = ""
 
 
 def read_curves(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
-    """Yield the curves of a panel's metrics in a source, with intervals, or with bands if the rows are means over runs.
+    """Yield the curves of a panel's metrics in a source, in bands of their intervals, or of means over runs.
 
-    An interval's end that is missing or infinite is replaced by the value, so that there is no bar on that side.
+    An interval's end that is missing or infinite is replaced by the value, so that the band ends there.
     """
     axis, divisor, _ = AXES[x]
     for (key, label), dash in zip(panel.keys.items(), STYLES, strict=False):
@@ -103,14 +103,14 @@ def read_curves(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
         if not rows:
             continue
         at, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
-        is_band = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
+        are_means = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
         intervals = [
             [value if (end := number(row, end_key)) is None else end for row, value in zip(rows, values, strict=True)]
-            for end_key in ((key + LOW, key + HIGH) if is_band else panel.interval)
+            for end_key in ((key + LOW, key + HIGH) if are_means else panel.interval)
         ]
         low, high = intervals or (None, None)
         look = source.colour, source.dash or dash, label, source.name
-        yield Curve(at, values, *look, low=low, high=high, is_band=is_band)
+        yield Curve(at, values, *look, low=low, high=high)
 
 
 def has_numbers(row: Row, *keys: str) -> bool:
