@@ -6,11 +6,12 @@ Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from alphago.arena.line_process import LineProcess, split_command
 from alphago.env.go_position import GoPosition
+from alphago.exams.drawn_positions import Drawn
 from alphago.exams.positions import RULES
 from alphago.system.validation import shortened, shown
 
@@ -83,6 +84,36 @@ class AnalysisClient(LineProcess):
             is_left_out = only_warns or not reply or reply.get("isDuringSearch")  # no text, or an intermediate result
             if not is_left_out:
                 return reply
+
+    def judge(
+        self,
+        drawing: Iterator[Drawn],
+        at_once: int,
+        visits: int,
+        take: Callable[[Drawn, str, dict[str, Any]], None],
+        **more: object,
+    ) -> Iterator[Drawn]:
+        """Yield drawn positions in their order, each when nothing about it is missing; replies come in any order.
+
+        Args:
+            at_once: about how many positions the engine is asked at the same time.
+            visits, more: as in `ask`, for the query about a position, whose id is its number.
+            take: takes the reply to a query; its text is the move after the number in the query's id, "" for none.
+        """
+        window: dict[str, Drawn] = {}  # by number, in the order of drawing
+        while True:
+            while len(window) < at_once and (drawn := next(drawing, None)) is not None:
+                window[str(drawn.number)] = drawn
+                self.ask(str(drawn.number), drawn.position, visits, **more)
+            if not window:
+                return
+            reply = self.receive()
+            number, _, move = str(reply.get("id")).partition(" ")
+            if number in window and move in window[number].missing:  # others are no answers to these questions
+                window[number].missing.discard(move)
+                take(window[number], move, reply)
+            while window and not (first := next(iter(window.values()))).missing:
+                yield window.pop(str(first.number))
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
         """Return win rate and lead in a reply; they are in the view that the query asked for."""

@@ -72,7 +72,7 @@ class Drawn:
         game: the index of its game.
         root: the judge's win rate and lead, in Black's view; None before they are known.
         after: by action, the judge's win rate and lead after a legal move, in Black's view.
-        missing: legal moves about which the judge was asked and has not answered yet.
+        missing: questions that the judge has not answered yet: moves as text, and "" for the position itself.
     """
 
     number: int
@@ -80,7 +80,7 @@ class Drawn:
     game: int = 0
     root: tuple[float, float] | None = None
     after: dict[int, tuple[float, float]] = field(default_factory=dict)
-    missing: set[int] = field(default_factory=set)
+    missing: set[str] = field(default_factory=lambda: {""})
 
     @property
     def is_undecided(self) -> bool:
@@ -88,11 +88,6 @@ class Drawn:
         assert self.root is not None
         win, lead = self.root
         return LEAST_WIN <= win <= 1 - LEAST_WIN and abs(lead) <= MOST_LEAD * self.position.env.N
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether no answer is missing."""
-        return self.root is not None and not self.missing
 
     def result(self) -> ExamPosition:
         """Return the judged position."""

@@ -13,7 +13,6 @@ where an earlier one was stopped.
 import datetime
 import json
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -31,8 +30,6 @@ from alphago.system.files import explain_os_error
 READ = 200_000  # most positions in the games that are read
 AT_ONCE = 8  # drawn positions about which the judge is asked at the same time
 HEADER_START = b'{"exam": '  # the first bytes of an exam's file
-
-Questions = dict[str, tuple[Drawn, int | None]]  # by a query's id: the position, and the move, None for none
 
 
 def make_exam(
@@ -126,50 +123,25 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:
     """Judge drawn positions, and yield the undecided ones in the order of drawing."""
-    window: deque[Drawn] = deque()  # positions under judgement, and judged ones that wait for an earlier one
-    asked: Questions = {}
-    while True:
-        while len(window) < AT_ONCE and (drawn := next(drawing, None)) is not None:
-            window.append(drawn)
-            ask(client, asked, drawn, action=None, visits=making.visits)
-        if not window:
-            return
-        reply = client.receive()
-        question = asked.pop(str(reply.get("id")), None)
-        if question is None:
-            continue  # the reply answers none of these questions, or one that was answered before
-        drawn, action = question
+
+    def take(drawn: Drawn, move: str, reply: dict[str, Any]) -> None:
         judgement = client.root(reply)
-        if action is None:
-            drawn.root = judgement
-            if drawn.is_undecided:
-                ask_moves(client, asked, drawn, making.move_visits)
-        else:
-            drawn.after[action] = judgement
-            drawn.missing.discard(action)
-        while window and window[0].is_judged:
-            first = window.popleft()
-            if first.is_undecided:
-                yield first
+        if move:
+            drawn.after[drawn.position.check_action(move)] = judgement
+            return
+        drawn.root = judgement
+        if drawn.is_undecided:
+            ask_moves(client, drawn, making.move_visits)
+
+    return (drawn for drawn in client.judge(drawing, AT_ONCE, making.visits, take) if drawn.is_undecided)
 
 
-def ask_moves(client: AnalysisClient, asked: Questions, drawn: Drawn, visits: int) -> None:
+def ask_moves(client: AnalysisClient, drawn: Drawn, visits: int) -> None:
     """Ask about the position after each legal move, or score it if the game is over there."""
-    legal = np.flatnonzero(drawn.position.legal_mask).tolist()
-    drawn.missing = set(legal)
-    for action in legal:
-        next_position = drawn.position.play(action)
-        if next_position.is_over:
-            drawn.after[action] = (1 + next_position.result) / 2, next_position.score()  # Black's win rate and lead
-            drawn.missing.discard(action)
+    for action in np.flatnonzero(drawn.position.legal_mask).tolist():
+        move, position = drawn.position.env.to_text(action), drawn.position.play(action)
+        if position.is_over:
+            drawn.after[action] = (1 + position.result) / 2, position.score()  # Black's win rate and lead
         else:
-            ask(client, asked, drawn, action, visits)
-
-
-def ask(client: AnalysisClient, asked: Questions, drawn: Drawn, action: int | None, visits: int) -> None:
-    """Send a query about a drawn position, or about the position after a legal move, and add it to `asked`."""
-    name, position = str(drawn.number), drawn.position
-    if action is not None:
-        name, position = f"{name} {position.env.to_text(action)}", position.play(action)
-    asked[name] = drawn, action
-    client.ask(name, position, visits)
+            drawn.missing.add(move)
+            client.ask(f"{drawn.number} {move}", position, visits)

@@ -83,26 +83,14 @@ def own_engine(network: str | Path) -> str:
 def labels(
     client: AnalysisClient, env: GoEnv, drawing: Iterator[Drawn], readouts: int
 ) -> Iterator[tuple[Drawn, np.ndarray]]:
-    """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing.
+    """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing."""
+    found: dict[int, np.ndarray] = {}  # by the position's number
 
-    The client is asked about AT_ONCE positions at the same time, and its replies come in any order.
-    """
-    asked: dict[str, Drawn] = {}  # positions that are not yet yielded, by number, in the order of drawing
-    found: dict[str, np.ndarray] = {}  # labels that wait for the label of an earlier position, by number
-    while True:
-        while len(asked) < AT_ONCE and (drawn := next(drawing, None)) is not None:
-            number = str(drawn.number)
-            asked[number] = drawn
-            client.ask(number, drawn.position, readouts, includePolicy=True, includeOwnership=True)
-        if not asked:
-            return
-        reply = client.receive()
-        answered = asked.get(str(reply.get("id")))
-        if answered is None:
-            continue  # the reply is not about one of these positions
-        found[str(answered.number)] = read_label(client, env, reply, answered.position.to_play, readouts)
-        while asked and (first := next(iter(asked))) in found:
-            yield asked.pop(first), found.pop(first)
+    def take(drawn: Drawn, _: str, reply: dict[str, Any]) -> None:
+        found[drawn.number] = read_label(client, env, reply, drawn.position.to_play, readouts)
+
+    for drawn in client.judge(drawing, AT_ONCE, readouts, take, includePolicy=True, includeOwnership=True):
+        yield drawn, found.pop(drawn.number)
 
 
 def read_label(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:

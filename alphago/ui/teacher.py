@@ -1,7 +1,6 @@
 """`Teacher`: tells a person which of his moves lose much and why, and after the game which moves decided it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -20,39 +19,36 @@ class Teacher:
     """Looks over a person's moves.
 
     Args:
-        network: as `alphago.analyze` takes it.
+        analyst: searches the positions.
         points: moves that lose more points than this are explained.  If the network forecasts no points, a loss of 5 %
             of the win rate counts as one point.
         readouts: of a position.
-        options: of an `Analyst`, such as device and threads.
     """
 
-    def __init__(self, network: object, points: float, readouts: int = READOUTS, **options: Any) -> None:
-        self.network, self.readouts, self.options = network, readouts, options
+    def __init__(self, analyst: Analyst, points: float, readouts: int = READOUTS) -> None:
+        self.analyst, self.readouts = analyst, readouts
         self.points = check_positive("teach", points)
 
     def lesson(self, position: Position, action: int) -> Explanation | None:
         """Return why a move is bad; None if it loses at most `points`, or if a second look finds it good."""
-        with Analyst(self.network, **self.options) as analyst:
-            [move] = self._reviews(analyst, [position, position.play(action)])
-            if lost(move) <= self.points:
-                return None
-            [explanation] = explain_moves([(position, action)], analyst, self.readouts, least=self.points)
+        [move] = self._reviews([position, position.play(action)])
+        if lost(move) <= self.points:
+            return None
+        [explanation] = explain_moves([(position, action)], self.analyst, self.readouts, least=self.points)
         return explanation if explanation.loss.worse else None
 
     def summary(self, positions: Sequence[Position]) -> str:
         """Return sentences about the moves that lost most in a game.  positions: all of the game's positions."""
-        with Analyst(self.network, **self.options) as analyst:
-            moves = [move for move in self._reviews(analyst, positions) if lost(move) >= LEAST]
+        moves = [move for move in self._reviews(positions) if lost(move) >= LEAST]
         if not moves:
             return f"No move lost more than {LEAST:g} points."
         moves = sorted(moves, key=lost)[-MOST_MOVES:]
         moves.sort(key=lambda move: move.ply)
         return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in moves)])
 
-    def _reviews(self, analyst: Analyst, positions: Sequence[Position]) -> list[MoveReview]:
+    def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:
         """Return the review of the move between each two successive positions."""
-        analysis = analyst.analyze(positions, self.readouts, beside=len(positions))
+        analysis = self.analyst.analyze(positions, self.readouts, beside=len(positions))
         return [review_move(analysis, ply, after.moves[-1]) for ply, after in enumerate(positions[1:])]
 
     def _sentence(self, positions: Sequence[Position], move: MoveReview) -> str:

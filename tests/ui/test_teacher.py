@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, NeuralNet, Position, load_model
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import FunctionEvaluator
 from alphago.ui.teacher import Teacher
 
@@ -17,13 +18,14 @@ def test_a_move_that_gives_a_group_away(net: NeuralNet) -> None:
     position = net.env.position().after(
         ["D4", "D3", "C3", "E4", "E3", "D5", "E5", "C4", "D2", "B4", "F4"]
     )  # D3 is taken, E4 in atari
-    teacher = Teacher(net, 2, 32, device="cpu")
+    analyst = Analyst(net, device="cpu")
+    teacher = Teacher(analyst, 2, 32)
     action = position.check_action("A7")
     told = teacher.lesson(position, action)
     assert told is not None
     assert told.loss.points > 2
     assert teacher.lesson(position, told.loss.best) is None
-    assert Teacher(net, 48, 32, device="cpu").lesson(position, action) is None
+    assert Teacher(analyst, 48, 32).lesson(position, action) is None
     text = teacher.summary([*position.replay(), position.play(action)])
     assert text.startswith("The moves that turned the game:\n")
     assert 1 <= text.count("\n") <= 3
@@ -38,11 +40,11 @@ def test_games_without_points() -> None:
         return np.ones(7), 0.9 if (stones[:, 0] == 1).any() or not stones.any() else -0.9
 
     start = ConnectFourEnv().position()
-    teacher = Teacher(FunctionEvaluator(likes), 2, 16)
+    teacher = Teacher(Analyst(FunctionEvaluator(likes)), 2, 16)
     assert teacher.lesson(start, 3) is not None
     assert "of winning" in teacher.summary([start, start.play(3)])
 
 
-def test_a_limit_must_be_positive(net: NeuralNet) -> None:
+def test_a_limit_must_be_positive() -> None:
     with pytest.raises(ValueError, match="teach must be a number > 0, got 0"):
-        Teacher(net, 0)
+        Teacher(Analyst(), 0)

@@ -1,25 +1,27 @@
 """Texts for the terminal: a network's forecast of score, dead stones and points, and the count of a finished game."""
 
-from typing import Any
-
 import numpy as np
 
 from alphago.env.board import draw_board, result_text
-from alphago.env.go_count import GoCount, count_as_alive
+from alphago.env.go_count import GoCount
 from alphago.env.position import Position
+from alphago.mcts.analyst import Analyst
+from alphago.mcts.questions import Limit
+
+SURE = 0.5  # ownership (0 .. 1) from which on a point counts as a side's
 
 
-def estimate(network: object, position: Position) -> tuple[str, str] | None:
-    """Return two texts about the result that a network expects: sentences, and a drawing of the points' owners.
+def estimate(analyst: Analyst, position: Position) -> tuple[str, str] | None:
+    """Return two texts about the result that the network expects: sentences, and a drawing of the points' owners.
 
     The drawing is "" if no point's owner is certain.  Returns None if the engine or the game has no forecasts.
     """
-    forecast = make_forecast(network, position)
-    if forecast is None:
+    found = analyst.ask(position, limit=Limit(0)).last().found.as_black()
+    if found.raw_ownership is None:
         return None
-    owners = forecast.owners
-    result = result_text(round(forecast.score, 1))
-    lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
+    owners = (found.raw_ownership[0] >= SURE).astype(np.int8) - (found.raw_ownership[0] <= -SURE)
+    result, win = result_text(round(float(found.raw_score[0]), 1)), (1 + found.raw_value[0]) / 2
+    lines = [f"The network expects {result} in the end, and Black to win with {win:.0%}."]
     black, white = position.env.board_view.sides
     dead = [dead_stones(position, owners, 1, black), dead_stones(position, owners, -1, white)]
     if any(dead):
@@ -27,30 +29,6 @@ def estimate(network: object, position: Position) -> tuple[str, str] | None:
     if not owners.any():
         return "\n".join([*lines, "No point is certain yet."]), ""
     return "\n".join([*lines, "Expected points of Black (X) and White (O):"]), draw_board(owners)
-
-
-def make_forecast(network: Any, position: Position) -> Any:
-    """Return the `PositionForecast` of a network; None if the engine or the game has no forecasts."""
-    if not hasattr(network, "forecast"):
-        return None
-    try:
-        net = network if network.env == position.env else network.resized(position.env)
-        return net.forecast(position)
-    except ValueError:  # a value head without score and ownership
-        return None
-
-
-def propose_count(network: object, position: Position) -> GoCount | None:
-    """Return the count of a finished game, in which the stones that a network thinks dead are dead.
-
-    Returns:
-        None if the game is not counted (see `count_as_alive`).
-    """
-    count = count_as_alive(position)
-    if count is None:
-        return None
-    forecast = make_forecast(network, count.before)
-    return count.proposed(None if forecast is None else forecast.ownership)
 
 
 def draw_count(count: GoCount) -> str:

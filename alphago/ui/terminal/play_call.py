@@ -3,7 +3,6 @@
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
 from alphago.env.go_rules import handicap_komi
@@ -97,12 +96,9 @@ def play(
                 )
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
-        teacher = None if teach is None else Teacher(nn, teach, device=device)
-        settings = Puct(leaves=USUAL_LEAVES)
-        on_cpu = device != "cuda" and choose_device(env, device) == "cpu"
-        forecasts = level is not None or on_cpu  # a GPU would have to give up its boards
-        analyst = Analyst(nn, settings=settings, device=device, forecasts=forecasts, threads=1, slots=1)
+        analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
         analyst.evaluators(env)  # raises an error of the network before the game begins
+        teacher = None if teach is None else Teacher(analyst, teach)
         game = TerminalGame(analyst, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
     except KeyboardInterrupt:
         screen.say("")

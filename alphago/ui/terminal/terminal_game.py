@@ -17,11 +17,11 @@ from alphago.mcts.questions import Answer, Limit
 from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher
-from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
+from alphago.ui.terminal.estimate import draw_count, estimate
 from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import STATUS_SECONDS, Screen
 from alphago.ui.web.views import result_view
-from alphago.ui.why.explain import explain
+from alphago.ui.why.explain import explain_moves
 
 HELP = """\
   {move:11} a move, written like this one{passes}
@@ -158,7 +158,7 @@ class TerminalGame:
         The result is announced when the person agrees on the dead stones; at once if stones are not counted.
         """
         if self.count is None and not self.loser:
-            self.recount(propose_count(self.analyst.network, self.position))
+            self.recount(self.analyst.count(self.position))
         if self.counting:
             if not self.human_turn(COUNT_PROMPT):
                 self.announce_result()
@@ -289,7 +289,7 @@ class TerminalGame:
             if not turns:
                 raise Refused("You have not moved yet: there is no move to explain")
             before, chosen = self.positions[turns[-1]], self.positions[turns[-1] + 1].moves[-1]
-        self.say(str(explain(before, chosen, self.analyst.network)))
+        self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
 
     def past_turns(self) -> list[int]:
         """Return the indices in `positions` of those in which the person moved."""
@@ -325,7 +325,7 @@ class TerminalGame:
         self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.over:
             return
-        expected = estimate(self.analyst.network, self.position)
+        expected = estimate(self.analyst, self.position)
         if expected is not None:
             sentences, drawing = expected
             self.say(sentences)

@@ -13,6 +13,8 @@ from alphago.system.validation import check_int, checks_keywords
 from alphago.ui.why.facts import MISTAKE, Fact, Loss, Reply, Row, Searched, Tried, Words, is_go
 from alphago.ui.why.go_facts import go_facts
 
+READOUTS = 200  # of each position
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -72,7 +74,7 @@ def explain(
     position: Position,
     move: int | str,
     net: Any = None,
-    readouts: int = 200,
+    readouts: int = READOUTS,
     *,
     symmetries: bool = False,
     settings: SearchForm = None,
@@ -106,7 +108,7 @@ def explain(
 
 
 def explain_moves(
-    moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int, least: float = MISTAKE
+    moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int = READOUTS, least: float = MISTAKE
 ) -> list[Explanation]:
     """Explain several moves of one game; their positions are searched together.
 

@@ -13,16 +13,21 @@ from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Screen
 
 
-def talk(env: GameEnv, *typed: str, readouts: int = 4, network=None, **options) -> tuple[Position, str]:
-    """The last position of a game in which these lines are typed, and all that was shown; options: of `play`."""
+def talk(env: GameEnv, *typed, readouts: int = 4, network=None, **options) -> tuple[Position, str]:
+    """The last position of a game in which these lines are typed, and all that was shown; options: of `play`.
+
+    An exception's class among the lines is raised.
+    """
     answers, shown = iter(typed), list[str]()
 
     def read(prompt: str) -> str:
-        for answer in answers:
+        answer = next(answers, EOFError)
+        if isinstance(answer, str):
             return answer
-        raise EOFError
+        raise answer
 
     position = play(env, network or UniformEvaluator(), readouts, read=read, write=shown.append, **options)
+    assert next(answers, None) is None, "the game ended before everything was typed"
     return position, "\n".join(shown)
 
 
