@@ -195,11 +195,8 @@ class AnalysisEngine:
         With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
         is sent as a reply of its own, and warnings about rules are sent again for each query.
         """
-        new = []
-        for field, text in query.warnings:
-            is_repeated = field == "rules" and not self.notes
-            if is_repeated or (field, text) not in self._warned:
-                new.append((field, text))
+        repeated = "" if self.notes else "rules"
+        new = [warning for warning in query.warnings if warning[0] == repeated or warning not in self._warned]
         if len(self._warned) < MOST_WARNINGS:
             self._warned.update(new)
         if self.notes:

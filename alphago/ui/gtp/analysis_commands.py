@@ -77,6 +77,8 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
     request, words = AnalysisRequest(kata=kata), list(arguments)
     allowed: list[int] = []  # the players with `allow`
     while words:
+        if words[0][0] in "+.0123456789":  # a number without its key is the interval
+            words.insert(0, "interval")
         key = words.pop(0)
         if key in ("avoid", "allow"):
             request.forbidden.append(forbidden(key, words[:3], env))
@@ -88,8 +90,6 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             set_value(request, key, words.pop(0))
         elif request.colour is None and parse_colour(key) is not None:
             request.colour = parse_colour(key)
-        elif key[0] in "+.0123456789":  # a number without its key is the interval
-            request.interval = seconds(key)
         else:
             raise GtpFailure(f"unknown key {key}")
     players = [rule.player for rule in request.forbidden]
@@ -105,7 +105,9 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
         GtpFailure: for an invalid value.
     """
     if key == "interval":
-        request.interval = seconds(value)
+        if number(value) < 0:
+            raise GtpFailure(f"interval must be at least 0, got {value}")
+        request.interval = number(value) / 100
     elif key in ("minmoves", "maxmoves"):
         if integer(value) < 0:
             raise GtpFailure(f"{key} must be an integer >= 0, got {value}")
@@ -114,14 +116,6 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
         request.flags.add(key)
     else:
         request.flags.discard(key)
-
-
-def seconds(text: str) -> float:
-    """Return an interval in seconds; text: the interval in hundredths of a second."""
-    value = number(text)
-    if value < 0:
-        raise GtpFailure(f"interval must be at least 0, got {text}")
-    return value / 100
 
 
 def parse_colour(word: str) -> int | None:

@@ -137,8 +137,8 @@ class GoEngine(GtpEngine):
     def set_komi(self, arguments: list[str]) -> None:
         """Set komi, for this game and later ones."""
         with replying():
-            self.komi = check_komi(number(argument(arguments, 0)))
-        self.game.set_komi(self.komi)
+            self.komi = self.game.komi = check_komi(number(argument(arguments, 0)))
+        self.game.restart(self.game.plays)
 
     def set_rules(self, arguments: list[str]) -> None:
         """Set the rules of ko and suicide, for this game and later ones; games are always scored by area.
@@ -229,7 +229,7 @@ class GoEngine(GtpEngine):
     def undo(self, arguments: list[str]) -> None:
         if not self.game.plays:
             raise GtpFailure("cannot undo")
-        self.game.undo()
+        self.game.restart(self.game.plays[:-1])
         self.pondering = False
 
     def time_settings(self, arguments: list[str]) -> None:

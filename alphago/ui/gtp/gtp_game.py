@@ -47,13 +47,7 @@ class GtpGame:
         stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
         self.stones = {colour: points for colour, points in stones.items() if points}
         self.first = first
-        self.begin()
-
-    def begin(self) -> None:
-        """Go back to the first position of the game, with its set-up stones."""
-        self.plays: list[tuple[int, int]] = []  # (colour, action)
-        self.next = 0  # the colour that should move next where a file says so
-        self.position = self.start(self.first)
+        self.restart([])
 
     def start(self, to_play: int, **setup: Any) -> GoPosition:
         """Return a start position with a colour to play and the game's komi.
@@ -85,17 +79,15 @@ class GtpGame:
             return self.start(colour, board=position.board, captures=position.captures)
         return position
 
-    def undo(self) -> None:
-        self.restart(self.plays[:-1])
-
-    def set_komi(self, komi: float) -> None:
-        """Set the komi of this game, as if from its beginning."""
-        self.komi = komi
-        self.restart(self.plays)
-
     def restart(self, plays: list[tuple[int, int]]) -> None:
-        """Go back to the first position, and play `plays` there; raise IllegalMove for an illegal one."""
-        self.begin()
+        """Go back to the first position, with the set-up stones and the komi, and play `plays` there.
+
+        Raises:
+            IllegalMove: for an illegal one.
+        """
+        self.plays: list[tuple[int, int]] = []  # (colour, action)
+        self.next = 0  # the colour that should move next where a file says so
+        self.position = self.start(self.first)
         for colour, action in plays:
             self.play(colour, action)
 
