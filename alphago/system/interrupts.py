@@ -16,6 +16,7 @@ from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
 LATER = 0.05  # seconds after which a lost Ctrl-C is repeated
+PATIENCE = 10.0  # longest time in seconds from a write that fails on a closed terminal to the signal, on a busy machine
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal
 
 
@@ -174,8 +175,9 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
         yield
     except OSError as error:
         may_be_terminal = error.errno == errno.EIO and error.filename is None
-        if may_be_terminal:
-            time.sleep(LATER)  # the signal of a closed terminal may come after the failed write
+        until = time.monotonic() + PATIENCE
+        while may_be_terminal and hang_up not in received and time.monotonic() < until:
+            time.sleep(LATER)  # writes to a closed terminal fail from a moment on before its signal comes
         if not may_be_terminal or hang_up not in received:
             raise
     finally:

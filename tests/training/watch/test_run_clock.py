@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from alphago.system import interrupts
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.training.watch import run_clock
 from alphago.training.watch.run_clock import RunClock, SavingTimes
@@ -164,19 +165,23 @@ def test_a_signal_that_ends_the_process(name: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
-def test_a_write_to_a_closed_terminal_ends_as_its_signal_does() -> None:
-    """It fails before the signal comes; without one, or with a file's name, it is an error of a disk."""
+def test_a_write_to_a_closed_terminal_ends_as_its_signal_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fails before the signal comes, on a busy machine long before; without one, or with a file's name, it is an
+    error of a disk."""
 
-    def write(number: int | None, *file: str) -> None:
+    def write(number: int | None, *file: str, after: float = 0.0) -> None:
         with stopped_by_interrupt(threading.Event()):
-            if number is not None:
+            if after:
+                threading.Timer(after, signal.raise_signal, (number,)).start()
+            elif number is not None:
                 signal.raise_signal(number)
             raise OSError(errno.EIO, "Input/output error", *file)
 
     before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGTERM)}
     try:
         with pytest.raises(SystemExit, match="129"):
-            write(signal.SIGHUP)
+            write(signal.SIGHUP, after=0.2)
+        monkeypatch.setattr(interrupts, "PATIENCE", 0.2)
         for disk in ((None,), (signal.SIGTERM,), (signal.SIGHUP, "state.npz")):
             with pytest.raises(OSError, match="Input/output error"):
                 write(*disk)
