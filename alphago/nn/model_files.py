@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from os import PathLike
@@ -25,7 +26,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged_nets import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_network as read_katago_network
-from alphago.nn.katago.stream import GZIP, KataGoFile, unpacked
+from alphago.nn.katago.stream import GZIP, KataGoFile
 from alphago.nn.parts import SLOTS, fits_game, game_structure
 from alphago.nn.tensor_bytes import tensors_to_bytes
 from alphago.system.files import check_regular, read_file, user_path, write_atomic
@@ -252,8 +253,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     with explain_errors(path), open(path, "rb") as file:
         if size > MOST_BYTES:
             raise ValueError(f"a file must have at most {MOST_BYTES:,} bytes, got {size:,}")
-        stream = KataGoFile(unpacked(file, size, header_only))
-        tensors, parts, header = read_katago_network(stream, header_only)
+        tensors, parts, header = read_katago_network(KataGoFile(file, size), header_only)
     env = GoEnv(9, KATAGO)  # unless another one is wished: the network plays on any board
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
     taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
@@ -294,7 +294,7 @@ def explain_errors(path: str | PathLike[str]) -> Iterator[None]:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
     except MemoryError:
         raise ModelError(f"{path} does not fit into the memory") from None
-    except (SafetensorError, ValueError) as error:
+    except (SafetensorError, ValueError, zlib.error) as error:
         kind = next((kind for mark, kind in KINDS.items() if begins_with(path, mark)), shortened(error))
         raise ModelError(f"{path} is no network, or a damaged one: {kind}") from error
 

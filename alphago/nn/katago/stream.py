@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 MARK = b"@BIN@"
-LONGEST_WORD = 100  # bytes; names have at most 96
-WORD = re.compile(rb"\s*(\S{1,%d})\s" % LONGEST_WORD)
+WORD = re.compile(rb"\s*(\S{1,100})\s")  # names have at most 96 bytes
+AHEAD = 200  # bytes within which the next word must end, or the next array begin
 MOST_RATIO = 4  # bytes unpacked for each byte of the file; weights hardly shrink, and text by a half
 FREE_BYTES = 2**20  # that may be unpacked of any file
 PIECE = 2**16  # bytes that are unpacked at once
@@ -24,47 +24,38 @@ MOST_NUMBER = 10**6  # largest integer: a number of channels, blocks or heads
 GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
 
-def unpacked(file: BinaryIO, size: int, begin_only: bool = False) -> bytearray:
-    """Return the contents of a gzip file, which limits them by its size in bytes.
+class KataGoFile:
+    """The contents of a file, unpacked as they are read; damaged ones raise ValueError or zlib.error.
 
     Args:
-        begin_only: whether to return only the contents of its first PIECE.
-
-    Raises:
-        ValueError: for a file that is damaged, cut off, or unpacks to more than the limit.
+        file: the gzip file.
+        size: its size in bytes, which limits what it may unpack to.
     """
-    data, unpacker = bytearray(), zlib.decompressobj(wbits=31)
-    limit = MOST_RATIO * size + FREE_BYTES
-    while packed := file.read(PIECE):
-        try:
-            data += unpacker.decompress(packed, limit + 1 - len(data))
-        except zlib.error as error:
-            raise ValueError(f"it is damaged: {error}") from None
-        if len(data) > limit:
-            raise ValueError(f"it unpacks to more than {MOST_RATIO} times its size, as no network does")
-        if unpacker.unused_data:
-            raise ValueError("more follows after its last array")
-        if begin_only:
-            return data
-    if not unpacker.eof:
-        raise ValueError("it is cut off")
-    return data
 
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.left = file, MOST_RATIO * size + FREE_BYTES
+        self.unpacker = zlib.decompressobj(wbits=31)
+        self.data = bytearray()  # what was unpacked and not yet read
 
-class KataGoFile:
-    """The contents of a file, read from the beginning; all methods raise ValueError for damaged contents."""
-
-    def __init__(self, data: bytearray) -> None:
-        self.data, self.position = data, 0
+    def unpack(self, count: int) -> None:
+        """Unpack until at least `count` bytes can be read, or as many as the file has left."""
+        while len(self.data) < count and (packed := self.unpacker.unconsumed_tail or self.file.read(PIECE)):
+            piece = self.unpacker.decompress(packed, PIECE)
+            self.data += piece
+            self.left -= len(piece)
+            if self.left < 0:
+                raise ValueError(f"it unpacks to more than {MOST_RATIO} times its size, as no network does")
 
     def word(self) -> str:
         """Return the next word."""
-        match = WORD.match(self.data, self.position)
+        self.unpack(AHEAD)
+        match = WORD.match(self.data, 0, AHEAD)
         if match is None:
-            rest = bytes(self.data[self.position : self.position + 20])
+            rest = bytes(self.data[:20])
             raise ValueError(f"a word or number must follow, got {rest!r}" if rest.strip() else "it is cut off")
-        self.position = match.end() - 1
-        return match[1].decode("latin-1")
+        word = match[1].decode("latin-1")
+        del self.data[: match.end() - 1]
+        return word
 
     def integer(self, name: str, least: int = 1, most: int = MOST_NUMBER) -> int:
         """Return the next word as an integer from `least` to `most`; name: what it is, for the message."""
@@ -85,17 +76,21 @@ class KataGoFile:
     def array(self, *shape: int) -> torch.Tensor:
         """Return the next array, float32 of this shape."""
         count = prod(shape)
-        at = self.data.find(MARK, self.position, self.position + LONGEST_WORD)
-        begin = at + len(MARK)
-        end = self.position + 2 * count if at < 0 else begin + 4 * count  # a word has two bytes at least
-        if end > len(self.data):
+        self.unpack(AHEAD)
+        begin = self.data.find(MARK, 0, AHEAD) + len(MARK)
+        is_text = begin < len(MARK)
+        length = 2 * count if is_text else begin + 4 * count  # a word has two bytes at least
+        self.unpack(length)
+        if length > len(self.data):
             raise ValueError(f"it is cut off, or its sizes are wrong: {count:,} numbers cannot follow")
-        if at < 0:
+        if is_text:
             return torch.tensor([self.number("a weight", -MOST_REAL) for _ in range(count)]).view(shape)
-        self.position = end
-        return torch.from_numpy(np.frombuffer(self.data, "<f4", count, begin).astype(np.float32)).view(shape)
+        numbers = np.frombuffer(self.data, "<f4", count, begin).astype(np.float32)
+        del self.data[:length]
+        return torch.from_numpy(numbers).view(shape)
 
     def close(self) -> None:
         """Check that nothing follows but the end of the file."""
-        if self.data[self.position :].strip():
-            raise ValueError("more follows after its last array")
+        self.unpack(PIECE)
+        if self.data.strip() or self.unpacker.unused_data or not self.unpacker.eof:
+            raise ValueError("it is cut off, or more follows after its last array")
