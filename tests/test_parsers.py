@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from alphago import ConnectFourEnv, GameEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.engine import Engine
-from alphago.arena.entrant import parse_entrant
-from alphago.arena.players import resolve_player
+from alphago.arena.entrant import parse_entrant, resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
 from alphago.cli.options import format_value, read_value
@@ -106,7 +105,10 @@ def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) 
 )
 def test_a_player_with_readouts(text: str) -> None:
     """`runs/a@64,gumbel`: the name that it gets is that player's."""
-    entry = read(lambda: parse_entrant(text), rf"{re.escape(text)}: |no network |playouts must ")
+    entry = read(
+        lambda: parse_entrant(text),
+        rf"{re.escape(text)}: |no player is called|no network |playouts must |.*cannot be the name of a file",
+    )
     if entry is not REFUSED:
         assert entry.readouts is None or entry.readouts >= 0
         again = parse_entrant(entry.name)

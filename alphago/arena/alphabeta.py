@@ -12,6 +12,7 @@ import numpy as np
 from alphago.arena.kernels import alphabeta as kernels
 from alphago.arena.kernels.alphabeta import POINT, WIN
 from alphago.arena.kernels.evaluations import FARTHEST, SQUARES
+from alphago.arena.players import Player
 from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
 from alphago.env.position import Position
@@ -151,41 +152,32 @@ class AlphaBetaSearch:
         return move
 
 
-class AlphaBetaPlayer:
-    """A player that plays the best move of alpha-beta search; it is deterministic and ignores `by_chance`."""
+class AlphaBetaPlayer(Player):
+    """A player that plays the best move of alpha-beta search; it is deterministic and ignores `by_chance`.
+
+    In a game without an evaluation it wins as soon as it can within its depth, and loses as late as it can.  Undecided
+    positions have the value 0 there.  Moves are tried in an order that depends only on the number of legal moves, and
+    the first of equal moves is played.
+    """
+
+    batch: Any  # the batches of games with an evaluation have rows
 
     def __init__(self, env: GameEnv, settings: AlphaBetaSettings, games: int) -> None:
-        self.search = AlphaBetaSearch(env, settings.depth)
-        self.batch: Any = env.new_batch(games)  # Any: the batches of these games have rows
+        super().__init__(env.new_batch(games))
+        self.depth = settings.depth
+        self.search = AlphaBetaSearch(env, settings.depth) if has_evaluation(env) else None
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         legal = self.batch.legal_mask(games, np.empty((len(games), self.batch.env.action_space), np.bool_))
         actions = legal.argmax(axis=1).astype(np.int32)
         for i in np.flatnonzero(legal.sum(axis=1) > 1):  # a single legal action needs no search
-            actions[i] = self.search.find(self.batch.rows[games[i]], until_decided=True).action
+            actions[i] = self.best_action(int(games[i]))
         return actions
 
-    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        self.batch.play(games, actions)
-
-
-class PlainAlphaBetaPlayer:
-    """A player that wins as soon as it can within its depth, and loses as late as it can.
-
-    Undecided positions have the value 0.  Moves are tried in an order that depends only on the number of legal moves,
-    and the first of equal moves is played, so the player is deterministic and ignores `by_chance`.
-    """
-
-    def __init__(self, env: GameEnv, settings: AlphaBetaSettings, games: int) -> None:
-        self.batch = env.new_batch(games)
-        self.depth = settings.depth
-
-    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        positions = [self.batch.env.position_of(self.batch, int(game)) for game in games]
-        return np.array([look_ahead(position, self.depth)[1] for position in positions], np.int32)
-
-    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        self.batch.play(games, actions)
+    def best_action(self, game: int) -> int:
+        if self.search is None:
+            return look_ahead(self.batch.env.position_of(self.batch, game), self.depth)[1]
+        return self.search.find(self.batch.rows[game], until_decided=True).action
 
 
 def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float = np.inf) -> tuple[float, int]:

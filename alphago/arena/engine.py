@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +28,7 @@ class Engine:
         name: the engine's name in results and messages.
         command: program and arguments; "{seed}" in an argument is replaced by a number that differs between games.
         start_timeout: seconds until the first reply.
-        timeout: seconds until any later reply.
+        timeout: seconds until any later reply, or between two of its lines.
         at_once: how many processes one side of a match may run at the same time, at least 1.
         rule_options: function from the match's rules of ko and suicide to further arguments of the program; None for a
             program that always plays by its own rules.
@@ -116,9 +115,6 @@ def engine_of_command(name: str) -> Engine:
 class EngineProcess(LineProcess):
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
-    `send`, `receive` and `ask` raise EngineError if the engine crashes, hangs or does not speak GTP; the process is
-    then ended.  They raise EngineRefusal for a failure reply; the process then keeps running.
-
     Args:
         command: program and arguments.
         name: the engine's name in messages.
@@ -133,27 +129,18 @@ class EngineProcess(LineProcess):
         super().__init__(command, name=name)
         self.timeout = timeout
         self._limit = start_timeout  # seconds for the next reply
-        self._due = 0.0  # the reading of `time.monotonic()` at which the reply must be there
 
     def ask(self, command: str) -> str:
-        """Send a command and return the text of the reply."""
-        self.send(command)
-        return self.receive()
+        """Send a command and return the text of the reply.
 
-    def send(self, command: str) -> None:
-        """Send a command; call `receive` for its reply before the next command."""
-        self._due = time.monotonic() + self._limit
+        Raises:
+            EngineRefusal: for a failure reply; the process keeps running.
+            EngineError: if the engine crashes, hangs or does not speak GTP; the process is then ended.
+        """
         self.write_line(command)
-
-    def receive(self) -> str:
-        """Return the text of the reply to the last command."""
         lines: list[str] = []
         while not lines or lines[-1]:  # empty lines before the reply are skipped; an empty line ends the reply
-            raw = self.read_line(self._due, self._limit)
-            if raw is None:
-                after = f" after {lines[0]!r}" if lines else ""
-                raise self.failed(f"the process has ended{after}", has_exited=True)
-            line = raw.decode("utf-8", "replace").strip()
+            line = self.read_line(self._limit).strip()
             if not lines and line and line[0] not in "=?":
                 raise self.failed(f"the reply {line[:200]!r} is not GTP")
             if len(lines) > LONGEST_REPLY:
@@ -163,5 +150,5 @@ class EngineProcess(LineProcess):
         self._limit = self.timeout
         text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])  # without the = or ?, and the empty line at the end
         if lines[0][0] == "?":
-            raise EngineRefusal(f"{self.name} refused {self._sent!r}: {text}")
+            raise EngineRefusal(f"{self.name} refused {command!r}: {text}")
         return text

@@ -2,23 +2,22 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from alphago.arena.engine import Engine, EngineError, EngineProcess
-from alphago.env.batch import GameBatch
+from alphago.arena.players import RESIGN, Player
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
 
-RESIGN = -1  # in place of an action: the player resigns
 COLOURS = {1: "b", -1: "w"}
 
 
-class ProgramPlayer:
+class ProgramPlayer(Player):
     """A program as one side of many games, which it forfeits by its faults; call `close` when the games are over.
 
     Args:
@@ -29,17 +28,14 @@ class ProgramPlayer:
     question = "genmove"  # what a move answers
 
     def __init__(self, env: GameEnv, name: str, games: int) -> None:
+        super().__init__(env.new_batch(games))
         self.env, self.name = env, name
-        self.batch: GameBatch = env.new_batch(games)
         self.moves: list[list[int]] = [[] for _ in range(games)]
-        self.faults: dict[int, str] = {}  # by game: why the program forfeited the game
-        self.scores: dict[int, str] = {}  # by game: the program's own score
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play an action, int32 [n], of either side in each game, int64 [n]."""
         for game, action in zip(games.tolist(), actions.tolist(), strict=True):
             self.moves[game].append(action)
-        self.batch.play(games, actions)
+        super().follow(games, actions)
 
     def read_move(self, game: int, text: str) -> int:
         """Return the action of a move as text; raise EngineError if it is not a legal move."""
@@ -54,13 +50,6 @@ class ProgramPlayer:
     def position(self, game: int) -> Any:
         """Return the position of a game."""
         return self.env.position().after(self.moves[game])
-
-    def disagreement(self, game: int) -> str | None:
-        """Return both scores as text if the program's score of a game differs from ours, else None."""
-        return None
-
-    def close(self) -> None:
-        """End all processes."""
 
 
 class EnginePlayer(ProgramPlayer):
@@ -80,7 +69,6 @@ class EnginePlayer(ProgramPlayer):
 
     def __init__(self, env: GoEnv, engine: Engine, seeds: Sequence[int]) -> None:
         super().__init__(env, engine.name, len(seeds))
-        self._broken: dict[int, str] = {}  # by game: an error, because of which the engine resigns at its next turn
         self._own_move: dict[int, int] = {}  # by game: the engine's last move, which is already on the engine's board
         self.processes: list[EngineProcess] = []
         try:
@@ -97,8 +85,12 @@ class EnginePlayer(ProgramPlayer):
         actions = np.full(len(games), RESIGN, np.int32)
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for i, (game, mover) in enumerate(zip(games.tolist(), movers.tolist(), strict=True)):
-            self._send(game, "genmove", COLOURS[mover])
-            actions[i] = self._receive_move(game)
+            with self._forfeiting(game):
+                text = self._ask(game, f"genmove {COLOURS[mover]}")
+                if text.lower() != "resign":
+                    actions[i] = self._own_move[game] = self.read_move(game, text)
+            if actions[i] == RESIGN:
+                self.processes[game].close()
         return actions
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
@@ -107,62 +99,40 @@ class EnginePlayer(ProgramPlayer):
         for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
             is_own_move = self._own_move.pop(game, None) == action
             if not is_own_move:
-                self._send(game, "play", COLOURS[mover], self.env.to_text(action))
-                self._unless_broken(game, EngineProcess.receive)
+                with self._forfeiting(game):
+                    self._ask(game, f"play {COLOURS[mover]} {self.env.to_text(action)}")
         super().follow(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
-            if self.env.turns is None:  # engines cannot score a game that ends after fixed turns
-                self._ask_score(game)
+            with contextlib.suppress(EngineError):  # an engine need not know `final_score`
+                score = "" if self.env.turns is not None else self._ask(game, "final_score")  # nor fixed turns
+                if read_margin(score) is not None:
+                    self.scores[game] = score
             self.processes[game].close()
 
-    def disagreement(self, game: int) -> str | None:
+    def disagreement(self, game: int) -> str:
         """Compare the engine's `final_score` with the Tromp-Taylor score."""
         if game not in self.scores:
-            return None
+            return ""
         ours, theirs = self.position(game).score(), self.scores[game]
-        return None if read_margin(theirs) == ours else f"{result_text(ours)} on the board, {theirs} says {self.name}"
+        return "" if read_margin(theirs) == ours else f"{result_text(ours)} on the board, {theirs} says {self.name}"
 
     def close(self) -> None:
         for process in self.processes:
             process.close()
 
-    def _send(self, game: int, *words: str) -> None:
-        self._unless_broken(game, lambda process: process.send(" ".join(words)))
+    def _ask(self, game: int, command: str) -> str:
+        """Return a game's engine's reply; raise EngineError if the engine fails now, or has failed before."""
+        if game in self.faults:
+            raise EngineError(self.faults[game])
+        return self.processes[game].ask(command)
 
-    def _unless_broken(self, game: int, call: Callable[[EngineProcess], object]) -> None:
-        """Call a function with a game's process, unless an earlier call failed.
-
-        If the call fails, its error is kept, and the engine resigns at its next turn.
-        """
-        if game not in self._broken:
-            try:
-                call(self.processes[game])
-            except EngineError as error:
-                self._broken[game] = str(error)
-
-    def _receive_move(self, game: int) -> int:
-        """Return the engine's reply to `genmove` as an action; RESIGN if it resigned or failed."""
+    @contextlib.contextmanager
+    def _forfeiting(self, game: int) -> Iterator[None]:
+        """Keep an EngineError in the `with` block as the game's fault."""
         try:
-            if game in self._broken:
-                raise EngineError(self._broken[game])
-            text = self.processes[game].receive()
-            action = RESIGN if text.lower() == "resign" else self.read_move(game, text)
+            yield
         except EngineError as error:
             self.faults[game] = str(error)
-            action = RESIGN
-        if action == RESIGN:
-            self.processes[game].close()
-        else:
-            self._own_move[game] = action
-        return action
-
-    def _ask_score(self, game: int) -> None:
-        """Ask the engine for its score of a finished game and keep it, unless it does not know `final_score`."""
-        if game not in self._broken:
-            with contextlib.suppress(EngineError):
-                score = self.processes[game].ask("final_score")
-                if read_margin(score) is not None:
-                    self.scores[game] = score
 
 
 def check_engine(env: GoEnv, engine: Engine) -> None:

@@ -5,23 +5,29 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from alphago.arena.engine import COMMAND, Engine
+from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta_settings, check_game_has_evaluation
+from alphago.arena.engine import COMMAND, Engine, find_engine
+from alphago.arena.engine_player import check_engine
 from alphago.arena.line_process import EngineError
-from alphago.arena.players import PlayerSource, find_player, network_file, resolve_player
-from alphago.arena.submission import Submission
+from alphago.arena.playout_player import PlayoutSettings, playout_settings
+from alphago.arena.submission import Submission, find_submission
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game, require_go, with_settings
-from alphago.mcts.evaluator import as_evaluator
+from alphago.env.games import is_go, make_game, require_go, with_settings
+from alphago.env.packaged_nets import packaged_nets
+from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
-from alphago.nn.model_files import saved_game
+from alphago.nn.model_files import OF_KATAGO, model_file, saved_game
 from alphago.nn.net import load_model
-from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
+from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, near_names
 
+# What may play one side of a match.
+PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Submission | Literal["random"]
 # Options of `alphago evaluate` for settings in which networks may differ.
 OPTIONS = {"board_size": "--board-size", "komi": "--komi", "ko": "--rules", "suicide": "--rules", "turns": "--turns"}
 Players = dict[tuple[str, bool], tuple[PlayerSource, str, object]]  # see `read_player`; by name, and whether at a level
@@ -104,22 +110,12 @@ def parse_entrant(text: str) -> EntrantText:
         ValueError: for any other text.
     """
     base, options = split_name(text)
-    why_no_player = "only networks take readouts"
     if options is None:
-        try:
-            if not isinstance(find_player(base), Path):
-                return EntrantText(base, None)
-        except ValueError as error:
-            if text.startswith((COMMAND, "gnugo:")):  # the name of a player, and of no file
-                raise
-            why_no_player = str(error)
-    if not base:
-        raise ValueError(f"{text}: a player must have a name, and {why_no_player}")
-    model = network_file(base)
+        found = find_player(base)
+        return EntrantText(base, found if isinstance(found, Path) else None)
+    model = network_file(base) if base else None
     if model is None:
-        raise ValueError(f"{text}: there is no file {base}, and {why_no_player}")
-    if options is None:
-        return EntrantText(base, model)
+        raise ValueError(f"{text}: only networks take readouts, and there is no network's file {base!r}")
     match = match_options(options)
     if match is None:
         names = ", ".join([*SEARCHES, "MODULE:CLASS of a rule of your own"])
@@ -182,6 +178,66 @@ def level_entrant(base: str, model: Path, text: str) -> EntrantText:
     if level < LEVELS:
         return EntrantText(base, model, level=level)
     return EntrantText(base, model, readouts=all_tables()["full"])
+
+
+def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
+    """Convert a player's name, a network, an evaluator or a function on positions to a `PlayerSource`.
+
+    Args:
+        env: the game that the player must be able to play; None to check nothing.
+        device: where networks are computed, see `as_evaluator`.
+
+    Raises:
+        ValueError: for an unknown name or a player that cannot play `env`.
+        EngineError: for an engine that cannot be started, or one given by its command that rejects the board size or
+            komi of `env`.
+    """
+    is_name = isinstance(player, (str, PathLike))
+    source: Any = find_player(str(player)) if is_name else player
+    is_random = isinstance(source, str) and source == "random"
+    if not is_random and not isinstance(source, (Engine, Submission, PlayoutSettings, AlphaBetaSettings)):
+        return as_evaluator(source, env, device)
+    if env is None:
+        return source
+    if isinstance(source, Engine):
+        go = require_go(env, source.name)
+        if is_name and source.name.startswith(COMMAND):
+            check_engine(go, source)
+    if isinstance(source, PlayoutSettings) and source.equivalence:  # RAVE is for Go alone
+        require_go(env, source.name)
+    if isinstance(source, AlphaBetaSettings) and is_go(env):
+        check_game_has_evaluation(env)  # without one it sees nothing before the end of a game of Go
+    return source
+
+
+def network_file(name: str) -> Path | None:
+    """Return the file or run folder of the network called `name`; None if no file is called so."""
+    path = model_file(name)
+    looks_like_file = "/" in name or name.endswith(".safetensors") or name.startswith(OF_KATAGO)
+    return path if looks_like_file or path.exists() else None
+
+
+def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Submission | Path | Literal["random"]:
+    """Return the player called `name`: a player without a network, or the path of a network's file or run folder.
+
+    Raises:
+        ValueError: with similar names, for an unknown name.
+        EngineError: for an engine that is not installed.
+    """
+    if name == "random":
+        return "random"
+    player = playout_settings(name) or alphabeta_settings(name) or find_engine(name) or find_submission(name)
+    if player is not None:
+        return player
+    if name and (path := network_file(name)) is not None:
+        return path
+    similar = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
+    question = f"did you mean {similar[0]}? " if similar else ""
+    raise ValueError(
+        f"no player is called {name!r}: {question}players are 'random', a network's file, run folder or packaged name, "
+        "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', any engine "
+        "by its command, as 'gtp:./engine --argument', and a Python file with a function choose(position)"
+    )
 
 
 def read_entrants(

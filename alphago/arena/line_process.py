@@ -44,6 +44,7 @@ class LineProcess:
         self.name = name or os.path.basename(command[0])
         self._longest = longest
         self._sent = ""
+        self._since = 0.0  # the reading of `time.monotonic()` when something was last sent or read
         self.closed = False
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
         self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
@@ -62,7 +63,7 @@ class LineProcess:
 
     def write_line(self, line: str) -> None:
         """Send a line; raise EngineError if the program has ended."""
-        self._sent = line
+        self._sent, self._since = line, time.monotonic()
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(f"{line}\n".encode())
@@ -70,23 +71,25 @@ class LineProcess:
         except (OSError, ValueError):  # it has exited, or was closed
             raise self.failed("the process has ended", has_exited=True) from None
 
-    def read_line(self, due: float, limit: float) -> bytes | None:
-        """Return the next line of stdout; None at its end, or if the process has exited and no more lines come.
-
-        Args:
-            due: the reading of `time.monotonic()` until which to wait.
-            limit: the seconds that the error names.
+    def read_line(self, limit: float) -> str:
+        """Return the next line of stdout.
 
         Raises:
-            EngineError: and ends the process, if no line comes in time.
+            EngineError: and ends the process, if no line comes within `limit` seconds after the last one that was sent
+                or read, or if the process has ended.
         """
         while True:
-            exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
+            has_exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
+            left = self._since + limit - time.monotonic()
+            line: bytes | None = b""  # none has come
             with contextlib.suppress(queue.Empty):
-                return self._lines.get(timeout=min(POLL_SECONDS, max(0.0, due - time.monotonic())))
-            if exited:
-                return None
-            if time.monotonic() >= due:
+                line = self._lines.get(timeout=min(POLL_SECONDS, max(0.0, left)))
+            if line:
+                self._since = time.monotonic()
+                return line.decode("utf-8", "replace")
+            if line is None or has_exited:
+                raise self.failed("the process has ended", has_exited=True)
+            if left <= 0:
                 raise self.failed(f"no reply within {limit:g} s")
 
     def close(self, patience: float = 1.0) -> None:

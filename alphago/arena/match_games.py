@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings, PlainAlphaBetaPlayer, has_evaluation
+from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import RESIGN, EnginePlayer, ProgramPlayer
-from alphago.arena.entrant import Entrant
-from alphago.arena.players import LevelPlayer, Player, PlayerSource, PolicyPlayer, RandomPlayer, SearchPlayer
+from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.entrant import Entrant, PlayerSource
+from alphago.arena.players import RESIGN, LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
 from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.env.batch import GameBatch
@@ -119,8 +119,7 @@ class ParallelGames:
 
     def __exit__(self, *_: object) -> None:
         for player in self.players:
-            if isinstance(player, ProgramPlayer):
-                player.close()
+            player.close()
 
     def step(self) -> list[MatchGame]:
         """Play one move in every unfinished game; return the games that ended with this move."""
@@ -138,7 +137,9 @@ class ParallelGames:
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
         ended = self.score(over)
         for game, first_resigns in zip(resigned, first_moves[resigns], strict=True):
-            ended.append(self.finish(game, outcome=-1.0 if first_resigns else 1.0, margin=None))
+            first, second = self.players
+            fault = (first if first_resigns else second).faults.get(game, "")
+            ended.append(self.finish(game, outcome=-1.0 if first_resigns else 1.0, margin=None, fault=fault))
         self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
 
@@ -174,17 +175,16 @@ class ParallelGames:
                 actions[chooses] = player.choose(active[chooses], by_chance, chance[chooses])
         return actions
 
-    def finish(self, game: int, outcome: float, margin: float | None) -> MatchGame:
-        """Return the finished game of the slot `game`; outcome, margin: as in `MatchGame`."""
-        engines = [player for player in self.players if isinstance(player, ProgramPlayer)]
+    def finish(self, game: int, outcome: float, margin: float | None, fault: str = "") -> MatchGame:
+        """Return the finished game of the slot `game`; outcome, margin, fault: as in `MatchGame`."""
         return MatchGame(
             self.numbers[game],
             outcome=outcome + 0.0,  # no -0.0
             moves=tuple(self.moves[game]),
             margin=margin,
-            fault=next((player.faults[game] for player in engines if game in player.faults), ""),
-            counted=any(game in player.scores for player in engines),
-            disagreement="; ".join(filter(None, (player.disagreement(game) for player in engines))),
+            fault=fault,
+            counted=any(game in player.scores for player in self.players),
+            disagreement="; ".join(filter(None, (player.disagreement(game) for player in self.players))),
         )
 
 
@@ -200,7 +200,7 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 
 
 def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: int = 1) -> Player:
-    """Return an entrant as a player of many games at once; if it is a ProgramPlayer, close it after use.
+    """Return an entrant as a player of many games at once; close it after use.
 
     Args:
         env: the game of the match.
@@ -210,14 +210,13 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
     source, games = entrant.player, len(seeds)
     env = own_view(env, source)
     if source == "random":
-        return RandomPlayer(env, games)
+        return RandomPlayer(env.new_batch(games))
     if isinstance(source, PlayoutSettings):
         if is_go(env) or source.equivalence:  # RAVE's parameter: `require_go` refuses it for other games
             return PlayoutPlayer(require_go(env, source.name), source, games)
         return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):
-        player = AlphaBetaPlayer if has_evaluation(env) else PlainAlphaBetaPlayer
-        return player(env, source, games)
+        return AlphaBetaPlayer(env, source, games)
     if isinstance(source, Engine):
         return EnginePlayer(require_go(env, source.name), source, seeds)
     if isinstance(source, Submission):

@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaSettings
-from alphago.arena.entrant import Entrant
+from alphago.arena.entrant import Entrant, PlayerSource
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, own_view, play_games
-from alphago.arena.players import PlayerSource
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator, fitting_network

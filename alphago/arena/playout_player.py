@@ -1,11 +1,12 @@
 """Players of fixed strength without a network, to rate others by: `uct:N` and `rave:N`, with N playouts a move."""
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.arena.kernels import playout_player as kernels
+from alphago.arena.players import Player
 from alphago.env.go import GoEnv
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
@@ -64,15 +65,17 @@ class PlayoutGame(NamedTuple):
     state: np.ndarray  # int64 [1], state of the random stream
 
 
-class PlayoutPlayer:
+class PlayoutPlayer(Player):
     """UCT or RAVE from an empty tree at each move; plays the most visited action, or draws an action by visits.
 
     It never fills its own eyes, and passes at once if that ends the game and wins it.  Its moves depend only on the
     position and `chance`.
     """
 
+    batch: Any  # batches of Go have rows
+
     def __init__(self, env: GoEnv, settings: PlayoutSettings, games: int) -> None:
-        self.batch = env.new_batch(games)
+        super().__init__(env.new_batch(games))
         self.settings = settings
         # The root, its children, and those of at most one further node a playout.
         nodes = min(1 + (settings.playouts + 1) * env.action_space, MAX_NODES)
@@ -96,9 +99,6 @@ class PlayoutPlayer:
                 self.game.state[0] = int(chance[i] * 2**63)  # the seed of the playouts
                 kernels.search(row, self.tree, self.game, self.settings, visits[i])
         return choose_actions(visits, by_chance, chance)
-
-    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        self.batch.play(games, actions)
 
 
 def playout_settings(name: str) -> PlayoutSettings | None:

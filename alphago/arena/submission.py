@@ -1,7 +1,6 @@
 """Players in files of their own, such as those that a class hands in: a function `choose(position)` in each."""
 
 import pickle
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from alphago.arena.engine_player import RESIGN, ProgramPlayer
+from alphago.arena.engine_player import ProgramPlayer
 from alphago.arena.line_process import EngineError, LineProcess
+from alphago.arena.players import RESIGN
 from alphago.env.game import GameEnv
 from alphago.system.children import child_environment, python_command
 from alphago.system.files import user_path
@@ -88,14 +88,11 @@ class SubmissionProcess(LineProcess):
         Raises:
             EngineError: for an exception in the submission, which goes on, and if its process has ended or is ended.
         """
-        due = time.monotonic() + seconds
         self.write_line(line)
-        answer = self.read_line(due, seconds)
-        if answer is None:
-            raise self.failed("the process has ended", has_exited=True)
-        if not answer.endswith(b"\n"):  # its rest would answer the next question
+        answer = self.read_line(seconds)
+        if not answer.endswith("\n"):  # its rest would answer the next question
             raise self.failed("the answer is not one whole line")
-        kind, _, text = answer.decode("utf-8", "replace").strip().partition(" ")
+        kind, _, text = answer.strip().partition(" ")
         if kind == "error":
             raise EngineError(f"{self.name}: {printable(text)}")
         return text

@@ -5,7 +5,6 @@ Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -66,12 +65,8 @@ class AnalysisClient(LineProcess):
 
     def receive(self) -> dict[str, Any]:
         """Return the next reply that is neither a warning nor an intermediate result."""
-        due = time.monotonic() + self.timeout
         while True:
-            line = self.read_line(due, self.timeout)
-            if line is None:
-                raise self.failed("the process has ended", has_exited=True)
-            text = line.decode("utf-8", "replace").strip()
+            text = self.read_line(self.timeout).strip()
             try:
                 reply = json.loads(text) if text else {}
             except (ValueError, RecursionError):

@@ -11,10 +11,9 @@ import pytest
 
 from alphago import GameEnv, MatchResult, Position
 from alphago.arena.engine import Engine, EngineError, gnugo
-from alphago.arena.entrant import Entrant
+from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
-from alphago.arena.players import resolve_player
 
 # Answers every command with success; genmove plays the points of its first argument in turn, then passes.
 ENGINE = """

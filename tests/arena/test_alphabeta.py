@@ -13,7 +13,7 @@ from alphago.arena.alphabeta import (
     best_move,
     look_ahead,
 )
-from alphago.arena.players import resolve_player
+from alphago.arena.entrant import resolve_player
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.naive.minimax import minimax

@@ -11,7 +11,7 @@ import pytest
 
 from alphago import GoEnv, evaluate
 from alphago.arena.engine import Engine, EngineError, EngineProcess, EngineRefusal, find_engine, gnugo, gnugo_rules
-from alphago.arena.players import resolve_player
+from alphago.arena.entrant import resolve_player
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import UniformEvaluator
 from tests.arena.playing import installed_gnugo, scripted
@@ -111,7 +111,7 @@ class TestEngine:
         body = 'print("= A", flush=True); sys.exit(3)'
         with EngineProcess([sys.executable, str(with_a_child(tmp_path, body))], timeout=60) as one:
             child = int(one.ask("name"))
-            with pytest.raises(EngineError, match=r"the process has ended after '= A' \(exit status 3\)"):
+            with pytest.raises(EngineError, match=r"the process has ended \(exit status 3\)"):
                 one.ask("genmove b")
         assert not is_running(child)
 

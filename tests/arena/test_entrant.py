@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago.arena.engine import Engine, EngineError
-from alphago.arena.entrant import EntrantText, parse_entrant, read_entrants
-from alphago.arena.players import resolve_player
+from alphago.arena.entrant import EntrantText, parse_entrant, read_entrants, resolve_player
 
 
 @pytest.fixture(autouse=True)

@@ -100,7 +100,7 @@ class TestPlayers:
     def test_random_plays_every_legal_action(self) -> None:
         """The lowest numbered point and the pass too; an older program never chose index 0."""
         games = 600
-        player = RandomPlayer(GO, games)
+        player = RandomPlayer(GO.new_batch(games))
         chance = np.random.default_rng(0).random(games)
         actions = player.choose(np.arange(games), np.zeros(games, np.bool_), chance)
         counts = np.bincount(actions, minlength=10)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, evaluate
-from alphago.arena.players import resolve_player
+from alphago.arena.entrant import resolve_player
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_legal import is_own_eye

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from alphago.arena.engine_player import RESIGN
-from alphago.arena.players import find_player
+from alphago.arena.entrant import find_player
 from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.cli import main
 from alphago.env.go import GoEnv

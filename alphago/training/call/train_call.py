@@ -7,7 +7,7 @@ from typing import Any
 
 from alphago.arena.engine import Engine
 from alphago.arena.engine_player import check_engine
-from alphago.arena.players import resolve_player
+from alphago.arena.entrant import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name

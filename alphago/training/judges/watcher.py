@@ -14,11 +14,10 @@ import torch
 
 from alphago.arena.engine import Engine, EngineError
 from alphago.arena.engine_player import check_engine
-from alphago.arena.entrant import Entrant
+from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
 from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
-from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go

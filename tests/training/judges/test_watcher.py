@@ -263,7 +263,7 @@ def test_refusals(
     monkeypatch.setenv("PATH", "")
     if settings["watch"] == ["engine@0"]:
         monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-        monkeypatch.setattr("alphago.arena.players.find_engine", lambda name: gnugo() if name == "engine" else None)
+        monkeypatch.setattr("alphago.arena.entrant.find_engine", lambda name: gnugo() if name == "engine" else None)
     with pytest.raises((ValueError, OSError, EngineError), match=sentence):
         train(env, 4, folder=tmp_path / "run", reports=[], **{**TINY, **settings})
     assert not (tmp_path / "run").exists()
@@ -320,7 +320,7 @@ class TestMatches:
     @pytest.mark.slow
     def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         engine = Engine("gone", (sys.executable, "-c", ""), at_once=1)
-        monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
+        monkeypatch.setattr("alphago.arena.entrant.find_player", lambda name: engine)
         stop = threading.Event()
         with pytest.raises(EngineError):
             WatchedOpponent("gone", 0, ENV).test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=stop)
