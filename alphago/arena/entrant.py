@@ -336,14 +336,10 @@ def common_game(
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
     with_option = [key for key in OPTIONS if key in first.config]  # compared first: the user can choose their values
-    others = [key for key in first.config if key not in OPTIONS and key != "planes"]  # input planes may differ
-    for key in with_option + others:
+    for key in dict.fromkeys([*with_option, *first.config]):
         values = {base: env.config[key] for base, env in envs.items()}
-        if len(set(values.values())) > 1:
-            listed = ", ".join(
-                f"{value:g} of {base}" if isinstance(value, float) else f"{value} of {base}"
-                for base, value in values.items()
-            )
+        if key != "planes" and len(set(values.values())) > 1:  # input planes may differ
+            listed = ", ".join(f"{value} of {base}" for base, value in values.items())
             option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""
             raise ValueError(f"the networks differ in {key}: {listed}{option}")
     return first

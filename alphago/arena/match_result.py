@@ -59,25 +59,21 @@ class MatchResult:
     @property
     def wins(self) -> int:
         """The number of games that `black` won, with either colour."""
-        return int((self.outcomes > 0).sum())
-
-    @property
-    def losses(self) -> int:
-        """The number of games that `black` lost, with either colour."""
-        return int((self.outcomes < 0).sum())
+        return counts(self.outcomes)[0]
 
     @property
     def draws(self) -> int:
         """The number of games without a winner."""
-        return int((self.outcomes == 0).sum())
+        return counts(self.outcomes)[1]
+
+    @property
+    def losses(self) -> int:
+        """The number of games that `black` lost, with either colour."""
+        return counts(self.outcomes)[2]
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White."""
-
-        def counts(outcomes: np.ndarray) -> tuple[int, int, int]:
-            return int((outcomes > 0).sum()), int((outcomes == 0).sum()), int((outcomes < 0).sum())
-
         return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
 
     @property
@@ -101,7 +97,15 @@ class MatchResult:
         Raises:
             ValueError: if there are no games, or if `env` is None.
         """
-        return match_sheet(self.env, self.games, self.outcomes, columns=columns, most=most, title=repr(self))
+        check_int("columns", columns, 1)
+        if self.env is None or not self.games:
+            raise ValueError(f"a sheet must have a game's final positions, got {len(self.games)} games of {self.env}")
+        ends = [self.env.position().after(moves) for moves in self.games[: check_int("most", most, 1)]]
+        captions = [
+            f"{number + 1}: {result_for(end, float(self.outcomes[number]), number, end.is_over)}"
+            for number, end in enumerate(ends)
+        ]
+        return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=repr(self)))
 
     def _repr_svg_(self) -> str | None:
         """Return the picture of final positions for a notebook; None (the notebook shows text) if there is none."""
@@ -123,6 +127,11 @@ class MatchResult:
             number, why = min(self.forfeits.items())
             text += f"; {len(self.forfeits)} games were lost by a player's fault, the first game {number}: {why}"
         return text
+
+
+def counts(outcomes: np.ndarray) -> tuple[int, int, int]:
+    """Return how many outcomes are wins, draws and losses."""
+    return int((outcomes > 0).sum()), int((outcomes == 0).sum()), int((outcomes < 0).sum())
 
 
 def wilson(rate: float, games: int) -> tuple[float, float]:
@@ -189,33 +198,6 @@ def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, i
         position = position.play(action)
     lost = {colour: count - int((position.board == colour).sum()) for colour, count in placed.items()}
     return side * position.score(), lost[-side], lost[side]
-
-
-def match_sheet(
-    env: GameEnv | None,
-    games: Sequence[Sequence[int]],
-    outcomes: Sequence[float] | np.ndarray,
-    *,
-    columns: int = 4,
-    most: int = 12,
-    title: str = "",
-) -> Svg:
-    """Return one picture of the final positions of the first `most` games, `columns` in a row.
-
-    Args:
-        games: the actions of each game.
-        outcomes: the results of the first player, who has Black in games 0, 2, …
-        title: the text above the picture.
-
-    Raises:
-        ValueError: if there are no games, or if `env` is None.
-    """
-    check_int("columns", columns, 1)
-    if env is None or not len(games):
-        raise ValueError(f"a sheet must have a game's final positions, got {len(games)} games of {env}")
-    ends = [env.position().after(moves) for moves in games[: check_int("most", most, 1)]]
-    captions = [f"{i + 1}: {result_for(end, float(outcomes[i]), i, end.is_over)}" for i, end in enumerate(ends)]
-    return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=title))
 
 
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:

@@ -22,7 +22,7 @@ from alphago.workers.jobs import JobPool
 from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 
 GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker is lost; even, for pairs of games
-PLAYERS_BY_NAME = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}
+PLAYERS = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}
 
 
 class MatchWork(RemoteWork):
@@ -62,17 +62,17 @@ class MatchWork(RemoteWork):
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
 
-def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def plain_player(env: GameEnv, entrant: Entrant) -> tuple[Any, dict[str, np.ndarray]]:
     """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
 
-    "kind" in the data is "random", the class of the player's settings, or "network".  The settings' fields stand beside
-    it, or the network's game, architecture and "check", a digest of what it computes, which `rebuild_player` compares.
+    The data is "random", a list of the class of the player's settings and their values, or the network's game,
+    architecture and "check", a digest of what it computes, which `rebuild_player` compares.
     """
     player = entrant.player
     if player == "random":
-        return {"kind": "random"}, {}
-    if type(player).__name__ in PLAYERS_BY_NAME:
-        return {"kind": type(player).__name__, **player._asdict()}, {}  # type: ignore[union-attr]
+        return player, {}
+    if isinstance(player, (PlayoutSettings, AlphaBetaSettings)):
+        return [type(player).__name__, *player], {}
     network = fitting_network(entrant.network, env)
     if not isinstance(network, NeuralNet):
         raise ValueError(
@@ -82,7 +82,7 @@ def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[s
     config, weights = net_to_arrays(network)
     evaluator = make_evaluator(network, env, entrant.level)
     check = network_digest(own_view(env, evaluator), evaluator)
-    return {"kind": "network", "game": plain_game(network.env), "net": config, "check": check}, weights
+    return {"game": plain_game(network.env), "net": config, "check": check}, weights
 
 
 def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
@@ -93,7 +93,7 @@ def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
 
 
 def rebuild_player(
-    env: GameEnv, plain: dict[str, Any], level: float | None, arrays: dict[str, np.ndarray], prefix: str
+    env: GameEnv, plain: Any, level: float | None, arrays: dict[str, np.ndarray], prefix: str
 ) -> PlayerSource:
     """Return the player that `plain_player` described by `plain`.
 
@@ -103,12 +103,11 @@ def rebuild_player(
     Raises:
         WorkerRefused: if the player's network computes other numbers on this machine.
     """
-    kind = plain["kind"]
-    if kind == "random":
+    if plain == "random":
         return "random"
-    if kind in PLAYERS_BY_NAME:
-        fields = {name: value for name, value in plain.items() if name != "kind"}
-        player: PlayerSource = PLAYERS_BY_NAME[kind](**fields)
+    if isinstance(plain, list):
+        kind, *values = plain
+        player: PlayerSource = PLAYERS[kind](*values)
         return player
     weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     evaluator = make_evaluator(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)

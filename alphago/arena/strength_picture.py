@@ -43,37 +43,27 @@ def plot_strength(
         )
     if out is not None:
         check_format(user_path(out))
-    first_values = list(results)
-    second_values = list(dict.fromkeys(second for row in rows for second in row))
-    transposed = {
-        second: {first: row[second] for first, row in results.items() if second in row} for second in second_values
-    }
-    first_name, second_name = names
-    panels = [
-        panel(results, second_values, name=first_name, x_name=second_name),
-        panel(transposed, first_values, name=second_name, x_name=first_name),
-    ]
-    picture = curves_picture(panels, 2, "", size=SIZE)
+    cells = {(first, second): result for first, row in results.items() for second, result in row.items()}
+    picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], 2, "", size=SIZE)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
 
 
-def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], name: str, x_name: str) -> CurvePanel:
-    """Return a panel with a curve for each row of results, over the columns.
+def panel(cells: Mapping[tuple[Any, Any], MatchResult], names: tuple[str, str], axis: int) -> CurvePanel:
+    """Return a panel with a curve for each value of one setting, over the other.
 
     Args:
-        name: the setting whose values are the keys of `rows`.
-        x_name: the setting whose values are `columns`.
+        cells: results by the values of both settings. names: of these. axis: which of them has the curves, 0 or 1.
     """
+    columns = list(dict.fromkeys(values[1 - axis] for values in cells))
     curves = []
-    for i, (value, row) in enumerate(rows.items()):
-        places = [place for place, column in enumerate(columns) if column in row]
-        results = [row[columns[place]] for place in places]
-        low, high = zip(*(result.interval for result in results), strict=True)
-        rates = [result.win_rate for result in results]
+    for i, value in enumerate(dict.fromkeys(values[axis] for values in cells)):
+        results = {columns.index(values[1 - axis]): cells[values] for values in cells if values[axis] == value}
+        places = sorted(results)
+        low, high = zip(*(results[place].interval for place in places), strict=True)
+        rates = [results[place].win_rate for place in places]
         colour = SERIES[i % len(SERIES)]
-        curves.append(Curve(places, rates, colour, name=f" {name} {value}", low=low, high=high))
-    return CurvePanel(
-        "Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=x_name, places=tuple(map(str, columns))
-    )
+        curves.append(Curve(places, rates, colour, name=f" {names[axis]} {value}", low=low, high=high))
+    labels = tuple(map(str, columns))
+    return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=names[1 - axis], places=labels)

@@ -276,13 +276,12 @@ def game_of_plays(colours: np.ndarray, actions: np.ndarray, where: str) -> SgfGa
         np.zeros(361, np.int8), int(colours[0]), colours.tolist(), actions.tolist(), [*range(len(actions))]
     )
     played = PlayedStretch(stretch, [partial(make_board, 19, rules) for rules in TRIED], None)
-    followed = played.followed
     return SgfGame(
         19,
-        followed.plies,
-        movers=followed.movers,
+        played.plies,
+        movers=played.movers,
         setup={} if colours[0] > 0 else {"to_play": "white"},
-        faults=() if followed.fault is None else (followed.fault,),
+        faults=() if played.fault is None else (played.fault,),
         assumed=TRIED[played.level] if played.level else None,
         source=where,
     )

@@ -48,7 +48,7 @@ selfplay go --folder seven -> seven must be a new or empty folder
 evaluate random random -> random is named twice
 evaluate go go@64 -> go@64 is named twice
 evaluate go@5000000000 random -> --readouts must be an integer from 0 to 10000000, got 5000000000
-evaluate go seven -> the networks differ in komi: 0.5 of go, 7 of seven; choose one with --komi
+evaluate go seven -> the networks differ in komi: 0.5 of go, 7.0 of seven; choose one with --komi
 evaluate go size -> the networks differ in board_size: 3 of go, 4 of size; choose
 evaluate go turns --komi 0 -> the networks differ in turns: None of go, 5 of turns; choose one with --turns
 evaluate 7x7@0 random --game gomoku -> every network must be for gomoku, got 7x7 for go

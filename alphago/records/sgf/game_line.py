@@ -14,7 +14,7 @@ from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import KEPT, STONES, Followed, PlayedStretch, Stretch, make_board, setup_stones
+from alphago.records.sgf.stretches import KEPT, STONES, PlayedStretch, Stretch, make_board, setup_stones
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
@@ -88,9 +88,8 @@ class LineReader:
         rules = read_rules(self.text("RU"))
         board = make_board(size, Rules())  # to read points and stones, which do not depend on the rules
         # The game is the longest stretch of the line without a set-up in between.
-        chosen, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
-        followed = chosen.followed
-        setup = self.setup(board, chosen.stretch)
+        followed, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
+        setup = self.setup(board, followed.stretch)
         if setup is None:
             return self.empty(size)
         after = 0  # who is to move after the last move, by a PL there
@@ -244,16 +243,16 @@ class LineReader:
         current = longest = PlayedStretch(stretches[0], games, self.number)
         changes: list[tuple[Stretch, int]] = []  # whose set-up changes the board, with the number of moves before it
         for stretch in stretches[1:]:
-            if current.followed.fault is not None:
+            if current.fault is not None:
                 break
-            board = current.followed.board()
+            board = current.board()
             stretch.stones = np.where(stretch.stones == KEPT, board, stretch.stones).astype(np.int8)
             if np.array_equal(stretch.stones, board):
                 current.join(stretch)
             else:
-                changes.append((stretch, current.followed.ply_count))
+                changes.append((stretch, current.ply_count))
                 current = PlayedStretch(stretch, games, self.number)
-            if current.followed.ply_count > longest.followed.ply_count:
+            if current.ply_count > longest.ply_count:
                 longest = current
         if before_moves := [one for one in changes if one[0].actions]:
             change, moves = before_moves[0]
@@ -261,8 +260,8 @@ class LineReader:
             self.report_set_up(change, moves, "after" if is_after else "before")
         elif changes and changes[-1][0] is stretches[-1]:
             self.report_set_up(*changes[-1], "before", kinds.FINAL_SET_UP)
-        if longest.followed.fault is not None:
-            self.faults.append(longest.followed.fault)
+        if longest.fault is not None:
+            self.faults.append(longest.fault)
         assumed = tried[longest.level] if longest.level > 0 else None  # level 0: the file's rules or the default
         return longest, assumed
 
@@ -289,7 +288,7 @@ class LineReader:
                 self.fault(kinds.DEAD, str(error))
             return None
 
-    def comments(self, followed: Followed) -> dict[int, str]:
+    def comments(self, followed: PlayedStretch) -> dict[int, str]:
         """Return the comments on moves, by ply, without the root's comment, which is about the whole game."""
         raw = {ply: self.line[node].get("C") for ply, node in enumerate(followed.node_of) if node != 0}
         texts = {ply: without_generated(plain_text(values[0]).strip()) for ply, values in raw.items() if values}

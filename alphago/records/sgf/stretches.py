@@ -5,7 +5,7 @@ does not end one: its plays go on from the board that has been followed so far.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -85,42 +85,73 @@ def make_board(size: int, rules: Rules, plays: int = 0) -> GoEnv:
     return cached_board(size, rules, min(cap, ENDLESS - 1))
 
 
-class Followed:
-    """The legal plays of a stretch in one game, and the fault of the first illegal play.
+class PlayedStretch:
+    """Consecutive stretches, between which no set-up changes anything, followed as one up to the first illegal play.
+
+    Args:
+        stretch: the plays of all of them.
+        games: functions that take a number of plays and return a game that is long enough.  The functions differ in the
+            rules of their games.  The rules of the first are used, those of the others only if the rules before them
+            forbid a repetition or suicide.
+        number: number of the game in its file, for the fault.
 
     Attributes:
+        level: index in `games` of the game in which the plays are followed; it only rises.
         legal_plays: number of legal plays at the beginning of the stretch.
         fault: the fault of the next play; None if all plays are legal.
     """
 
-    def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
-        """Follow a stretch in the game `env`.
+    def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
+        self.stretch, self.games, self.number = stretch, games, number
+        self.follow(0)
+        self.try_other_rules()
 
-        Args:
-            number: number of the game in its file, for the fault.
-        """
-        self.stretch, self.env, self.number = stretch, env, number
-        self.fault: Fault | None = None
+    def follow(self, level: int) -> None:
+        """Follow all plays from the start, by the rules of `games[level]`."""
+        stretch = self.stretch
+        self.level, self.env = level, self.games[level](len(stretch.actions))
         self.legal_plays = 0
-        self.batch = env.new_batch(1)
-        stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
+        self.fault: Fault | None = None
+        self.batch = self.env.new_batch(1)
+        stones = stretch.stones.reshape(self.env.N, self.env.N) if stretch.stones.any() else None
         try:
             self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
-            self.fault = Fault(kinds.DEAD, str(error), number)
+            self.fault = Fault(kinds.DEAD, str(error), self.number)
             return
         self.go_on()
 
     def go_on(self) -> None:
         """Follow the plays that were appended to the stretch, up to the first illegal one."""
-        stretch = self.stretch
-        colours = np.array(stretch.colours[self.legal_plays :], np.int32)
-        actions = np.array(stretch.actions[self.legal_plays :], np.int32)
+        colours = np.array(self.stretch.colours[self.legal_plays :], np.int32)
+        actions = np.array(self.stretch.actions[self.legal_plays :], np.int32)
         count = go_lines.follow(self.batch.rows[0], colours, actions)
         self.legal_plays += count
         if count < len(actions):
-            position = GoPosition(self.env, self.batch, {})
-            self.fault = replace(illegal(stretch, position, self.legal_plays, self.ply_count), game=self.number)
+            self.fault = self.illegal()
+
+    def join(self, stretch: Stretch) -> None:
+        """Append the plays of the next stretch, whose set-up changed nothing."""
+        self.stretch.colours += stretch.colours
+        self.stretch.actions += stretch.actions
+        self.stretch.nodes += stretch.nodes
+        if self.games[self.level](len(self.stretch.actions)).max_moves > self.env.max_moves:
+            self.follow(self.level)  # from the start, since it needs a longer game
+        else:
+            self.go_on()
+        self.try_other_rules()
+
+    def try_other_rules(self) -> None:
+        """If the rules forbid a repetition or suicide, use the rules of the later game that allows the most plies."""
+        if self.fault is None or self.fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
+            return
+        best, plies = self.level, self.ply_count
+        for level in range(self.level + 1, len(self.games)):
+            self.follow(level)
+            if self.ply_count > plies:
+                best, plies = level, self.ply_count
+        if self.level != best:
+            self.follow(best)
 
     @property
     def ply_count(self) -> int:
@@ -148,57 +179,18 @@ class Followed:
         kernels.board(self.batch.rows[0], board)
         return board
 
-
-class PlayedStretch:
-    """Consecutive stretches, between which no set-up changes anything, followed as one stretch.
-
-    Args:
-        stretch: the plays of all of them.
-
-    Attributes:
-        followed: the legal plays.
-        level: index in `games` of the game in which the plays are followed; it only rises.
-    """
-
-    def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
-        """Follow a stretch.
-
-        Args:
-            games: functions that take a number of plays and return a game that is long enough.  The functions differ in
-                the rules of their games.  The rules of the first are used, those of the others only if the rules before
-                them forbid a repetition or suicide.
-            number: number of the game in its file, for the fault.
-        """
-        self.stretch, self.games, self.number = stretch, games, number
-        self.level = 0
-        self.followed = self.follow(0)
-        self.try_other_rules()
-
-    def follow(self, level: int) -> Followed:
-        """Follow all plays by the rules of `games[level]`."""
-        return Followed(self.stretch, self.games[level](len(self.stretch.actions)), self.number)
-
-    def join(self, stretch: Stretch) -> None:
-        """Append the plays of the next stretch, whose set-up changed nothing."""
-        self.stretch.colours += stretch.colours
-        self.stretch.actions += stretch.actions
-        self.stretch.nodes += stretch.nodes
-        game = self.games[self.level](len(self.stretch.actions))
-        if game.max_moves > self.followed.env.max_moves:
-            self.followed = self.follow(self.level)  # from the start, since it needs a longer game
+    def illegal(self) -> Fault:
+        """Return the fault of the first illegal play."""
+        position, plies = GoPosition(self.env, self.batch, {}), self.ply_count
+        action, colour = self.stretch.actions[self.legal_plays], self.stretch.colours[self.legal_plays]
+        if position.is_over:
+            kind, last = kinds.ENDED, self.env.max_moves
+            why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
         else:
-            self.followed.go_on()
-        self.try_other_rules()
-
-    def try_other_rules(self) -> None:
-        """If the rules forbid a repetition or suicide, use the rules of the later game that allows the most plies."""
-        fault = self.followed.fault
-        if fault is None or fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
-            return
-        for level in range(self.level + 1, len(self.games)):
-            other = self.follow(level)
-            if other.ply_count > self.followed.ply_count:
-                self.followed, self.level = other, level
+            kind, why = fault_kind(position, action), position.why_illegal(action)
+        move = f"{PLAYER_NAMES[colour]} {self.env.to_text(action)}"
+        text = f"move {plies + 1}, {move}, is illegal: {why}"
+        return Fault(kind, text, self.number, self.stretch.nodes[self.legal_plays], plies + 1)
 
 
 def fault_kind(position: GoPosition, action: int) -> str:
@@ -208,24 +200,3 @@ def fault_kind(position: GoPosition, action: int) -> str:
     if position.board.ravel()[action]:
         return kinds.OCCUPIED
     return kinds.REPETITION if position.repeats(action) else kinds.SUICIDE
-
-
-def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
-    """Return the fault for the first illegal play of a stretch; the caller sets its `game`.
-
-    Args:
-        position: the position before the play.
-        play: the play's index in the stretch.
-        plies: number of moves before it.
-    """
-    env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
-    if position.is_over:
-        last = env.max_moves
-        kind = kinds.ENDED
-        why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
-    else:
-        kind = fault_kind(position, action)
-        why = position.why_illegal(action)
-    move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
-    text = f"move {plies + 1}, {move}, is illegal: {why}"
-    return Fault(kind, text, node=stretch.nodes[play], move=plies + 1)
