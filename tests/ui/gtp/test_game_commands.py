@@ -23,10 +23,7 @@ class TestSetup:
         gtp = engine(5)
         assert ask(gtp, "play b c3", "boardsize 5") == ["", ""]
         assert not gtp.game.position.board.any()
-        assert ask(gtp, "boardsize 7", "boardsize 0", "boardsize -5") == ["? unacceptable size"] * 3
-        assert ask(gtp, "boardsize 5 7") == ["? unacceptable size"]  # KataGo's rectangle is none here
-        assert ask(gtp, "boardsize 5 5") == [""]
-        assert ask(gtp, "boardsize", "boardsize x", "boardsize 5.0") == ["? syntax error"] * 3
+        assert ask(gtp, "boardsize 5 5") == [""]  # as KataGo's rectangle
 
     def test_boardsize_without_one(self, capsys: pytest.CaptureFixture) -> None:
         gtp = GoEngine(GoEnv(5), None, 4)
@@ -39,21 +36,6 @@ class TestSetup:
 
     def test_surplus_arguments_are_ignored(self) -> None:
         assert ask(engine(), "boardsize 5 x", "komi 5 x", "play b c3 d4", "name x") == ["", "", "", "alphago"]
-
-    @pytest.mark.parametrize(("text", "komi"), [("6.5", 6.5), ("0", 0), ("-3.5", -3.5), (".5", 0.5), ("1e2", 100)])
-    def test_komi(self, text: str, komi: float) -> None:
-        gtp = engine()
-        assert ask(gtp, f"komi {text}") == [""]
-        assert gtp.game.position.komi == komi
-
-    @pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1_0", "5,5", "0x1"])
-    def test_no_komi(self, text: str) -> None:
-        assert ask(engine(), f"komi {text}") == ["? syntax error"]
-
-    def test_a_komi_that_the_game_cannot_have(self) -> None:
-        gtp = engine()
-        assert ask(gtp, "komi 6.25") == ["? komi must be a multiple of 0.5 from -1000 to 1000, got 6.25"]
-        assert gtp.game.position.komi == 7.5
 
     def test_komi_holds_from_then_on(self) -> None:
         gtp = GoEngine(GoEnv(5), None, 0)
@@ -73,17 +55,8 @@ class TestSetup:
 class TestPlay:
     def test_colours_and_points_in_any_case(self) -> None:
         gtp = engine()
-        moves = ("play b c3", "play WHITE D3", "play Black pass", "play w PASS")
-        assert ask(gtp, *moves) == [""] * 4
+        assert ask(gtp, "play b c3", "play WHITE D3", "play Black pass", "play w PASS") == [""] * 4
         assert gtp.game.position.moves_text() == "B C3, W D3, B pass, W pass"
-
-    @pytest.mark.parametrize("line", ["play b", "play", "genmove", "undo_", "time_left b 5", "time_settings 1 2"])
-    def test_too_little(self, line: str) -> None:
-        assert ask(engine(), line) == ["? unknown command" if line == "undo_" else "? syntax error"]
-
-    @pytest.mark.parametrize("move", ["x c3", "b i3", "b z9", "b f1", "b a0", "b a6", "b 33", "b resign", "b c33"])
-    def test_no_colour_or_point(self, move: str) -> None:
-        assert ask(engine(), f"play {move}") == ["? invalid color or coordinate"]
 
     def test_illegal_moves(self, capsys: pytest.CaptureFixture) -> None:
         gtp = engine()
@@ -103,9 +76,12 @@ class TestPlay:
 
     @pytest.mark.parametrize(
         ("komi", "moves", "score"),
-        [("7", "", "W+7"), ("9", "b b2", "0"), ("6.5", "b b2", "B+2.5"), ("9.5", "b b2", "W+0.5"), ("-2", "", "B+2")],
+        [
+            *(("7", "", "W+7"), ("9", "b b2", "0"), ("6.5", "b b2", "B+2.5"), ("9.5", "b b2", "W+0.5")),
+            *(("-2", "", "B+2"), (".5", "", "W+0.5"), ("1e2", "", "W+100"), ("0", "b b2", "B+9")),
+        ],
     )
-    def test_final_score(self, komi: str, moves: str, score: str) -> None:
+    def test_komi_and_final_score(self, komi: str, moves: str, score: str) -> None:
         gtp = engine(3)
         ask(gtp, f"komi {komi}", *([f"play {moves}"] if moves else []))
         assert ask(gtp, "final_score") == [score]
@@ -131,24 +107,6 @@ class TestRules:
             assert ask(gtp, "clear_board", f"kgs-rules {rules}", *moves)[-1] == last
         assert ask(gtp, "clear_board", *moves)[-1] == ""
 
-    @pytest.mark.parametrize(
-        "rules",
-        ["japanese", "Korean", "koSIMPLEscoreTERRITORYtaxSEKIsui0", '{"scoring": "TERRITORY"}', '{"hasButton": true}'],
-    )
-    def test_a_score_that_is_not_counted_is_refused(self, rules: str) -> None:
-        gtp = engine()
-        before = ask(gtp, "kata-get-rules")
-        (told,) = ask(gtp, f"kata-set-rules {rules}")
-        assert told.startswith("? rules must ")
-        assert ask(gtp, "kata-get-rules") == before
-
-    @pytest.mark.parametrize(
-        ("line", "failure"),
-        [("kgs-rules", "syntax error"), ("kgs-rules mine", "unknown rules"), ("kata-set-rules 7", "unknown rules")],
-    )
-    def test_no_rules(self, line: str, failure: str) -> None:
-        assert ask(engine(), line, "name") == [f"? {failure}", "alphago"]
-
     def test_during_a_game(self) -> None:
         """The game goes on, unless it would have been illegal; then nothing changes."""
         gtp = engine()
@@ -165,8 +123,7 @@ class TestRules:
         assert ask(gtp, f"kata-set-rules {given}") == [""]
         told = json.loads(ask(gtp, "kata-get-rules")[0])
         assert (told["ko"], told["suicide"], told["scoring"]) == ("SIMPLE", True, "AREA")
-        commands = [f"kata-set-rules {rules}" for rules in ('{"ko":"NONE"}', "{ko", "{}")]
-        assert ask(gtp, *commands) == ["? unknown rules", "? unknown rules", ""]
+        assert ask(gtp, "kata-set-rules {}") == [""]
 
 
 class TestHandicap:
@@ -183,6 +140,7 @@ class TestHandicap:
 
     def test_free(self) -> None:
         gtp = engine(9)
+        assert ask(engine(5), "place_free_handicap 2") == ["? invalid number of stones"]  # there are no places
         assert ask(gtp, "place_free_handicap 12") == ["C3 G7 C7 G3 C5 G5 E7 E3 E5"]
         assert ask(gtp, "clear_board", "set_free_handicap A1 b2 J9") == ["", ""]
         assert gtp.game.position.setup == {"black": "J9 B2 A1", "to_play": "white", "komi": 0.5}
@@ -205,24 +163,6 @@ class TestHandicap:
         assert turns_until_resignation(gtp) == 34
 
     @pytest.mark.parametrize(
-        ("line", "failure"),
-        [
-            ("fixed_handicap", "syntax error"),
-            ("fixed_handicap 1", "invalid number of stones"),
-            ("fixed_handicap 10", "invalid number of stones"),
-            ("place_free_handicap 1", "invalid number of stones"),
-            ("set_free_handicap A1", "bad vertex list"),
-            ("set_free_handicap A1 A1", "bad vertex list"),
-            ("set_free_handicap A1 pass", "bad vertex list"),
-            ("set_free_handicap A1 K9", "bad vertex list"),
-        ],
-    )
-    def test_none(self, line: str, failure: str) -> None:
-        gtp = engine(9)
-        assert ask(gtp, line) == [f"? {failure}"]
-        assert not gtp.game.position.board.any()
-
-    @pytest.mark.parametrize(
         ("lines", "told"),
         [
             ("kata-set-rules chinese, fixed_handicap 2", 1),
@@ -239,9 +179,6 @@ class TestHandicap:
         """As in the JSON protocol; programs read of it on standard error."""
         assert not any(reply.startswith("?") for reply in ask(engine(9), *lines.split(", ")))
         assert capsys.readouterr().err.count(f"alphago gtp: {NO_BONUS}") == told
-
-    def test_small_boards_have_no_places(self) -> None:
-        assert ask(engine(5), "place_free_handicap 2") == ["? invalid number of stones"]
 
 
 class TestGenmove:

@@ -17,7 +17,7 @@ from alphago import GoEnv, NeuralNet, __version__
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import GtpFailure, GtpRequest, converse, parse, reply
-from tests.ui.gtp.engine import COMMANDS, ask, engine
+from tests.ui.gtp.engine import COMMANDS
 
 ROOT = Path(__file__).parents[3]
 WORD = st.one_of(
@@ -44,22 +44,17 @@ class TestParse:
             ("komi 5#5", ("", "komi", ["5"])),
             ("n\xe4me \xb2", ("", "n\xe4me", ["\xb2"])),
             ("\xb2 name", ("", "\xb2", ["name"])),
+            *((line, ()) for line in ("", "\n", "\r\n", " \t \n", "# name", "\x00\x07\r\n", "  # 5 name\n")),
         ],
     )
     def test_requests(self, line: str, request_: tuple) -> None:
-        assert parse(line) == GtpRequest(*request_)
-
-    @pytest.mark.parametrize("line", ["", "\n", "\r\n", " \t \n", "# name", "\x00\x07\r\n", "  # 5 name\n"])
-    def test_nothing(self, line: str) -> None:
-        assert parse(line) is None
-
-
-class TestReply:
-    def test_no_empty_line_before_the_end(self) -> None:
-        assert reply(GtpRequest("", "x", []), "\na\n\n \n  b\n\n") == "= \na\n  b\n\n"
+        assert parse(line) == (GtpRequest(*request_) if request_ else None)
 
 
 class TestConverse:
+    def test_no_empty_line_before_the_end(self) -> None:
+        assert reply(GtpRequest("", "x", []), "\na\n\n \n  b\n\n") == "= \na\n  b\n\n"
+
     def test_failures_and_surprises(self, capsys: pytest.CaptureFixture) -> None:
         def fails(arguments: list[str]) -> str:
             raise GtpFailure("not today")
@@ -96,12 +91,6 @@ class TestConverse:
 
         with pytest.raises(OSError, match="the line is broken"):
             converse({}, lines(), io.StringIO())
-
-    def test_json(self) -> None:
-        """A client of the JSON protocol that started the wrong command reads which one it needs."""
-        assert ask(engine(), '{"id":"a","action":"query_version"}') == [
-            "? this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
-        ]
 
 
 class TestAnyText:

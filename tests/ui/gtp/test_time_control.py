@@ -11,7 +11,7 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp import gtp_engine
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.time_control import Clock
-from tests.ui.gtp.engine import BLACK, WHITE, ask, engine
+from tests.ui.gtp.engine import BLACK, WHITE, ask
 
 
 class FakeTime(UniformEvaluator):
@@ -82,14 +82,6 @@ class TestClock:
         assert clock.share(WHITE, 10) == pytest.approx(0.8 * 10 - 0.05)
         clock.reset()
         assert clock.share(BLACK, 10) == pytest.approx(0.8 * 10 - 0.05)
-
-    @pytest.mark.parametrize(
-        "line",
-        ["time_settings 1 2 x", "time_settings -1 0 0", "time_left b x 0", "time_left b 1 x", "time_settings 1.5 0 0"],
-    )
-    def test_errors(self, line: str) -> None:
-        assert ask(engine(), line) == ["? syntax error"]
-        assert ask(engine(), "time_left x 1 0") == ["? invalid color or coordinate"]
 
     @pytest.mark.parametrize("cost", [0.001, 0.05, 1.0])
     def test_a_game_within_its_time(self, cost: float, monkeypatch: pytest.MonkeyPatch) -> None:
