@@ -16,6 +16,8 @@ from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers
 from tests.ui.own_games import OwnedByBlack
 
+FAILED = "? cannot load file"
+
 
 @pytest.fixture
 def gtp(net: NeuralNet) -> GoEngine:
@@ -322,45 +324,35 @@ class TestFiles:
         assert ask(gtp, f"loadsgf {path} 2") == [""]
         assert gtp.game.position.moves_text() == "B C3"
 
-    def test_damaged_files(self, tmp_path: Path) -> None:
-        """A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never."""
-        names = {"cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])"}
-        names |= {"set": "(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", "two": "(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])"}
-        for name, text in names.items():
-            (tmp_path / name).write_text(text)
-        gtp = engine(5)
-
-        def loaded(request: str) -> str:
-            reply = ask(gtp, "clear_board", f"loadsgf {tmp_path}/{request}")[-1]
-            return reply or gtp.game.position.moves_text()
-
-        assert loaded("cut") == "B A5, W B4"
-        assert loaded("illegal") == loaded("illegal 4") == loaded("set") == loaded("set 2") == "? cannot load file"
-        assert loaded("illegal 3") == "B A5, W B4"
-        assert loaded("two") == "B A5"
-
     @pytest.mark.parametrize(
-        ("text", "reply", "said"),
+        ("text", "replies", "said"),
         [
+            # A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never.
+            ("(;GM[1]SZ[5];B[aa];W[bb];B[c", {"": "B A5, W B4"}, "the file ends within the game"),
             (
-                "(;SZ[5]HA[分先]KM[6.5];B[aa];W[bb])",
-                "B A5, W B4",
-                "must be a number of stones, got '分先'",
+                "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])",
+                {"": FAILED, "4": FAILED, "3": "B A5, W B4"},
+                "Black B4, is illegal",
             ),
-            ("(;SZ[5]HA[three]AB[cc];W[bb])", "W B4", "the handicap must be a number of stones, got 'three'"),
-            ("(;SZ[5]HA[three];W[bb])", "? cannot load file", "got 'three'"),  # where are the stones?
-            ("(;SZ[5:3];B[aa])", "? cannot load file: unacceptable size", "must be a square one, got '5:3'"),
-            ("(;SZ[5];B[A5];W[pass])", "B A5, W pass", "got B[A5], which is read as people write it"),
-            ("(;SZ[5]CA[Big5]PB[\xff\xff];B[aa])", "B A5", "as CA says, but is not"),
+            ("(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", {"": FAILED, "2": FAILED}, "set"),
+            ("(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])", {"": "B A5"}, "several games"),
+            ("(;SZ[5]HA[分先]KM[6.5];B[aa];W[bb])", {"": "B A5, W B4"}, "must be a number of stones, got '分先'"),
+            ("(;SZ[5]HA[three]AB[cc];W[bb])", {"": "W B4"}, "the handicap must be a number of stones, got 'three'"),
+            ("(;SZ[5]HA[three];W[bb])", {"": FAILED}, "got 'three'"),  # where are the stones?
+            ("(;SZ[5:3];B[aa])", {"": f"{FAILED}: unacceptable size"}, "must be a square one, got '5:3'"),
+            ("(;SZ[5];B[A5];W[pass])", {"": "B A5, W pass"}, "got B[A5], which is read as people write it"),
+            ("(;SZ[5]CA[Big5]PB[\xff\xff];B[aa])", {"": "B A5"}, "as CA says, but is not"),
         ],
     )
-    def test_what_does_not_matter_is_told(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, reply: str, said: str
+    def test_faulty_files(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, replies: dict[str, str], said: str
     ) -> None:
+        """What is wrong is told; by the number of the first move that is not loaded."""
         (tmp_path / "a.sgf").write_text(text, encoding="latin-1" if "Big5" in text else "utf-8")
-        gtp = engine(5)
-        assert (ask(gtp, f"loadsgf {tmp_path}/a.sgf")[0] or gtp.game.position.moves_text()) == reply
-        assert said in capsys.readouterr().err
+        for number, reply in replies.items():
+            gtp = engine(5)
+            assert (ask(gtp, f"loadsgf {tmp_path}/a.sgf {number}")[0] or gtp.game.position.moves_text()) == reply
+            assert said in capsys.readouterr().err or number
 
 
 class TestEnding:
