@@ -9,7 +9,7 @@ from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go
 from alphago.env.go import GoEnv
-from alphago.system.validation import MOST_READOUTS, check_float, check_int
+from alphago.system.validation import MOST_READOUTS, check_int
 
 
 def add_options(parser: Parser) -> None:
@@ -21,7 +21,8 @@ def add_options(parser: Parser) -> None:
     add_level(parser)
     option(parser, "--board-size N", "size of the board (the model's, or 9)", integer)
     option(parser, "--komi K", "komi until the controller sets one (the model's)", number)
-    option(parser, "--resign VALUE", "resign if the value is below VALUE; -1: never (the model's)", number)
+    text = "resign if the value is below VALUE; -1: never (the model's)"
+    option(parser, "--resign VALUE", text, number, dest="resign_threshold")
     option(parser, "--seed S", "seed of the choice among equal moves (random)", integer)
     option(parser, "--ponder", "search also while the opponent thinks", action="store_true")
     option(parser, "--name TEXT", 'reply to the command "name"; Lizzie needs KataGo (alphago)')
@@ -38,8 +39,6 @@ def run(options: argparse.Namespace) -> int:
         readouts = chosen_readouts(options.policy, options.readouts)
         if options.level is not None and options.policy != "mcts":
             raise ValueError(f"level must be left out with --policy {options.policy}, got {options.level}")
-        if options.resign is not None:
-            check_float("--resign", options.resign, -1, 1)
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         env, network = load_player(options)
@@ -49,15 +48,11 @@ def run(options: argparse.Namespace) -> int:
                 require_go(env, "GTP"),
                 network,
                 readouts,
-                resign_threshold=options.resign,
-                seed=options.seed,
-                komi=options.komi,
                 device=options.device,
                 ponder=options.ponder,
                 networks=partial(packaged_on, komi=options.komi) if is_packaged else None,
-                level=options.level,
                 output=output,
-                **given_options(options, "name", "version"),
+                **given_options(options, "resign_threshold", "seed", "komi", "level", "name", "version"),
             )
         except BrokenPipeError:  # the controller has exited
             return 1

@@ -4,8 +4,8 @@ import argparse
 import contextlib
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 
 from alphago.cli.models import (
     add_device,
@@ -61,77 +61,65 @@ def run(options: argparse.Namespace) -> int:
     player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
-    with GameFolder(options.folder, env, options.games, as_records=as_records, verbose=options.verbose) as folder:
-        selfplay(
-            env,
-            player,
-            num_games=options.games,
-            seed=options.seed,
-            on_game=folder.add,
-            workers=options.workers,
-            **given,
-        )
+    with game_folder(options.folder, env, options.games, as_records=as_records, verbose=options.verbose) as save:
+        count, seed, workers = options.games, options.seed, options.workers
+        selfplay(env, player, num_games=count, seed=seed, on_game=save, workers=workers, **given)
     return 0
 
 
-class GameFolder:
-    """A context manager that saves finished games, shows a progress bar, and prints a summary on exit.
+@contextlib.contextmanager
+def game_folder(
+    given: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False
+) -> Iterator[Callable[[int, GameRecord], None]]:
+    """Save finished games, show a progress bar, and print a summary at the end; also at an interruption.
 
     Args:
-        path: the folder, new or empty; None for a new one in `runs`.
+        given: the folder, new or empty; None for a new one in `runs`.
         env: the game.
         games: number of games to expect.
-        as_records: whether to write one file of records instead of an SGF file for each game.
+        as_records: whether to write one file of records, at the end, instead of an SGF file for each game.
         verbose: whether to print each game.
+
+    Yields:
+        A function that saves a game, given its number; several threads may call it at the same time.
+
+    Raises:
+        FileExistsError, BlockingIOError: if the folder has files, or if another process uses it meanwhile.
     """
+    check_int("--games", games, 1)
+    path = new_folder(f"selfplay-{env.name}{env.N}") if given is None else Path(given)
+    if not is_new_or_empty(path):
+        raise FileExistsError(f"{path} must be a new or empty folder: choose another one")
+    is_new = given is None or not path.exists()  # then it is removed again if it stays empty
+    path.mkdir(parents=True, exist_ok=True)
+    records: dict[int, GameRecord] = {}
+    folder_lock, one_at_a_time, is_whole = lock(path), threading.Lock(), False
 
-    def __init__(self, path: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False) -> None:
-        check_int("--games", games, 1)
-        self.given = path
-        self.env, self.games, self.as_records, self.verbose = env, games, as_records, verbose
-        self.records: dict[int, GameRecord] = {}
-        self.one_at_a_time = threading.Lock()
+    def save(number: int, record: GameRecord) -> None:
+        with one_at_a_time:
+            records[number] = record
+            if not as_records:
+                game = SgfGame.from_record(record, env, values=True, players=("alphago", "alphago"))
+                write_atomic(path / f"{number:0{len(str(games))}d}.sgf", sgf.format_sgf(game))
+            if verbose:
+                LiveBar.write(game_text(env, record, moves=True), file=sys.stderr)
+            bar.update()
 
-    def __enter__(self) -> "GameFolder":
-        """Create and lock the folder; raise FileExistsError or BlockingIOError if another process uses it meanwhile."""
-        if self.given is None:
-            self.path, self.is_new = new_folder(f"selfplay-{self.env.name}{self.env.N}"), True
-        else:
-            self.path = Path(self.given)
-            if not is_new_or_empty(self.path):
-                raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
-            self.is_new = not self.path.exists()  # then it is removed again if it stays empty
-            self.path.mkdir(parents=True, exist_ok=True)
-        self.folder_lock = lock(self.path)
-        self.bar = LiveBar(total=self.games, unit="game", desc="self-play")
-        return self
-
-    def add(self, number: int, record: GameRecord) -> None:
-        """Save a finished game; several threads may call this at the same time."""
-        with self.one_at_a_time:
-            self.records[number] = record
-            if not self.as_records:
-                game = SgfGame.from_record(record, self.env, values=True, players=("alphago", "alphago"))
-                write_atomic(self.path / f"{number:0{len(str(self.games))}d}.sgf", sgf.format_sgf(game))
-            if self.verbose:
-                LiveBar.write(game_text(self.env, record, moves=True), file=sys.stderr)
-            self.bar.update()
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Write the file of records if `as_records`, also after an interruption, and print the results."""
-        self.bar.close()
-        self.folder_lock.close()
-        (self.path / LOCK).unlink(missing_ok=True)
-        records = [self.records[number] for number in sorted(self.records)]
-        if records and self.as_records:
-            write_atomic(self.path / "games.npz", records_to_bytes(records))
-        elif self.is_new and not records:
+    try:
+        with folder_lock, LiveBar(total=games, unit="game", desc="self-play") as bar:
+            yield save
+        is_whole = True
+    finally:
+        (path / LOCK).unlink(missing_ok=True)
+        played = [records[number] for number in sorted(records)]
+        if played and as_records:
+            write_atomic(path / "games.npz", records_to_bytes(played))
+        elif is_new and not played:
             with contextlib.suppress(OSError):  # the folder has other files
-                self.path.rmdir()
-        if records or kind is None:  # after an error before the first game there is nothing to tell
-            black = sum(record.outcome > 0 for record in records)
-            white = sum(record.outcome < 0 for record in records)
-            drawn = len(records) - black - white
-            print(f"{len(records)} games in {self.path}: Black won {black}, White {white}, drawn {drawn}")
-            if records and records[0].seed is not None:
-                print(f"--seed {records[0].seed[0]} plays them again")
+                path.rmdir()
+        if played or is_whole:  # after an error before the first game there is nothing to tell
+            black, white = (sum(side * record.outcome > 0 for record in played) for side in (1, -1))
+            drawn = len(played) - black - white
+            print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {drawn}")
+            if played and played[0].seed is not None:
+                print(f"--seed {played[0].seed[0]} plays them again")

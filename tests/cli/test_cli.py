@@ -62,28 +62,24 @@ def test_overridden_settings_of_the_analysis_protocol() -> None:
         settings("-override-config maxVisits=many")
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"alphago {alphago.__version__}\n"
-
-
 @pytest.mark.parametrize(
-    ("word", "sentence"),
+    ("words", "code", "out", "error"),
     [
-        ("trian", "no command 'trian': did you mean train?"),
-        ("zzz", "no command 'zzz': there are train, selfplay, play,"),
+        ("--version", 0, f"alphago {alphago.__version__}\n", ""),
+        ("help", 0, "usage: alphago COMMAND", ""),
+        ("help play", 0, "usage: alphago play ", ""),
+        ("trian", 2, "", "alphago: no command 'trian': did you mean train?"),
+        ("zzz", 2, "", "alphago: no command 'zzz': there are train, selfplay, play,"),
     ],
 )
-def test_an_unknown_verb(word: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([word]) == 2
-    assert capsys.readouterr().err.startswith(f"alphago: {sentence}")
-
-
-@pytest.mark.parametrize(("words", "beginning"), [([], "usage: alphago COMMAND"), (["play"], "usage: alphago play ")])
-def test_the_word_help(words: list[str], beginning: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_that_are_no_verb(
+    words: str, code: int, out: str, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with contextlib.suppress(SystemExit):
-        assert main(["help", *words]) == 0
-    assert capsys.readouterr().out.startswith(beginning)
+        assert main(words.split()) == code
+    told = capsys.readouterr()
+    assert told.out.startswith(out)
+    assert told.err.startswith(error)
 
 
 @pytest.mark.parametrize(

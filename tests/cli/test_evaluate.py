@@ -56,11 +56,6 @@ class TestEvaluate:
         assert evaluate(command) == 0
         assert capsys.readouterr().out == text
 
-    def test_players_among_options(self, nets: Path) -> None:
-        assert evaluate(f"random --games 2 {nets / 'four.safetensors'}@0 --folder out --seed 1") == 0
-        known = json.loads((Path("out") / "evaluation.json").read_text())
-        assert known["players"] == ["random", f"{nets / 'four.safetensors'}@0"]
-
     def test_options(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         command = "--games 4 --readouts 6 --search gumbel --board-size 4 --komi 1.5 --random-opening 1"
         command += " --opening-plies 3 --seed 7 --sprt=-300:100.5 --anchor random=-50"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.cli import main, make_parser
+from alphago.cli import main
 from alphago.system.interrupts import INTERRUPTED
 from tests.exams.small_exams import engine, row, save_games, write
 
@@ -37,10 +37,6 @@ class TestGrading:
         assert (folder / "w.svg").read_text().startswith("<svg")
         rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
         assert {one["player"] for one in rows} == {"net.safetensors@0", "net.safetensors@4"}
-
-    def test_readouts(self) -> None:
-        assert make_parser("exam").parse_args(["9x9"]).readouts == (0, 64)
-        assert make_parser("exam").parse_args(["9x9", "--readouts", "0,8,64"]).readouts == (0, 8, 64)
 
 
 class TestMaking:

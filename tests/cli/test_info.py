@@ -11,7 +11,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.cli import main
 from alphago.cli.info import readable
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.training.call.summary import next_steps, of_total
+from alphago.training.call.summary import next_steps
 from alphago.training.recipes import RECIPES
 from alphago.training.resignation import Resignation
 from alphago.training.runs.config import read_config, write_config
@@ -154,11 +154,3 @@ def test_how_a_run_goes_on_where_no_command_can(tmp_path: Path, capsys: pytest.C
 )
 def test_facts_as_text(fact: object, text: str) -> None:
     assert readable(fact) == text
-
-
-@pytest.mark.parametrize(
-    ("amount", "total", "decimals", "text"),
-    [(5408, None, 0, "5,408"), (412, 1e6, 0, "412 of 1,000,000"), (9.04, 9.5, 1, "9.0 of 9.5")],
-)
-def test_an_amount_of_its_limit(amount: float, total: float | None, decimals: int, text: str) -> None:
-    assert of_total(amount, total, decimals) == text

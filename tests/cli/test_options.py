@@ -1,7 +1,7 @@
-"""Flags made from settings: every setting has one, with its help; errors of mistyped values."""
+"""Flags made from settings: what `--help` shows of them, what becomes of their values, and errors of mistyped ones."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -13,7 +13,7 @@ from alphago.cli.options import Parser, keyword_settings
 from alphago.cli.settings_flags import SHORT, add_flags, given_settings, to_setting
 from alphago.env.games import GAMES
 from alphago.mcts.search_forms import SEARCHES
-from alphago.system.settings import addresses, keywords
+from alphago.system.settings import addresses, group, keywords, make, part
 from alphago.system.validation import setting, settings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -22,16 +22,49 @@ from tests.training.small_runs import run_settings
 
 
 @settings
-class LampSettings:
-    watts: int = setting("power", default=40)
+class Lamp:
+    watts: int = setting("power of the bulb; None for `most_watts`", default=40, least=1)
+
+
+@settings
+class Candle:
+    hours: float = setting("how long it burns (a tea light: 4)", default=4.0, positive=True)
+    watts: int = setting("power", default=60, least=1)
+
+
+@settings
+class Guest:
+    share: float = setting("share of the evenings", default=0.5, least=0, most=1)
+    chairs: int = setting("chairs to bring", default=1)
+
+
+@settings
+class Kitchen:
+    doors: int = setting("doors; at least one", default=1, least=1, shown="doors")
+    threads: int = setting("cooks", default=None, automatic=True)
+    fast: bool = setting("whether to hurry", default=None, automatic=True)
     lit: bool = setting("whether it is lit", default=False)
-    colour: Literal["red", "blue"] = setting("of the light", default="red")
-    shade: float | None = setting("darkness", default=0.5)
-    name: str | None = setting("of its owner", default=None)
+    colour: Literal["red", "blue"] = setting("of the walls", default="red")
     steps: tuple[tuple[int, float], ...] = setting("of a dimmer", default=())
     dimmed: bool | None = setting("whether it is dimmed", default=None)
     range: tuple[float, float] | None = setting("of its light", default=None)
-    rooms: str | tuple[tuple[int, float], ...] = setting("where it shines", default="all")
+    rooms: str | tuple[tuple[int, float], ...] = setting("where its light falls", default="all")
+
+
+@settings
+class House:
+    most_watts: int | None = setting(
+        "limit of the power; None for none", default=None, shown="limit of the power", python="Or a Fuse"
+    )
+    kitchen: Kitchen = group("kitchen", Kitchen)
+    light: Any = part(
+        "what burns", default=Lamp(), title="light", choices={"lamp": Lamp, "candle": Candle}, shown="what burns"
+    )
+    aunt: Guest | None = part(
+        "whether the aunt comes", default=None, title="the aunt", kind=Guest, prefix="aunt_", first=True, optional=True
+    )
+    paint: str = setting("colour of the walls", default="white", rare=True)
+    windows: int = setting("panes of glass", default=4, least=1, rare=True)
 
 
 class Room:
@@ -48,10 +81,12 @@ class Room:
         pass
 
 
-def parse(target: type, *words: str) -> dict:
-    parser = Parser("lamp")
-    add_flags(parser, target, "lamp")
-    return given_settings(parser.parse_args(words), target)
+@pytest.fixture
+def parser(monkeypatch: pytest.MonkeyPatch) -> Parser:
+    monkeypatch.setitem(SHORT, "most_watts", "limit")
+    parser = Parser("house")
+    add_flags(parser, House, "house", notes={"the aunt": "Any of these invites her."})
+    return parser
 
 
 class TestSettings:
@@ -82,8 +117,8 @@ class TestSettings:
             ("--rooms 1:0.5,3:0.75", ((1, 0.5), (3, 0.75))),
         ],
     )
-    def test_how_values_are_typed(self, words: str, value: object) -> None:
-        assert list(parse(LampSettings, *words.split()).values()) == [value]
+    def test_how_values_are_typed(self, words: str, value: object, parser: Parser) -> None:
+        assert list(given_settings(parser.parse_args(words.split()), House).values()) == [value]
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
@@ -92,20 +127,68 @@ class TestSettings:
             ("--steps 7", "argument --steps: must be pairs such as 7:0.3,9:0.7, got '7'"),
             ("--range 7", "argument --range: must be a pair such as 0:40, got '7'"),
             ("--colour green", "argument --colour: invalid choice: 'green'"),
-            ("--wats 3", "no option --wats: did you mean --watts?"),
-            ("--zzzz=3", "no option --zzzz: lamp --help lists them all"),
-            ("--no 4", "no option --no: did you mean --no-lit or --no-dimmed?"),
+            ("--wats 3", "no option --wats: did you mean --watts or"),
+            ("--zzzz=3", "no option --zzzz: house --help lists them all"),
+            ("--no 4", "no option --no: did you mean --no-fast or --no-lit or --no-dimmed?"),
             ("--watts-x 3", "no option --watts-x: did you mean --watts?"),
             ("extra", "unrecognized arguments: extra"),
+            ("--set window=6", "--set has no setting window: did you mean windows"),
+            ("--set windows", "--set takes PATH=VALUE, got windows"),
+            ("--set windows=many", "--set windows must be an integer, got 'many'"),
         ],
     )
-    def test_errors(self, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit) as end:
-            parse(LampSettings, *words.split())
-        assert end.value.code == 2
+    def test_errors(self, words: str, sentence: str, parser: Parser, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit, match="2"):
+            parser.parse_args(words.split())
         error = capsys.readouterr().err
-        assert error.startswith(f"lamp: {sentence}")
+        assert error.startswith(f"house: {sentence}")
         assert error.count("\n") == 1
+
+    def test_what_is_given(self, parser: Parser) -> None:
+        words = "--limit none --doors 2 --threads none --no-fast --light candle --hours 3 --aunt 0.25 --aunt-chairs 2"
+        given = given_settings(parser.parse_args(words.split()), House)
+        expected = {"most_watts": None, "doors": 2, "threads": None, "fast": False, "light": "candle", "hours": 3.0}
+        assert given == {**expected, "aunt": 0.25, "aunt_chairs": 2}
+        assert make(House, given).aunt == Guest(0.25, 2)
+        assert given_settings(parser.parse_args([]), House) == {}
+        assert given_settings(parser.parse_args(["--aunt", "none"]), House) == {"aunt": None}
+
+    def test_what_is_given_by_path(self, parser: Parser) -> None:
+        """A value is read as its setting's type."""
+        words = ["--set", "windows=6", "--set", "paint=red", "--set", "light.hours=2", "--light", "candle"]
+        given = given_settings(parser.parse_args(words), House)
+        assert given == {"windows": 6, "paint": "red", "light.hours": 2.0, "light": "candle"}
+        made = make(House, given)
+        assert (made.windows, made.paint, made.light) == (6, "red", Candle(2.0))
+
+    def test_help_shows_what_people_set(self, parser: Parser) -> None:
+        text = parser.format_help()
+        assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  --")] == [
+            "--limit N limit of the power",
+            "--doors N doors (1)",
+            "--light NAME what burns: lamp, candle (lamp)",
+            "--set PATH=VALUE any setting by its path, as paint",
+        ]
+        assert "invites" not in text
+
+    def test_help_all_shows_all(self, parser: Parser, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit, match="0"):
+            parser.parse_args(["--help-all"])
+        text = capsys.readouterr().out
+        assert "\nthe aunt:\n  Any of these invites her.\n" in text
+        for line in (
+            "--limit N limit of the power; none for none",
+            "--doors N doors; at least one (1)",
+            "--threads N cooks",
+            "--no-fast whether to hurry",
+            "--watts N power of the bulb; none for --limit (40)",
+            "--hours X how long it burns (a tea light: 4) [candle] (4.0)",
+            "--aunt X share of the evenings",
+            "--aunt-chairs N chairs to bring (1)",
+        ):
+            assert line in " ".join(text.split()), line
+        assert "Fuse" not in text
+        assert parser.format_help().count("\n  --watts") == 0, "--help is as short as before"
 
     @pytest.mark.parametrize("target", [RunSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()])
     def test_every_setting_is_described(self, target: type) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.cli import main
-from alphago.cli.selfplay_games import GameFolder
+from alphago.cli.selfplay_games import game_folder
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import load_records
 from alphago.records.sgf import read_sgf
@@ -66,8 +66,8 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
     (record,) = play(GoEnv(3), UniformEvaluator(), 2)
 
     def interrupted() -> None:
-        with GameFolder("out", GoEnv(3), 50, as_records=True) as games:
-            games.add(7, record)
+        with game_folder("out", GoEnv(3), 50, as_records=True) as save:
+            save(7, record)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -80,13 +80,13 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
 def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both choose the same name, which only one gets; the other takes another one, or raises."""
     monkeypatch.setattr("time.strftime", lambda _: "now")
-    games = [GameFolder(given, GoEnv(3), 1, as_records=False) for _ in range(2)]
-    with games[0]:
+    first, second = (game_folder(given, GoEnv(3), 1, as_records=False) for _ in range(2))
+    with first:
         if given is None:
-            with games[1]:
-                assert {game.path.name for game in games} == {"selfplay-go3-now", "selfplay-go3-now-2"}
+            with second:
+                assert {path.name for path in Path("runs").iterdir()} == {"selfplay-go3-now", "selfplay-go3-now-2"}
         else:
-            with pytest.raises(FileExistsError, match="out must be a new or empty folder"), games[1]:
+            with pytest.raises(FileExistsError, match="out must be a new or empty folder"), second:
                 pass
     assert not list(Path().rglob("selfplay-*")) + list(Path().glob("out"))  # nothing was played
 
