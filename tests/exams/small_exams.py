@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago import GoEnv, Position, selfplay
+from alphago import GoEnv, selfplay
 from alphago.exams.positions import Exam, exam_env, read_exam
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import records_to_bytes
@@ -64,19 +64,6 @@ def write(path: Path, *rows: Any) -> Path:
 
 def exam_of(path: Path, *rows: Any) -> Exam:
     return read_exam(write(path, *rows))
-
-
-def prefers(*moves: str, value: float = 0.0) -> Any:
-    """A network that plays the first legal one of these moves, and gives every position this value for Black."""
-
-    def network(position: Position) -> tuple[np.ndarray, float]:
-        policy = np.full(position.env.action_space, 0.05)
-        actions = [position.env.from_text(move) for move in moves]
-        chosen = next((a for a in actions if position.legal_mask[a]), position.env.pass_action)
-        policy[chosen] = 1
-        return policy, value
-
-    return network
 
 
 def save_games(folder: Path, readouts: int, count: int) -> Path:

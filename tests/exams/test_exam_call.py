@@ -8,7 +8,8 @@ import pytest
 import alphago
 from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.mcts.evaluator import HashEvaluator
-from tests.exams.small_exams import prefers, row, write
+from tests.exams.small_exams import row, write
+from tests.networks import prefers
 
 TINY = {"tower_height": 1, "channels": 8}
 

@@ -12,7 +12,8 @@ from alphago.exams.grading import ALIKE, BLUNDER, MOST_LOST, Answers, answer_all
 from alphago.exams.positions import Exam
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
 from alphago.mcts.search import leaves_for
-from tests.exams.small_exams import ENV, exam_of, prefers, row
+from tests.exams.small_exams import ENV, exam_of, row
+from tests.networks import prefers
 
 
 def actions_of(answers: Answers) -> list[str]:

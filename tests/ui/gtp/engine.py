@@ -5,9 +5,7 @@ import queue
 import threading
 import time
 
-import numpy as np
-
-from alphago import GoEnv, Position
+from alphago import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import converse
@@ -35,18 +33,6 @@ def ask(game: GoEngine, *lines: str) -> list[str]:
     replies = output.getvalue().split("\n\n")
     assert replies.pop() == ""
     return [text if text[0] == "?" else text.removeprefix("= ") for text in replies]
-
-
-def prefers(*points: str, value: float = 0.0):
-    """A network that likes the first of these points that is legal best, and sees this value for Black."""
-
-    def network(position: Position) -> tuple[np.ndarray, float]:
-        policy = np.full(position.env.action_space, 1e-3)
-        for rank, point in enumerate(points):
-            policy[position.env.from_text(point)] = 1000.0 / (rank + 1)
-        return policy, value
-
-    return network
 
 
 def turns_until_resignation(gtp: GoEngine, most: int = 60) -> int | None:

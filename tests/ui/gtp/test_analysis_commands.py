@@ -13,7 +13,8 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw
-from tests.ui.gtp.engine import Controller, ask, engine, prefers
+from tests.networks import prefers
+from tests.ui.gtp.engine import Controller, ask, engine
 from tests.ui.own_games import OwnedByBlack
 
 FAILED = "? cannot load file"

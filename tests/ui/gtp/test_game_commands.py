@@ -12,7 +12,8 @@ from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.nn.model_files import ModelError
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw
-from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers, turns_until_resignation
+from tests.networks import prefers
+from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, turns_until_resignation
 
 # Black takes nothing back but what White took: the third move repeats the board, with White to play.
 SEND_TWO = "b B5, w A4, b D5, w B4, b C4, w E1, b A5, w C5, b B5"

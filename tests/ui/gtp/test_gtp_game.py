@@ -8,7 +8,8 @@ from alphago import GoEnv, IllegalMove
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw, tidy
-from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers, turns_until_resignation
+from tests.networks import prefers
+from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, turns_until_resignation
 
 
 def test_stones_of_one_colour() -> None:

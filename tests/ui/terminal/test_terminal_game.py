@@ -18,7 +18,7 @@ from alphago.mcts.questions import Limit
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame
-from tests.ui.gtp.engine import prefers
+from tests.networks import prefers
 from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv
 from tests.ui.terminal.test_saved_games import talk
 

@@ -7,16 +7,8 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.ui.why.explain import Explanation
-from alphago.ui.why.facts import (
-    Atari,
-    Capturable,
-    Captures,
-    Fact,
-    Loss,
-    NamedChain,
-    Reply,
-    SaferChain,
-)
+from alphago.ui.why.facts import Atari, Capturable, Captures, Fact, Loss, NamedChain, Reply, SaferChain
+from tests.naive import go
 
 
 def check_facts(position: GoPosition, told: Explanation) -> None:
@@ -30,22 +22,8 @@ def check_facts(position: GoPosition, told: Explanation) -> None:
 
 def chain(position: GoPosition, point: int) -> tuple[set[int], set[int]]:
     """The stones and liberties of the chain on a point, by walking over the board."""
-    board, size = position.board, position.env.N
-    colour, stones, liberties, left = board.flat[point], {point}, set(), [point]
-    while left:
-        for other in around(left.pop(), size):
-            if board.flat[other] == 0:
-                liberties.add(other)
-            elif board.flat[other] == colour and other not in stones:
-                stones.add(other)
-                left.append(other)
-    return stones, liberties
-
-
-def around(point: int, size: int) -> list[int]:
-    row, column = divmod(point, size)
-    steps = [(row, column + 1), (row, column - 1), (row + 1, column), (row - 1, column)]
-    return [r * size + c for r, c in steps if 0 <= r < size and 0 <= c < size]
+    stones, around = go.chain(tuple(position.board.ravel().tolist()), point, position.env.N)
+    return stones, {other for other in around if position.board.flat[other] == 0}
 
 
 def is_chain(position: GoPosition, group: NamedChain) -> bool:

@@ -39,12 +39,21 @@ DRAWN = {
 def test_what_a_stone_does(name: str) -> None:
     drawing, move, expected = DRAWN[name]
     position = drawn(drawing)
-    words = Words(position.env)
-    assert [fact.sentence(words) for fact in captures_and_ataris(position, position.env.from_text(move))] == expected
+    assert say(captures_and_ataris(position, position.env.from_text(move)), position.env) == expected
 
 
 def tried(position: Any, action: int, best: int) -> Tried[Any]:
     return Tried(position, action, best, position.play(action), position.play(best))
+
+
+def seen(*line: int, owners: Any = None, owners_best: Any = None, is_clear: bool = False) -> Any:
+    """What searches found: a line and owners after the move, owners after the best one."""
+    after = SimpleNamespace(line=line, ownership=owners, is_clear=is_clear)
+    return SimpleNamespace(after=after, after_best=SimpleNamespace(line=(), ownership=owners_best))
+
+
+def say(facts: Any, env: GoEnv, mover: int = 0) -> list[str]:
+    return [fact.sentence(Words(env, mover)) for fact in facts]
 
 
 def test_a_ladder_is_read() -> None:
@@ -72,14 +81,13 @@ def test_only_chains_that_were_there_are_in_danger() -> None:
     """A stone just played may be meant to be given up."""
     position = drawn(". . . . .\n. O X . .\n. O X O .\n. . O . .\n. . . . .")
     env = position.env
-    seen: Any = SimpleNamespace(after=SimpleNamespace(line=()), after_best=SimpleNamespace(ownership=None))
     elsewhere, extends = env.from_text("E1"), env.from_text("C5")
-    told = [fact.sentence(Words(env)) for fact in capturable(tried(position, elsewhere, extends), seen)]
+    told = say(capturable(tried(position, elsewhere, extends), seen()), env)
     assert told
     assert all(text.startswith("After E1 White can ca") and text.endswith("; C5 would prevent it.") for text in told)
-    assert not capturable(tried(position, elsewhere, position.env.pass_action), seen)  # a pass prevents nothing
+    assert not capturable(tried(position, elsewhere, position.env.pass_action), seen())  # a pass prevents nothing
     thrown_in = tried(position, env.from_text("B2"), extends)
-    assert [fact for fact in capturable(thrown_in, seen) if fact.chain.stones == 1] == []
+    assert [fact for fact in capturable(thrown_in, seen()) if fact.chain.stones == 1] == []
 
 
 def likes_the_top(position: Position) -> tuple[np.ndarray, float]:
@@ -146,10 +154,8 @@ def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> Non
     drawing, move, expected = DRAWN["captures"]
     position = drawn(drawing)
     action = position.env.from_text(move)
-    row = SimpleNamespace(line=(), ownership=None)
-    seen: Any = SimpleNamespace(before=row, after=row, after_best=row)
     loss = Loss(1, action, action, 0.0, 0.0, share)
-    told = [fact.sentence(Words(position.env)) for fact in go_facts(tried(position, action, action), seen, loss)]
+    told = say(go_facts(tried(position, action, action), seen(), loss), position.env)
     assert told == (expected if share == 0.9 else [])
 
 
@@ -159,11 +165,9 @@ def test_what_the_better_move_captures_is_told_unless_it_is_answered(answered: b
     drawing, move, expected = DRAWN["captures"]
     position = drawn(drawing)
     played, best = map(position.env.from_text, ("A1", move))
-    row = SimpleNamespace(line=(), ownership=None)
-    after = SimpleNamespace(line=(best,) if answered else (), ownership=None, is_clear=answered)
-    seen: Any = SimpleNamespace(before=row, after=after, after_best=row)
+    found = seen(best, is_clear=True) if answered else seen()
     loss = Loss(1, played, best, 5.0, 0.2, share=0.6)
-    told = [fact.sentence(Words(position.env, 1)) for fact in go_facts(tried(position, played, best), seen, loss)]
+    told = say(go_facts(tried(position, played, best), found, loss), position.env, 1)
     assert told == (["C3 is vital for both sides: White would play there next."] if answered else expected)
 
 
@@ -171,9 +175,8 @@ def survival(row: str, chances: tuple[float, float]) -> list[str]:
     """What is told of White's stone at B4 on a drawn board, with its chances after a bad and after the best move."""
     position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", to_play="white")
     bad = tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
-    rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
-    seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
-    return [fact.sentence(Words(position.env)) for fact in safer_chain(bad, seen)]
+    owners, owners_best = (np.full((5, 5), 1 - 2 * chance) for chance in chances)
+    return say(safer_chain(bad, seen(owners=owners, owners_best=owners_best)), position.env)
 
 
 def test_a_chain_is_safer_only_if_it_was_at_risk() -> None:
@@ -204,17 +207,14 @@ def test_a_clear_answer_is_told_by_what_it_does(caught: bool) -> None:
     env = position.env
     played, best, *line = map(env.from_text, ("A5", "E5", "C4", "B4", "C2"))
     bad = tried(position, played, best)
-    after = SimpleNamespace(line=tuple(line), is_clear=True, ownership=None)
-    seen: Any = SimpleNamespace(after=after, after_best=SimpleNamespace(line=(), ownership=None))
+    clear, unclear = (seen(*line, is_clear=is_clear) for is_clear in (True, False))
     loss = Loss(1, played, best, 9.0, 0.2, share=0.9)
-    told = [fact.sentence(Words(env, 1)) for fact in answer(bad, seen, loss, [])]
     end = ", and it cannot escape." if caught else "."
-    assert told == [f"White's C4 puts Black's stone at C3 in atari{end}"]
+    assert say(answer(bad, clear, loss, []), env, 1) == [f"White's C4 puts Black's stone at C3 in atari{end}"]
     told_by_capture = Capturable(1, played, best, NamedChain(1, env.from_text("C3"), 1), (line[0], line[2]))
-    assert answer(bad, seen, loss, [told_by_capture]) == []
-    after.is_clear = False
-    assert answer(bad, seen, loss, []) == []
-    assert [type(fact) for fact in answer(bad, seen, replace(loss, best=line[0]), [])] == [Reply]
+    assert answer(bad, clear, loss, [told_by_capture]) == []
+    assert answer(bad, unclear, loss, []) == []
+    assert [type(fact) for fact in answer(bad, unclear, replace(loss, best=line[0]), [])] == [Reply]
 
 
 @pytest.mark.parametrize("alive", [True, False])
