@@ -49,6 +49,18 @@ class GtpGame:
         self.first = first
         self.restart([])
 
+    def restart(self, plays: list[tuple[int, int]]) -> None:
+        """Go back to the first position, with the set-up stones and the komi, and play `plays` there.
+
+        Raises:
+            IllegalMove: for an illegal one.
+        """
+        self.plays: list[tuple[int, int]] = []  # (colour, action)
+        self.next = 0  # the colour that should move next where a file says so
+        self.position = self.start(self.first)
+        for colour, action in plays:
+            self.play(colour, action)
+
     def start(self, to_play: int, **setup: Any) -> GoPosition:
         """Return a start position with a colour to play and the game's komi.
 
@@ -78,18 +90,6 @@ class GtpGame:
         if position.is_over:  # it has as many moves as the environment allows
             return self.start(colour, board=position.board, captures=position.captures)
         return position
-
-    def restart(self, plays: list[tuple[int, int]]) -> None:
-        """Go back to the first position, with the set-up stones and the komi, and play `plays` there.
-
-        Raises:
-            IllegalMove: for an illegal one.
-        """
-        self.plays: list[tuple[int, int]] = []  # (colour, action)
-        self.next = 0  # the colour that should move next where a file says so
-        self.position = self.start(self.first)
-        for colour, action in plays:
-            self.play(colour, action)
 
     @property
     def to_play(self) -> int:
