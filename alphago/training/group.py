@@ -137,10 +137,13 @@ class GroupPlan:
         raise NotImplementedError
 
     def add_finished(self, records: Iterable[GameRecord]) -> None:
-        """Add finished games of the group, which were saved, or played elsewhere."""
+        """Add finished games of the group, which were played here or elsewhere, or saved."""
         for record in records:
             assert record.seed is not None
-            self.finished.append((record.seed[1], record))
+            _, number = record.seed
+            self.finished.append((number, record))
+            if self.on_game is not None:
+                self.on_game(number, record)
 
 
 class Group(GroupPlan):
@@ -332,13 +335,7 @@ class Group(GroupPlan):
             outcome, score: in Black's view.
             resigned: whether the game ended by resignation.
         """
-        builder = self.builder(slot)
-        assert builder.seed is not None
-        _, number = builder.seed
-        record = builder.finish(outcome, score, resigned, self.env.action_space)
-        self.finished.append((number, record))
-        if self.on_game is not None:
-            self.on_game(number, record)
+        self.add_finished([self.builder(slot).finish(outcome, score, resigned, self.env.action_space)])
         self.begin(slot)
 
     def records(self) -> list[GameRecord]:

@@ -19,6 +19,7 @@ from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
+from alphago.system.live_bar import LiveBar
 from alphago.training.group import Group, GroupPlan
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, OnGame
@@ -82,18 +83,19 @@ class SelfPlay(GameSource):
         before.load(net.base_net, net.value, net.policy)
         return before
 
-    def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
-        """Play all games to their ends and return their records, ordered by number.
+    def play_all(self, on_game: OnGame | None = None) -> list[GameRecord]:
+        """Play all games to their ends and return their records, ordered by number; print news on standard error.
 
         Args:
             on_game: called with the number and the record of each finished game, from several threads at the same time.
         """
-        self.evaluator = evaluator
         self.groups = self._new_groups()
         for group in self.groups:
             group.on_game = on_game
         self.begin(None)
-        self.go_on()
+        while not self.go_on():
+            for sentence in self.news():
+                LiveBar.write(sentence, file=sys.stderr)
         return self.take()
 
     def begin(

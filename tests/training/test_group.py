@@ -36,8 +36,9 @@ def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: in
 
 
 def play_all(source: SelfPlay, evaluator: Evaluator) -> list[GameRecord]:
+    source.evaluator = evaluator
     with source.workers:
-        return source.play_all(evaluator)
+        return source.play_all()
 
 
 def assert_same_games(one: list[GameRecord], other: list[GameRecord]) -> None:
@@ -98,7 +99,7 @@ class TestReproducibility:
             games.begin(3)
             assert games.go_on()
             assert games.take() == []
-            whole = source(GO, 11, workers, **settings).play_all(HashEvaluator())
+            whole = play_all(source(GO, 11, workers, **settings), HashEvaluator())
         assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), whole)
 
 

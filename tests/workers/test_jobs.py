@@ -3,14 +3,13 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alphago import Dataset, evaluate, import_games, selfplay
-from alphago.arena import match, match_work
+from alphago.arena import match_work
 from alphago.mcts.evaluator import as_evaluator
 from alphago.nn.threads import one_torch_thread
 from alphago.records import dataset_import
@@ -32,30 +31,16 @@ def exact() -> Any:
 
 
 @pytest.fixture
-def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Local]:
+def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes the workers of all calls of the test."""
-    for module in (match, selfplay_call, dataset_import):
-        monkeypatch.setattr(module, "open_pool", lambda workers, env=None: pool(workers))
     monkeypatch.setattr(jobs, "WAIT", 0.001)
     monkeypatch.setattr(match_work, "GAMES_A_JOB", 2)
     monkeypatch.setattr(selfplay_call, "CHUNK", 2)
 
-    @contextmanager
-    def pool(workers: Any) -> Iterator[JobPool | None]:
-        if workers is None:
-            yield None
-            return
-        made = JobPool(transports[-1])
-        try:
-            yield made
-        finally:
-            made.close()
-
-    transports = list[Local]()
-
-    def make(**behaviours: Behaviour) -> Local:
-        transports.append(Local(**behaviours))
-        return transports[-1]
+    def make(**behaviours: Behaviour) -> None:
+        transport = Local(**behaviours)
+        for module in (jobs, selfplay_call):
+            monkeypatch.setattr(module, "make_crew", lambda workers: None if workers is None else lambda env: transport)
 
     return make
 

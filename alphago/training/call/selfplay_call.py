@@ -1,8 +1,9 @@
 """`selfplay`: games of a network against itself, in threads of this process or by workers."""
 
 import secrets
-import sys
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -20,11 +21,10 @@ from alphago.training.settings.selfplay_settings import (
     default_groups,
 )
 from alphago.training.source import OnGame
-from alphago.training.workers.group_player import ChunkPlayer, Played, Task, Version
-from alphago.training.workers.remote_selfplay import RemoteGroup
-from alphago.workers.jobs import JobPool, open_pool
+from alphago.training.workers.remote_selfplay import RemoteSelfPlay
+from alphago.workers.crew import make_crew
 
-CHUNK = 16  # games of a worker's job: enough to fill batches, few enough to lose with a worker
+CHUNK = 16  # games of a worker's task: enough to fill batches, few enough to lose with a worker
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
 
 
@@ -66,20 +66,25 @@ def selfplay(
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     selfplay_settings = make(SelfPlaySettings, {"readouts": readouts, **settings})
-    with one_torch_thread(), open_pool(workers, env) as pool:
-        player = as_evaluator(nn, env, device) if pool is None else network_for_workers(nn, env)
-        player_device = "cpu" if pool is not None else getattr(player, "device", "cpu")  # a function has no device
+    crew = make_crew(workers)
+    with one_torch_thread():
+        player = as_evaluator(nn, env, device) if crew is None else network_for_workers(nn, env)
+        player_device = "cpu" if crew is not None else getattr(player, "device", "cpu")  # a function has no device
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
-        if isinstance(player, NeuralNet):
-            assert pool is not None
-            evaluator = player.evaluator(exact=True, shared=False)
-            version = Version.of(env, selfplay_settings, evaluator, exact=True, net=player, dtype=None, seed=seed)
-            return play_by_workers(pool, version, num_games, on_game)
+        make_source = SelfPlay if crew is None else partial(RemoteSelfPlay, crew=crew)
+        if crew is not None:  # a group is a worker's task: all its games, at a time and to their ends
+            groups = -(-num_games // CHUNK)
+            selfplay_settings = replace(selfplay_settings, games_in_flight=num_games, groups=groups)
         with Workers(min(selfplay_settings.groups, in_flight)) as threads:
-            source = SelfPlay(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)
-            return source.play_all(player, on_game)
+            source = make_source(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)
+            with closing(source):
+                if isinstance(player, NeuralNet):
+                    source.publish(player)
+                else:
+                    source.evaluator = player
+                return source.play_all(on_game)
 
 
 def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
@@ -92,31 +97,3 @@ def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
     if not isinstance(net, NeuralNet):
         raise ValueError(f"with workers, the player must be a network, which can travel to them, got {shown(nn)}")
     return net
-
-
-def whole_games(version: Version, numbers: range) -> Task:
-    """Return the task to begin the games with these numbers, all at a time, and to play them to their ends."""
-    group = RemoteGroup(version.env, version.settings, len(numbers), seed=version.seed, numbers=numbers)
-    group.left = sys.maxsize  # moves to play: more than any game has
-    return group.task()
-
-
-def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
-    """Let workers play the games, and return the records as `selfplay` does; a job is a chunk of games.
-
-    Args:
-        version: the network and settings that all jobs share.
-        games: number of games.
-        on_game: as in `selfplay`.
-    """
-    chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
-    records: dict[int, GameRecord] = {}
-    jobs = (whole_games(version, chunk).to_bytes() for chunk in chunks)
-    for played in pool.map(ChunkPlayer, version.to_bytes(), jobs, Played.from_bytes):
-        for record in played.games:
-            assert record.seed is not None
-            _, number = record.seed
-            records[number] = replace(record, env=version.env)
-            if on_game is not None:
-                on_game(number, records[number])
-    return [records[number] for number in range(games)]

@@ -256,15 +256,3 @@ def device_for(version: Version, device: str) -> str:
             f"workers, got {device}; a run with --max-lag 1, or itself on a GPU, takes workers with GPUs"
         )
     return "cpu"
-
-
-class ChunkPlayer(GroupPlayer):
-    """Plays whole games, on the CPU; a chunk whose worker leaves is played again."""
-
-    @classmethod
-    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        return cls(Version.from_bytes(data))
-
-    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
-        answer = super().do(job, stop)
-        return None if stop.is_set() else answer
