@@ -15,7 +15,6 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
@@ -69,19 +68,7 @@ class SelfPlay(GameSource):
         Args:
             dtype: dtype of inference, as in NetEvaluator.
         """
-        self.evaluator = self.snapshot(net, dtype, self.evaluator)
-
-    def snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
-        """Return an evaluator of a snapshot of `net`.
-
-        Args:
-            before: the evaluator to replace; None if there is none.  On a GPU this evaluator is reused with the new
-                weights, so that its buffers and CUDA graphs remain; on a CPU the network is not traced again.
-        """
-        if not isinstance(before, DeviceEvaluator):
-            return net.evaluator(dtype, self.device, exact=True, shared=False, before=before)
-        before.load(net.base_net, net.value, net.policy)
-        return before
+        self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False, before=self.evaluator)
 
     def play_all(self, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return their records, ordered by number; print news on standard error.

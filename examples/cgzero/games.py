@@ -185,7 +185,10 @@ class CGZeroSelfPlay(SelfPlay):
             return
         before = (None, None) if self.others is None else self.others.evaluators
         nets = [net.resized(env) for net in lineup.nets]
-        snapshots = [self.snapshot(net, dtype, old) for net, old in zip(nets, before, strict=True)]
+        snapshots = [
+            net.evaluator(dtype, self.device, exact=True, shared=False, before=old)
+            for net, old in zip(nets, before, strict=True)
+        ]
         self.others = Others(tuple(snapshots), lineup.shares)
 
     def new_group(self, width: int, numbers: range) -> GroupPlan:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ class DeviceEvaluator:
     ) -> None:
         self.env = env
         self.device = device
+        self.made_for = env, dtype, device
         self._backend = find_backend(device)
         self._torch_device = torch_device(device)
         # The default on "host" is float32, in which tests compare it with NetEvaluator.
@@ -180,11 +182,17 @@ def make_evaluator(
         dtype: as in NetEvaluator and DeviceEvaluator.
         device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
             "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
-        exact, before: as in NetEvaluator; ignored on a GPU.
+        exact: as in NetEvaluator; ignored on a GPU.
+        before: as in NetEvaluator.  On a GPU an evaluator of a network with the same shapes, game and dtype gets the
+            weights of this network and is returned, so that its buffers and CUDA graphs remain.
     """
     where = find_device(env, device)
     if where != "cpu":
         try:
+            if isinstance(before, DeviceEvaluator) and before.made_for == (env, dtype, where):
+                with suppress(ValueError):  # a network of other shapes
+                    before.load(*parts)
+                    return before
             return DeviceEvaluator(env, *parts, dtype=dtype, device=where)
         except (Unsuited, MemoryError):
             if device != "auto":

@@ -16,7 +16,6 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import check_network, network_digest
 from alphago.nn.inference.cpu import compiled_evaluator, compiled_network
-from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import own_thread
@@ -28,7 +27,7 @@ from alphago.workers.work import RemoteWork, WorkerRefused, known_game, pack, pl
 
 COMPILED = "compiled"  # name of the array beside those of the network's weights
 FASTEST = 1  # level of zlib
-LOCAL = threading.local()  # `seat` is the thread's Seat, if it has one
+LOCAL = threading.local()  # on a GPU: the thread's `evaluator`, and the network `net` whose weights it has
 
 
 @dataclass(kw_only=True)
@@ -141,34 +140,6 @@ class Version(NamedTuple):
         return cls(env, settings, net, compiled=compiled, **fields)  # dtype, seed and check as they are
 
 
-class Seat(NamedTuple):
-    """An evaluator, and the network whose weights it has."""
-
-    evaluator: DeviceEvaluator
-    kind: tuple[object, ...]  # game, config of the network, dtype and device: the weights of such networks fit it
-    net: NeuralNet
-
-
-def gpu_evaluator(net: NeuralNet, dtype: str | None, device: str) -> DeviceEvaluator:
-    """Return this thread's evaluator, with the weights of a network.
-
-    A new evaluator takes seconds: it chooses a form, and captures a CUDA graph for each size of batch.  New weights
-    take milliseconds.
-
-    Args:
-        dtype, device: as in DeviceEvaluator.
-    """
-    kind = (net.env, net.config, dtype, device)
-    seat: Seat | None = getattr(LOCAL, "seat", None)
-    if seat is None or seat.kind != kind:
-        evaluator = DeviceEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, device=device)
-        seat = Seat(evaluator, kind, net)
-    elif seat.net is not net:
-        seat.evaluator.load(net.base_net, net.value, net.policy)
-    LOCAL.seat = seat._replace(net=net)
-    return seat.evaluator
-
-
 class GroupPlayer(RemoteWork):
     """Plays tasks with the network of a version.
 
@@ -202,8 +173,14 @@ class GroupPlayer(RemoteWork):
         """Return the evaluator of the version's network for a task in this thread."""
         if self.shared is not None:
             return self.shared
-        assert self.version.net is not None
-        return gpu_evaluator(self.version.net, self.version.dtype, self.device)
+        net = self.version.net
+        assert net is not None
+        if getattr(LOCAL, "net", None) is not net:
+            before = getattr(LOCAL, "evaluator", None)  # a new one takes seconds, new weights take milliseconds
+            LOCAL.evaluator = net.evaluator(self.version.dtype, self.device, shared=False, before=before)
+            LOCAL.net = net
+        evaluator: Evaluator = LOCAL.evaluator
+        return evaluator
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():

@@ -10,13 +10,13 @@ import pytest
 import torch
 
 from alphago import GameRecord, Gumbel, NeuralNet, Puct, SearchSettings
+from alphago.nn.inference import gpu
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.watch.plots import TRAINING
-from alphago.training.workers import group_player
 from alphago.training.workers.group_player import GroupPlayer, Task, Version
 from alphago.workers import jobs
 from alphago.workers.work import HAS_LEFT, WorkBench, WorkerRefused, build, to_publish
@@ -207,7 +207,7 @@ class TestAsynchronous:
                 made.append(self)
                 super().__init__(*parts, **options)
 
-        monkeypatch.setattr(group_player, "DeviceEvaluator", Counted)
+        monkeypatch.setattr(gpu, "DeviceEvaluator", Counted)
         with source(source_of(Local(device="host", a=honest), max_lag=0)) as games:
             first = iteration(games)
             games.publish(net_of(2), "float32")
