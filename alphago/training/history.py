@@ -3,8 +3,9 @@
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,21 @@ def number(row: Row, key: str) -> float | None:
     """Return the row's value of `key` as a float; None if it is missing, not a number, or not finite."""
     value = row.get(key)
     return float(value) if value is not None and is_number(value) and math.isfinite(value) else None
+
+
+def mean_over_time(rows: Sequence[Row], key: str) -> float | None:
+    """Return the mean of a metric over time, each value weighted by the seconds since the row before; None if unknown.
+
+    Args:
+        rows: consecutive rows of metrics.jsonl, oldest first.
+    """
+    pairs = []
+    for before, row in pairwise(rows):
+        value, began, ended = number(row, key), number(before, "seconds"), number(row, "seconds")
+        if value is not None and began is not None and ended is not None:
+            pairs.append((value, ended - began))
+    total = sum(seconds for _, seconds in pairs)
+    return sum(value * seconds for value, seconds in pairs) / total if total > 0 else None
 
 
 def limits(settings: Mapping[str, Any], row: Row) -> dict[str, tuple[float, float]]:

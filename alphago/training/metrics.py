@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from alphago.system.stopwatch import (
     TRANSFER,
     TREE,
 )
-from alphago.training.history import Row, number
+from alphago.training.history import Row, mean_over_time, number
 from alphago.training.source import GameSource
 
 WAITING = "waiting"  # threads of self-play wait for the last thread to finish the iteration
@@ -136,15 +135,11 @@ def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
     Raises:
         ValueError: if there are fewer than two rows, or they lack these metrics.
     """
-    spent = dict.fromkeys(WORK, 0.0)
-    for before, row in pairwise(rows):
-        seconds = (number(row, "seconds") or 0.0) - (number(before, "seconds") or 0.0)
-        for kind in WORK:
-            spent[kind] += seconds * (number(row, f"{kind}_share") or 0.0)
-    total = sum(spent.values())
+    shares = {kind: mean_over_time(rows, f"{kind}_share") or 0.0 for kind in WORK}
+    total = sum(shares.values())
     if total <= 0:
         raise ValueError(f"rows must be two or more iterations with shares of time, got {len(rows)} rows")
-    return {kind: seconds / total for kind, seconds in spent.items()}
+    return {kind: share / total for kind, share in shares.items()}
 
 
 def overhead(shares: Mapping[str, float]) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.system.settings import to_data
-from alphago.training.history import Row, limits, number
+from alphago.training.history import Row, limits, mean_over_time, number
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
 from alphago.training.runs.config import flat_settings
 from alphago.training.settings.run_settings import RunSettings
@@ -74,22 +74,13 @@ class Recent:
         """Return self-play's share of the time in the recent rows; None before training has begun."""
         if not self.rows or not number(self.rows[0], "steps"):
             return None
-        pairs = []
-        for before, row in pairwise(self.rows):
-            share, began, ended = number(row, "selfplay_share"), number(before, "seconds"), number(row, "seconds")
-            if share is not None and began is not None and ended is not None:
-                pairs.append((share, ended - began))
-        total = sum(seconds for _, seconds in pairs)
-        return sum(share * seconds for share, seconds in pairs) / total if total > 0 else None
+        return mean_over_time(self.rows, "selfplay_share")
 
     def processor_share(self) -> float | None:
         """Return the share of the recent rows' time in which the threads worked; None for less than SETTLED seconds."""
-        times = [0.0, *numbers(self.rows, "seconds")] if self.is_whole else numbers(self.rows, "seconds")
-        shares = numbers(self.rows, "processor_share")[-len(times) + 1 :]
-        spans = [after - before for before, after in pairwise(times)]
-        if len(shares) != len(spans) or sum(spans) < SETTLED:
-            return None
-        return sum(share * seconds for share, seconds in zip(shares, spans, strict=True)) / sum(spans)
+        rows = [{"seconds": 0.0}, *self.rows] if self.is_whole else self.rows
+        times = numbers(rows, "seconds")
+        return mean_over_time(rows, "processor_share") if times and times[-1] - times[0] >= SETTLED else None
 
     def training_share(self) -> float | None:
         """Return training's share of the time, as `selfplay_share`."""
