@@ -18,7 +18,7 @@ from alphago.nn.threads import Workers
 from alphago.training.batches import random_sample, to_device
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.learner import Learner
-from alphago.training.metrics import mean_shares, overhead
+from alphago.training.metrics import mean_shares
 from alphago.training.recipes import RECIPES
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.learning_settings import LearningSettings
@@ -183,7 +183,7 @@ def training(scale: Scale) -> Iterator[Figure]:
         return
     kind, share = max(shares.items(), key=lambda pair: pair[1])
     yield Figure("what bounds training", f"{kind} {share:.0%}")
-    rest = overhead(shares)
+    rest = 1 - shares["net"] - shares["optimizer"]
     yield Figure("neither inference nor gradient steps", f"{rest:.1%}", "at most 12%", rest <= 0.12)
     busy = [found for row in later if (found := number(row, "gpu_busy")) is not None]
     yield Figure("GPU busy in training", f"{np.mean(busy):.0%}" if busy else "nobody tells")

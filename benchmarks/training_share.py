@@ -10,7 +10,7 @@ from figures import Figures, add_option
 
 from alphago.nn.inference.hardware import describe_machine
 from alphago.training.history import read_history
-from alphago.training.metrics import mean_shares, overhead
+from alphago.training.metrics import mean_shares
 
 WANTED = 0.12  # at most
 WARM_UP = 2  # iterations
@@ -32,7 +32,7 @@ def main() -> None:
     print("share of training's wall time")
     for kind, share in sorted(shares.items(), key=lambda pair: -pair[1]):
         print(f"  {kind:<12} {share:7.1%}")
-    ratio = overhead(shares)
+    ratio = 1 - shares["net"] - shares["optimizer"]
     figures.add(f"{options.row}", 100 * ratio)
     figures.save()
     print(f"neither inference nor gradient steps: {ratio:.1%} (at most {WANTED:.0%} are wanted)")

@@ -31,7 +31,6 @@ WORK = (
     WAITING,
     OTHER,
 )
-NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 
 
 class Pace:
@@ -140,8 +139,3 @@ def mean_shares(rows: Sequence[Row]) -> dict[str, float]:
     if total <= 0:
         raise ValueError(f"rows must be two or more iterations with shares of time, got {len(rows)} rows")
     return {kind: share / total for kind, share in shares.items()}
-
-
-def overhead(shares: Mapping[str, float]) -> float:
-    """Return the share of the time that is neither inference nor gradient steps; `shares`: from `mean_shares`."""
-    return 1.0 - sum(shares[kind] for kind in NECESSARY)

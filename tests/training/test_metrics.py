@@ -16,7 +16,6 @@ from alphago.training.metrics import (
     bottleneck,
     game_metrics,
     mean_shares,
-    overhead,
     time_shares,
 )
 from tests.training.small_runs import GO, Small
@@ -78,7 +77,6 @@ def test_means_over_iterations() -> None:
     ]
     shares = mean_shares(rows)
     assert shares == pytest.approx(dict.fromkeys(WORK, 0.0) | {"net": 2.3 / 4, "optimizer": 0.25, "tree": 0.7 / 4})
-    assert overhead(shares) == pytest.approx(0.7 / 4)
     with pytest.raises(ValueError, match="rows must be two or more iterations"):
         mean_shares(rows[:1])
 
