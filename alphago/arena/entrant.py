@@ -210,6 +210,18 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     return source
 
 
+def checked_player(name: str, env: GameEnv) -> PlayerSource:
+    """Return the player called `name` as `resolve_player` does; raise EngineError for an engine that refuses the board.
+
+    Args:
+        env: the game, whose limits that only help self-play an engine does not know.
+    """
+    player = resolve_player(name, env)
+    if isinstance(player, Engine):
+        check_engine(require_go(env.match_variant(), player.name), player)
+    return player
+
+
 def network_file(name: str) -> Path | None:
     """Return the file or run folder of the network called `name`; None if no file is called so."""
     path = model_file(name)

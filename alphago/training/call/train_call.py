@@ -5,11 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.engine import Engine
-from alphago.arena.engine_player import check_engine
-from alphago.arena.entrant import resolve_player
+from alphago.arena.entrant import checked_player
 from alphago.env.game import GameEnv
-from alphago.env.games import require_go
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
 from alphago.system.settings import change, keywords, spread
@@ -207,9 +204,7 @@ def started(call: Call, settings: RunSettings, model: NeuralNet, config: dict[st
     for lesson in settings.lessons(env):  # raises for a board that the game does not support
         model.resized(lesson.env)  # raises for a board that the network does not support
     if settings.until is not None:
-        player = resolve_player(settings.until.name, env)
-        if isinstance(player, Engine):
-            check_engine(require_go(env.match_variant(), player.name), player)
+        checked_player(settings.until.name, env)
     return Start(settings, model, config, make_watched(settings.watch, env), **more)
 
 

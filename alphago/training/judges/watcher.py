@@ -6,21 +6,19 @@ earned the time for it; a match has fewer games if the time does not suffice for
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 
 from alphago.arena.engine import Engine, EngineError
-from alphago.arena.engine_player import check_engine
-from alphago.arena.entrant import Entrant, resolve_player
+from alphago.arena.entrant import Entrant, checked_player, resolve_player
 from alphago.arena.match import play_match
 from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
-from alphago.env.games import require_go
 from alphago.exams.grades import compute_grade
 from alphago.exams.grading import BLUNDER, answer_all, exam_game, mark
 from alphago.exams.positions import find_exam
@@ -92,11 +90,7 @@ def watched_by_name(text: str, env: GameEnv) -> Watched:
     name, readouts = split_readouts(text)
     if name.partition(":")[0] == EXAM:
         return WatchedExam(name, readouts, env)
-    watched = WatchedOpponent(name, readouts, env)
-    player = watched.entrant("cpu").player
-    if isinstance(player, Engine):
-        check_engine(require_go(env.match_variant(), player.name), player)
-    return watched
+    return WatchedOpponent(name, readouts, env)
 
 
 class WatchedExam:
@@ -139,7 +133,7 @@ class WatchedExam:
 class WatchedOpponent:
     """An opponent that tests a run's networks by matches; see `Watched`.
 
-    Raises the errors of `resolve_player` if the opponent does not exist or does not play the game.
+    Raises the errors of `checked_player` if the opponent does not exist or does not play the game.
 
     Args:
         opponent: a player's name, as for `evaluate`.
@@ -151,11 +145,10 @@ class WatchedOpponent:
         self.opponent = opponent
         self.readouts = readouts
         self.name = f"{opponent}@{readouts}"
-        self._entrants: dict[str, Entrant] = {}  # by device
-        self.env = env
+        player = checked_player(opponent, env)
         # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
-        if isinstance(self.entrant("cpu").player, (PlayoutSettings, Engine)):
-            self.env = env.match_variant()
+        self.env = env.match_variant() if isinstance(player, (PlayoutSettings, Engine)) else env
+        self._entrants = {"cpu": Entrant(player, readouts, SEARCH)}  # by device
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
@@ -232,14 +225,14 @@ class WatchTask:
 
     Attributes:
         spent: seconds of all its tests.
-        tested: the run's progress, 0 .. 1, at the latest test; None before the first.
+        tested: the run's progress, 0 .. 1, at the latest test; -1 before the first.
         network: the run's number of iterations at the latest test; -1 before the first.
         whole, least: seconds of a whole test, and of the smallest part of one, by the latest test.
     """
 
     watched: Watched
     spent: float = 0.0
-    tested: float | None = None
+    tested: float = -1.0
     network: int = -1
     whole: float = 0.0
     least: float = 0.0
@@ -277,65 +270,52 @@ class Watcher(Judge[Run]):
         """Seconds of watching that `share` allows so far."""
         return self.share / (1 - self.share) * self.trained  # `share` of the sum of training and watching
 
-    @property
-    def left(self) -> float:
-        """Seconds of watching that are allowed before the run's end; negative if more were spent."""
-        return (1 - AT_THE_END) * self.earned - self.spent
-
     def due(self, run: Run) -> bool:
         """Return whether a test should begin."""
         self.trained = run.clock.seconds
-        if run.is_over:
-            return any(task.network != run.counts.iterations for task in self.tasks)
-        return self.next_task(run.progress) is not None
+        return self.next_test(run.progress, run.counts.iterations, is_over=run.is_over) is not None
 
-    def next_task(self, progress: float) -> WatchTask | None:
-        """Return the task with the least time spent of those that have tested no network in this part of the run.
+    def next_test(self, progress: float, network: int, *, is_over: bool) -> tuple[WatchTask, float] | None:
+        """Return the task whose test is due, and the seconds that the test may take.
+
+        It is the task with the least time spent of those that have tested no network in this part of the run.  At the
+        run's end all tasks test the last network, those of quick tests first, each with an equal part of the time left:
+        what they leave of their parts is divided among the others.
 
         Args:
             progress: the run's progress, 0 .. 1; a prolonged run has less than before.
+            network: the run's number of iterations.
+            is_over: whether the run is over.
 
         Returns:
             None if there is none, or if the time for its test is not earned: that of a whole test, or once LONGEST of
             the run has passed since the latest test, that of the smallest part.
         """
+        if is_over:
+            tasks = [task for task in self.tasks if task.network != network]
+            left = (self.earned - self.spent) / max(1, len(tasks))
+            return (min(tasks, key=lambda task: task.whole), left) if tasks else None
         part = int(POINTS * progress)
-        waiting = [task for task in self.tasks if task.tested is None or int(POINTS * task.tested) != part]
-        if not waiting:
+        tasks = [task for task in self.tasks if int(POINTS * task.tested) != part]
+        if not tasks:
             return None
-        task = min(waiting, key=lambda task: task.spent)
-        was_lately = task.tested is not None and task.tested <= progress < task.tested + LONGEST
+        task = min(tasks, key=lambda task: task.spent)
+        was_lately = task.tested <= progress < task.tested + LONGEST
         price = task.whole if was_lately else task.least
-        return task if self.left >= max(SHORTEST, price) else None
+        left = (1 - AT_THE_END) * self.earned - self.spent
+        return (task, left) if left >= max(SHORTEST, price) else None
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Run the tests that are due, with the run's clock stopped; return False if `stop` was set first."""
         self.trained = run.clock.seconds
-        standing, progress = run.standing, run.progress
-        tests = self.last_tests(run.counts.iterations) if run.is_over else self.due_tests(progress)
+        standing, progress, network, is_over = run.standing, run.progress, run.counts.iterations, run.is_over
         with run.clock.stopped(), EXAMINATION:
-            for task, seconds in tests:
+            while found := self.next_test(progress, network, is_over=is_over):
+                task, seconds = found
                 if not self.test(task, run, standing, seconds, stop):
                     return False
-                task.tested, task.network = progress, run.counts.iterations
+                task.tested, task.network = progress, network
         return True
-
-    def due_tests(self, progress: float) -> Iterable[tuple[WatchTask, float]]:
-        """Yield each task whose test is due, with the seconds that the test may take."""
-        while (task := self.next_task(progress)) is not None:
-            yield task, self.left
-
-    def last_tests(self, network: int) -> Iterable[tuple[WatchTask, float]]:
-        """Yield the tasks that have not tested the run's last network, each with an equal part of the time left.
-
-        Tasks of quick tests come first: what they leave of their parts is divided among the others.
-
-        Args:
-            network: the run's number of iterations.
-        """
-        tasks = [task for task in self.tasks if task.network != network]
-        for number, task in enumerate(sorted(tasks, key=lambda task: task.whole)):
-            yield task, (self.earned - self.spent) / (len(tasks) - number)
 
     def test(
         self, task: WatchTask, run: Run, standing: Mapping[str, float], seconds: float, stop: threading.Event
@@ -358,7 +338,7 @@ class Watcher(Judge[Run]):
             failure = f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}"
         took = self.clock() - began
         self.spent += took
-        counted = took if task.tested is not None else min(took, SHORTEST)  # the first test may have compiled
+        counted = took if task.tested >= 0 else min(took, SHORTEST)  # the first test may have compiled
         task.spent += counted
         if failure:
             run.note(failure)
@@ -391,6 +371,5 @@ class Watcher(Judge[Run]):
             return
         self.spent, self.tests = state["spent"], state["tests"]
         least = min((saved["spent"] for saved in state["tasks"].values()), default=0.0)
-        for task in self.tasks:
-            for name, value in state["tasks"].get(task.watched.name, {"spent": least}).items():
-                setattr(task, name, value)
+        known = [state["tasks"].get(task.watched.name, {"spent": least}) for task in self.tasks]
+        self.tasks = [WatchTask(task.watched, **fields) for task, fields in zip(self.tasks, known, strict=True)]

@@ -321,6 +321,7 @@ class TestMatches:
     def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         engine = Engine("gone", (sys.executable, "-c", ""), at_once=1)
         monkeypatch.setattr("alphago.arena.entrant.find_player", lambda name: engine)
+        monkeypatch.setattr("alphago.arena.entrant.check_engine", lambda *_: None)  # it fails later
         stop = threading.Event()
         with pytest.raises(EngineError):
             WatchedOpponent("gone", 0, ENV).test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=stop)
