@@ -73,7 +73,6 @@ class JobPool:
         self.live: dict[str, int] = {}  # by worker that is there, the number of jobs that it does at the same time
         self.refused: set[str] = set()  # workers that cannot do the run's work
         self.jobs: dict[str, Job] = {}
-        self.works: dict[str, bytes] = {}  # works that the thread has yet to publish
         self.sentences: list[str] = []  # for `news`
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()  # by worker
@@ -149,7 +148,7 @@ class JobPool:
         name = f"{self.session}-w{next(self.numbers)}"
         work = to_publish(kind, data, exact=exact)
         with self.lock:
-            self.works[name] = work
+            self.transport.publish(name, work, {job.work for job in self.jobs.values()})
         return name
 
     def submit(self, work: str, data: bytes, hand_back: Callable[[bytes], int]) -> None:
@@ -206,7 +205,7 @@ class JobPool:
             self.transport.close()
 
     def step(self) -> None:
-        """Take answers, publish new works, and give jobs to workers that are free."""
+        """Take answers, and give jobs to workers that are free."""
         there = self.transport.workers()
         with self.lock:
             self._notice(there)
@@ -214,9 +213,6 @@ class JobPool:
         with self.lock:
             for answer in answers:
                 self._take(answer)
-            for name in list(self.works):
-                needed = {job.work for job in self.jobs.values()}
-                self.transport.publish(name, self.works.pop(name), needed)
             self._give()
 
     def _notice(self, there: dict[str, int]) -> None:

@@ -180,7 +180,9 @@ class JobAnswer(NamedTuple):
 
 
 class Transport(Protocol):
-    """Carries works and jobs to workers, which come and go, and carries answers back; one thread calls its methods.
+    """Carries works and jobs to workers, which come and go, and carries answers back.
+
+    One thread calls its methods; another one may call `publish`, but not while a job is given.
 
     Attributes:
         is_own: whether this process starts the workers, so that their coming is no news.
