@@ -7,15 +7,15 @@ On a GPU each thread has an evaluator, which is reused with the weights of other
 
 import threading
 import zlib
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.network_digest import check_network, network_digest
-from alphago.nn.inference.cpu import compiled_evaluator, compiled_network
+from alphago.mcts.network_digest import check_network
+from alphago.nn.inference.cpu import compiled_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import own_thread
@@ -30,55 +30,29 @@ FASTEST = 1  # level of zlib
 LOCAL = threading.local()  # on a GPU: the thread's `evaluator`, and the network `net` whose weights it has
 
 
-@dataclass(kw_only=True)
-class Message:
-    """Plain data for JSON, and games; games that have travelled do not have their GameEnv."""
+class GroupMessage(NamedTuple):
+    """A group of games on its way: a task to continue it by the moves left in its state, or the answer.
 
+    Attributes:
+        state: the result of `Group.state`; in a task also "end" and "step" of the range of the games' numbers, of which
+            state["next"] is the first that has not begun.
+        games: the games in progress, in an answer also the finished games.  After the way they have no GameEnv.
+        work: in an answer the numbers of "moves" and "readouts", and "seconds" by kind of work; {} in a task.
+    """
+
+    state: dict[str, Any]
     games: list[GameRecord]
+    work: Mapping[str, Any]
 
     def to_bytes(self) -> bytes:
-        plain = {name: value for name, value in vars(self).items() if name != "games"}
+        plain = self.state, self.work
         return zlib.compress(pack(plain, to_arrays(self.games)), FASTEST)  # since policies are mostly zeros
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Return the message that `to_bytes` converted."""
-        plain, arrays = unpack(zlib.decompress(data))
-        return cls(games=read_arrays(arrays), **plain)
-
-
-@dataclass(kw_only=True)
-class Task(Message):
-    """A task: continue a group of games by the moves left in its state.
-
-    games: the games in progress.
-
-    Attributes:
-        end, step: end and step of the range of the games' numbers; state["next"] is the first number that has not
-            begun.
-        state: the result of `Group.state`.
-    """
-
-    end: int
-    step: int
-    state: dict[str, Any]
-
-
-@dataclass(kw_only=True)
-class Played(Message):
-    """The answer to a task: the group's new state and games, and the work that was done.
-
-    games: the games in progress, then the finished games.
-
-    Attributes:
-        moves, readouts: numbers of moves and simulations.
-        seconds: seconds by kind of work.
-    """
-
-    state: dict[str, Any]
-    moves: int
-    readouts: int
-    seconds: dict[str, float]
+        (state, work), arrays = unpack(zlib.decompress(data))
+        return cls(state, read_arrays(arrays), work)
 
 
 class Version(NamedTuple):
@@ -99,19 +73,6 @@ class Version(NamedTuple):
     seed: int
     check: str | None
     compiled: bytes = b""
-
-    @classmethod
-    def of(
-        cls, env: GameEnv, settings: SelfPlaySettings, evaluator: Evaluator, *, exact: bool, **more: Any
-    ) -> "Version":
-        """Return the version whose network is that of the evaluator, which computes on a CPU.
-
-        Args:
-            exact: whether a worker's results must be those of this machine.
-            more: net, dtype and seed.
-        """
-        check = network_digest(env, evaluator) if exact else None
-        return cls(env, settings, check=check, compiled=compiled_network(evaluator), **more)
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
@@ -184,36 +145,31 @@ class GroupPlayer(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():
-            played = self.play(Task.from_bytes(job), stop)
+            played = self.play(GroupMessage.from_bytes(job), stop)
         return None if played is None else played.to_bytes()
 
-    def play(self, task: Task, stop: threading.Event) -> Played | None:
+    def play(self, task: GroupMessage, stop: threading.Event) -> GroupMessage | None:
         """Play a task's moves until they are played or `stop` is set, and return what was played.
 
         Returns:
             None if `stop` was set and the search keeps its trees, which another worker would not have: the task must
             then be done again from its beginning.
         """
-        version = self.version
+        version, state = self.version, task.state
         group = Group(
             version.env,
             self.evaluator(),
             version.settings,
-            len(task.state["slots"]),
+            len(state["slots"]),
             seed=version.seed,
-            numbers=range(task.state["next"], task.end, task.step),
+            numbers=range(state["next"], state["end"], state["step"]),
         )
-        group.restore(task.state, iter(task.games))
+        group.restore(state, iter(task.games))
         group.play(stop)
         if group.left and version.settings.search.keeps_trees:
             return None
-        return Played(
-            state=group.state(),
-            games=group.records(),
-            moves=group.moves,
-            readouts=group.readouts_done,
-            seconds=group.stopwatch.take(),
-        )
+        work = {"moves": group.moves, "readouts": group.readouts_done, "seconds": group.stopwatch.take()}
+        return GroupMessage(group.state(), group.records(), work)
 
 
 def device_for(version: Version, device: str) -> str:

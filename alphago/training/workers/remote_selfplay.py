@@ -13,6 +13,8 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.network_digest import network_digest
+from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -22,7 +24,7 @@ from alphago.training.group import GroupPlan
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import NO_LIMIT, SelfPlaySettings
 from alphago.training.source import MakeSource
-from alphago.training.workers.group_player import GroupPlayer, Played, Task, Version
+from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
 from alphago.workers.crew import Crew, make_crew
 from alphago.workers.jobs import JobPool
 
@@ -60,20 +62,20 @@ class RemoteGroup(GroupPlan):
         """Whether the group has no game left."""
         return not self.numbers and not self.games
 
-    def task(self) -> Task:
+    def task(self) -> GroupMessage:
         """Return the task to play the group's moves left."""
-        state = {**self.state(), "finished": 0}
-        return Task(end=self.numbers.stop, step=self.numbers.step, state=state, games=self.games)
+        state = {**self.state(), "finished": 0, "end": self.numbers.stop, "step": self.numbers.step}
+        return GroupMessage(state, self.games, {})
 
-    def take_in(self, played: Played) -> None:
+    def take_in(self, played: GroupMessage) -> None:
         """Continue from what a worker has played; finished games are kept for `take`."""
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
         records = iter([replace(record, env=self.env) for record in played.games])
         self.restore_slots(played.state["slots"], records)  # takes the games in progress, which come first
         self.add_finished(records)  # takes the finished games
-        self.moves += played.moves
-        self.readouts_done += played.readouts
+        self.moves += played.work["moves"]
+        self.readouts_done += played.work["readouts"]
 
 
 class RemoteSelfPlay(SelfPlay):
@@ -129,14 +131,13 @@ class RemoteSelfPlay(SelfPlay):
         """Give the workers a new version of the network for their next tasks; see `GameSource.publish`."""
         super().publish(net, dtype)
         assert self.evaluator is not None
-        version = Version.of(
-            self.env, self.settings, self.evaluator, exact=self.exact, net=net, dtype=dtype, seed=self.seed
-        )
-        version_bytes = version.to_bytes()
+        check = network_digest(self.env, self.evaluator) if self.exact else None
+        compiled = compiled_network(self.evaluator)
+        version = Version(self.env, self.settings, net, dtype, self.seed, check, compiled).to_bytes()
         with self.pool.lock:
             self.published += 1
             self.learns = False
-            self.work = self.pool.publish(GroupPlayer, version_bytes, exact=self.exact)
+            self.work = self.pool.publish(GroupPlayer, version, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
         """Begin an iteration, as `SelfPlay.begin` does."""
@@ -197,19 +198,19 @@ class RemoteSelfPlay(SelfPlay):
 
         number: the group's index in `groups`.
         """
-        played = Played.from_bytes(answer)
+        played = GroupMessage.from_bytes(answer)
         lag = self.published - self.in_flight.pop(number) + self._wait_of()  # when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
             self.groups[number].take_in(played)
             self.done += 1
-            self.spent.update(played.seconds)
+            self.spent.update(played.work["seconds"])
             self.lags.append(lag)
         if self.max_lag is not None:
             self._submit(number)
         self.has_arrived.set()
-        return played.moves
+        return int(played.work["moves"])
 
     def take(self) -> list[GameRecord]:
         with self.pool.lock:

@@ -17,7 +17,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.watch.plots import TRAINING
-from alphago.training.workers.group_player import GroupPlayer, Task, Version
+from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
 from alphago.workers import jobs
 from alphago.workers.work import HAS_LEFT, WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
@@ -242,9 +242,9 @@ class TestTasks:
         settings = SelfPlaySettings(readouts=4, search=Gumbel(), games_in_flight=2, groups=1)
         return Version(GO, settings, NET, "float32", 3, check)
 
-    def task(self, left: int) -> Task:
+    def task(self, left: int) -> GroupMessage:
         state = {"next": 0, "left": left, "readouts": 4, "resign_threshold": None, "capacity": 2, "finished": 0}
-        return Task(end=2, step=1, state={**state, "slots": [None, None]}, games=[])
+        return GroupMessage({**state, "slots": [None, None], "end": 2, "step": 1}, [], {})
 
     def test_a_worker_that_leaves_answers_with_its_last_move(self) -> None:
         """Another goes on from there, and all in all it is one game."""
@@ -253,7 +253,8 @@ class TestTasks:
         first = player.play(self.task(2), stop)
         assert whole is not None
         assert first is not None
-        rest = player.play(Task(end=2, step=1, state={**first.state, "left": 2}, games=first.games), stop)
+        state = {**first.state, "left": 2, "end": 2, "step": 1}
+        rest = player.play(GroupMessage(state, first.games, {}), stop)
         assert rest is not None
         assert rest.state == whole.state
         assert_same_games(rest.games, whole.games)
