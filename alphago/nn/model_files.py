@@ -167,15 +167,19 @@ def write_network(
         "net": json.dumps(config),
         "extra": json.dumps(dict(extra)),
     }
-    # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
-    copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
-    description["digest"] = content_digest(copies, description)
     try:
-        write_atomic(user_path(path), tensors_to_bytes(copies, description))
+        write_atomic(user_path(path), sealed_bytes(tensors, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
         failure.errno = error.errno  # an exception that is made from a text has no errno
         raise failure from error
+
+
+def sealed_bytes(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, str]) -> bytes:
+    """Return the contents of a safetensors file, whose header has the texts by name, and the digest of all."""
+    # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
+    copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    return tensors_to_bytes(copies, {**texts, "digest": content_digest(copies, texts)})
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:
@@ -276,10 +280,17 @@ def read_texts(path: str | PathLike[str]) -> Mapping[str, Any]:
 def read_whole(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]]:
     """Return a safetensors file's tensors, and the texts in its header; raise ModelError if they cannot be read."""
     with explain_errors(path):
-        data = read_file(Path(path), MOST_BYTES)
-        tensors = tensors_from(data)
-        header = data[8 : 8 + int.from_bytes(data[:8], "little")]
-        return tensors, json.loads(header).get("__metadata__") or {}
+        return read_sealed(read_file(Path(path), MOST_BYTES))
+
+
+def read_sealed(data: bytes) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]]:
+    """Return the tensors, and the texts in the header, from the contents of a safetensors file.
+
+    The texts have the "digest", which is not compared; raises what safetensors and JSON raise for damaged data.
+    """
+    tensors = tensors_from(data)
+    header = data[8 : 8 + int.from_bytes(data[:8], "little")]
+    return tensors, json.loads(header).get("__metadata__") or {}
 
 
 @contextmanager

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CONFIG = "config.json"
 COPY = "config.copy.json"
 MOST_BYTES = 2**26  # largest config that is read
-VERSION = 4  # of all files of a run
+VERSION = 5  # of all files of a run
 FIELDS: dict[str, tuple[type, ...]] = {
     "version": (int,),
     "game": (str,),

@@ -16,11 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import torch
-from safetensors.torch import load as tensors_from
 
-from alphago.nn.model_files import LATEST, ModelError, read_weights
+from alphago.nn.model_files import (
+    LATEST,
+    ModelError,
+    content_digest,
+    read_sealed,
+    read_weights,
+    sealed_bytes,
+)
 from alphago.nn.net import NeuralNet
-from alphago.nn.tensor_bytes import tensors_to_bytes
 from alphago.records.record import GameRecord, read_arrays, records_to_bytes
 from alphago.system.files import LOCK, explain_os_error, lock, read_file, set_aside, write_atomic
 from alphago.system.npz import read_npz
@@ -320,25 +325,15 @@ class RunFolder:
 
     def has_weights(self, net: NeuralNet) -> bool:
         """Return whether weights.safetensors is sound and holds the weights of `net`."""
-        try:
+        with contextlib.suppress(ModelError, OSError):
             tensors, _ = read_weights(self.path / LATEST)
-        except (ModelError, OSError):
-            return False
-        weights = net.state_dict()
-        return tensors.keys() == weights.keys() and all(
-            torch.equal(tensors[name], weights[name].cpu()) for name in weights
-        )
+            return content_digest(tensors, {}) == content_digest(net.state_dict(), {})
+        return False
 
 
 def to_bytes(state: State) -> bytes:
     """Return the contents of a safetensors file with a state."""
-    # Tensors are copied, since safetensors refuses tensors that share memory or are not contiguous.
-    tensors = {
-        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
-        for name, tensor in state.tensors.items()
-    }
-    text = json.dumps(state.data)
-    return tensors_to_bytes(tensors, {"data": text, "digest": digest(tensors, text)})
+    return sealed_bytes(state.tensors, {"data": json.dumps(state.data)})
 
 
 def state_from_bytes(data: bytes) -> State:
@@ -348,26 +343,14 @@ def state_from_bytes(data: bytes) -> State:
         ValueError: if they are damaged; the message continues a sentence that begins with the file's name.
     """
     try:
-        header_size = int.from_bytes(data[:8], "little")  # as in any safetensors file
-        header = json.loads(data[8 : 8 + header_size])["__metadata__"]
-        tensors = tensors_from(data)
-        is_sound = header["digest"] == digest(tensors, header["data"])
+        tensors, texts = read_sealed(data)
+        is_sound = texts["digest"] == content_digest(tensors, texts)
+        state = State(tensors, json.loads(texts["data"]))
     except Exception as error:  # damaged bytes can fail in any way
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not is_sound:
         raise ValueError("is damaged (its digest differs)")
-    return State(tensors, json.loads(header["data"]))
-
-
-def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
-    """Return a hash of the tensors' names, dtypes, shapes and values, and of `text`."""
-    seal = hashlib.blake2b(text.encode(), digest_size=16)
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        seal.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
-        if tensor.numel():
-            seal.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
-    return seal.hexdigest()
+    return state
 
 
 def is_free(path: Path) -> bool:

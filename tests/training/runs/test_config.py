@@ -47,7 +47,7 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            (lambda config: config.update(version=3), "is of another version (it must be 4, got 3)"),
+            (lambda config: config.update(version=4), "is of another version (it must be 5, got 4)"),
             (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
             (lambda config: config["settings"].pop("until"), "has settings of another version ('until')"),
             (lambda config: config.pop("changes"), "is of another version, or incomplete (changes)"),
