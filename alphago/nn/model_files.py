@@ -30,7 +30,7 @@ from alphago.nn.katago.stream import GZIP, KataGoFile
 from alphago.nn.parts import SLOTS, fits_game, game_structure
 from alphago.nn.tensor_bytes import tensors_to_bytes
 from alphago.system.files import check_regular, read_file, user_path, write_atomic
-from alphago.system.validation import check_int, is_int, near_names, shortened, shown
+from alphago.system.validation import check_int, near_names, shortened, shown
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
@@ -412,27 +412,6 @@ def check_modules(
         is_default = slot not in custom and slot not in parts
         if is_default and module is not None:
             raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
-
-
-def check_tower_size(
-    path: str | PathLike[str], tensors: Mapping[str, torch.Tensor], tower_height: Any, channels: Any
-) -> None:
-    """Raise ModelError if the file has too few weights for a tower of this size.
-
-    This is checked before the tower is built, so that a damaged file cannot make it allocate much memory.
-
-    Args:
-        tensors: the tensors in the file `path`.
-    """
-    held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
-    fits = False
-    if is_int(tower_height, 0) and is_int(channels, 0):
-        entry, block = 9 * channels, 2 * 9 * channels**2  # fewest weights of the 3x3 convolutions of entry and block
-        enough_weights = entry + tower_height * block <= held
-        fits = enough_weights and tower_height <= len(tensors)  # the latter because `channels` may be 0
-    if not fits:
-        size = f"{shortened(tower_height)} blocks x {shortened(channels)} channels"
-        raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
 
 
 def check_tensors(

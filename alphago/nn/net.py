@@ -420,12 +420,12 @@ def load_model(
     config = description["net"]
     model_files.check_game_fits(path, description, env)
     model_files.check_modules(path, config, modules)
-    if base_net is None and "base_net" not in config["parts"]:
-        model_files.check_tower_size(path, tensors, config["tower_height"], config["channels"])
+    sizes = {"channels": config["channels"], "height": config["tower_height"], "pooled": bool(config["size_free"])}
+    tower = {"part": ResidualTower.__name__, "planes": env.planes, **sizes}  # the default base
     try:
-        for slot, part in config["parts"].items():
+        for slot, part in {"base_net": tower, **config["parts"]}.items():
             if modules[slot] is None:
-                modules[slot] = parts.build_part_for(part, parts.strip_prefix(tensors, f"{slot}."))
+                parts.check_part(part, parts.strip_prefix(tensors, f"{slot}."))
         net = build_net(config, env, **modules)
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # the description is damaged
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error

@@ -100,14 +100,8 @@ def build_part(description: Mapping[str, object]) -> nn.Module:
     return PARTS[name](**arguments)
 
 
-def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
-    """Return `build_part(description)`, after checking that its weights have the shapes of `tensors`.
-
-    The shapes are checked before memory for the weights is allocated.
-
-    Raises:
-        ValueError: for other shapes or a damaged description.
-    """
+def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Tensor]) -> None:
+    """Raise ValueError unless a part that is described has the weights `tensors`; no memory is taken for weights."""
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
     try:
@@ -119,7 +113,6 @@ def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torc
         found = list(tensors[name].shape) if name in tensors else "none"
         if found != list(shape):
             raise ValueError(f"{description['part']}'s weight {name} must have shape {list(shape)}, got {found}")
-    return build_part(description)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import fx, nn
+from torch import nn
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
@@ -193,8 +193,6 @@ class NetEvaluator(RunEvaluator):
             single forward pass computes everything.
         where: the device that computes the network, "cpu", "cuda" or "host" (see
             `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
-        before: a NetEvaluator of an earlier version of the network, which then need not be traced again on a CPU; any
-            other object is ignored.
 
     Raises:
         ValueError: for a network whose weights are not finite, and if `form` cannot compute it on this machine.
@@ -213,7 +211,6 @@ class NetEvaluator(RunEvaluator):
         form: str | None = None,
         forecasts: bool = False,
         where: str = "cpu",
-        before: object = None,
     ) -> None:
         if form not in (None, *FORMS):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
@@ -224,7 +221,6 @@ class NetEvaluator(RunEvaluator):
             value_outputs, columns = ForecastOutputs(value), 2 + height * width  # value, score, ownership
         frozen = frozen_parts(base_net, value_outputs, policy)
         if where == "cpu":
-            frozen.graphs = list(before.graphs) if isinstance(before, NetEvaluator) else []
             with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
                 compiled = choose_form(frozen, env, choose_dtype(dtype), form)
         else:
@@ -233,7 +229,6 @@ class NetEvaluator(RunEvaluator):
         run = compiled.run
         super().__init__(env, in_blocks(run) if exact else run, dtype_name(compiled.dtype), compiled.form, columns)
         self.where = where
-        self.graphs: list[fx.GraphModule] = frozen.graphs  # for an evaluator that is made with this one as `before`
         # The model that `compiled_network` sends; `compiled_evaluator` makes exact evaluators without forecasts of it.
         is_sent = exact and not self.makes_forecasts
         self.model = run.many if is_sent and isinstance(run, OpenVinoModel) else None

@@ -13,7 +13,7 @@ from torch import fx, nn
 from alphago.env.game import GameEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.frozen_net import Frozen, Outputs, example_planes, outputs_agree
-from alphago.nn.inference.fusion import fold_batch_norms, folded_state
+from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import fastest_float, has_int8_products
 from alphago.nn.inference.int8 import calibration_planes, input_ranges
 from alphago.nn.threads import one_torch_thread
@@ -126,37 +126,15 @@ def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs
 
 
 def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> list[fx.GraphModule]:
-    """Return base, value and policy as graphs with batch norms folded into convolutions: `frozen.graphs`.
-
-    Tracing takes as long as compiling a small network.  Where there are graphs of an earlier version of the network,
-    they get its new weights instead.
+    """Return base, value and policy as graphs with batch norms folded into convolutions.
 
     Raises:
         ValueError: if the graphs' outputs for the first BATCH_SIZE of `planes` differ from `expected`.
     """
-    planes = planes[:BATCH_SIZE]
-    if frozen.graphs and not renew_graphs(frozen, planes, expected):
-        frozen.graphs = []
-    if not frozen.graphs:
-        frozen.graphs = [fold_batch_norms(part) for part in list_parts(frozen)]
-        if not outputs_agree(Frozen(*frozen.graphs)(planes), expected, ROUNDING[torch.float32]):
-            raise ValueError("the traced network gives other results")
-    return frozen.graphs
-
-
-def renew_graphs(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> bool:
-    """Give the network's weights to graphs of an earlier version; return whether these then give its results."""
-    try:
-        for graph, part in zip(frozen.graphs, list_parts(frozen), strict=True):
-            # Compiled networks may still read the tensors of the earlier version, so these are replaced.
-            graph.load_state_dict(folded_state(graph, part), assign=True)
-        return outputs_agree(Frozen(*frozen.graphs)(planes), expected, ROUNDING[torch.float32])
-    except Exception:  # the graphs are of another network, or of another board
-        return False
-
-
-def list_parts(frozen: Frozen) -> tuple[nn.Module, nn.Module, nn.Module]:
-    return frozen.base_net, frozen.value, frozen.policy
+    graphs = [fold_batch_norms(part) for part in (frozen.base_net, frozen.value, frozen.policy)]
+    if not outputs_agree(Frozen(*graphs)(planes[:BATCH_SIZE]), expected, ROUNDING[torch.float32]):
+        raise ValueError("the traced network gives other results")
+    return graphs
 
 
 def in_blocks(run: Run) -> Run:

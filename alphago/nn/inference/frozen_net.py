@@ -5,7 +5,7 @@ import threading
 from typing import TypeVar
 
 import torch
-from torch import fx, nn
+from torch import nn
 
 from alphago.env.game import GameEnv
 
@@ -22,12 +22,7 @@ class Frozen(nn.Module):
 
     Args:
         heads_dtype: the dtype in which value and policy compute; it may differ from the base's.
-
-    Attributes:
-        graphs: the parts as traced by torch.fx, of an earlier version of the network, to be used again; else empty.
     """
-
-    graphs: list[fx.GraphModule]
 
     def __init__(
         self, base_net: nn.Module, value: nn.Module, policy: nn.Module, *, heads_dtype: torch.dtype = torch.float32
@@ -37,7 +32,6 @@ class Frozen(nn.Module):
         self.value = value
         self.policy = policy
         self.heads_dtype = heads_dtype
-        self.graphs = []
 
     def forward(self, planes: torch.Tensor) -> Outputs:
         features = self.base_net(planes).to(self.heads_dtype)

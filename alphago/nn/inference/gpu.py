@@ -183,8 +183,8 @@ def make_evaluator(
         device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
             "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
         exact: as in NetEvaluator; ignored on a GPU.
-        before: as in NetEvaluator.  On a GPU an evaluator of a network with the same shapes, game and dtype gets the
-            weights of this network and is returned, so that its buffers and CUDA graphs remain.
+        before: on a GPU, an evaluator of a network with the same shapes, game and dtype, which gets the weights of this
+            network and is returned, so that its buffers and CUDA graphs remain; any other object is ignored.
     """
     where = find_device(env, device)
     if where != "cpu":
@@ -197,4 +197,4 @@ def make_evaluator(
         except (Unsuited, MemoryError):
             if device != "auto":
                 raise
-    return NetEvaluator(env, *parts, dtype=dtype, exact=exact, before=before)
+    return NetEvaluator(env, *parts, dtype=dtype, exact=exact)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, load_model
-from alphago.nn.inference import cpu_forms, openvino
+from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import FORMS, choose_form
 from alphago.nn.inference.frozen_net import frozen_parts
@@ -155,30 +155,6 @@ def test_a_form_that_fails_or_gives_other_results_is_not_taken(form, dtype):
         assert chosen == [torch_dtype, "modules"]
         _, *chosen = choose_form(frozen, net.env, torch_dtype, forms=dict.fromkeys(FORMS, form))
         assert chosen == [torch.float32, "modules"]
-
-
-def test_new_weights_need_no_new_graphs(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if they were traced again; the evaluator of the old weights, whose graphs they are, stays as it is."""
-    nets = [lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8), seed=seed) for seed in (1, 2, 3)]
-    batch, slots = compared_batch(GoEnv(5)), np.arange(100)
-    before = computed(nets[0], "float32", form)
-    expected = evaluate(before, batch, slots)
-    if form != "modules":
-        monkeypatch.setattr(cpu_forms, "fold_batch_norms", fails)
-    for net in nets[1:]:
-        made = snapshot(net, "float32", form=form, before=before)
-        check_agreement(made, net)
-        for results, right in zip(evaluate(before, batch, slots), expected, strict=True):
-            np.testing.assert_array_equal(results, right)
-        # A model for one position is compiled only now, from the weights that it had.
-        np.testing.assert_allclose(evaluate(before, batch, slots[:1])[0], expected[0][:1], atol=1e-5)
-        before, expected = made, evaluate(made, batch, slots)
-
-
-def test_graphs_of_another_network_are_not_used(form: str) -> None:
-    before = computed(lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8)), "float32", form)
-    other = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
-    check_agreement(snapshot(other, "float32", form=form, before=before), other)
 
 
 @DTYPES
