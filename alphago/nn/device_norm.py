@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from alphago.cuda.backend import find_backend
 from alphago.cuda.contract import Backend, BackendMissing, Kernels
@@ -107,19 +107,12 @@ def address(argument: object) -> object:
     return argument.data_ptr() if isinstance(argument, torch.Tensor) else argument
 
 
-class DeviceContext(FunctionCtx):
-    """What DeviceNormRelu keeps from the forward pass for the backward pass."""
-
-    saved_tensors: tuple[torch.Tensor, ...]
-    has_added: bool
-
-
 class DeviceNormRelu(torch.autograd.Function):
     """The autograd function of `alphago.nn.passes.norm_relu` on a GPU."""
 
     @staticmethod
     def forward(
-        ctx: DeviceContext,
+        ctx: Any,
         features: torch.Tensor,
         added: torch.Tensor | None,
         weight: torch.Tensor,

@@ -7,13 +7,13 @@ float32 on the CPU it uses compiled kernels (alphago.nn.kernels.norm); on a GPU 
 (alphago.nn.device_norm); otherwise it uses torch.
 """
 
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.autograd.function import FunctionCtx, once_differentiable
+from torch.autograd.function import once_differentiable
 
 from alphago.nn.device_norm import DeviceNormRelu, suits_device
 from alphago.nn.kernels import norm as kernels
@@ -101,25 +101,12 @@ def for_kernels(gradient: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return gradient.to(dtype).contiguous(memory_format=torch.channels_last)
 
 
-class Context(FunctionCtx):
-    """What the functions below keep from the forward pass for the backward pass."""
-
-    saved_tensors: tuple[torch.Tensor, ...]
-    mean: np.ndarray  # float64 [C], from `kernels.scale_to_norm`
-    deviation: np.ndarray  # float64 [C], from `kernels.scale_to_norm`
-    has_added: bool
-    argmax: np.ndarray  # int32 [B, C]
-    dtype: torch.dtype
-    shape: torch.Size
-    points: int
-
-
 class NormRelu(torch.autograd.Function):
     """The autograd function of `norm_relu` (Ioffe & Szegedy 2015, algorithm 1 and section 3)."""
 
     @staticmethod
     def forward(
-        ctx: Context,
+        ctx: Any,
         features: torch.Tensor,
         added: torch.Tensor | None,
         weight: torch.Tensor,
@@ -150,7 +137,7 @@ class NormRelu(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """Return the gradients of the arguments of `forward`, from the gradient of its result; None for `norm`."""
         features, out, weight = ctx.saved_tensors
         passed, dx = torch.empty_like(features), torch.empty_like(features)
@@ -173,7 +160,7 @@ class BoardPool(torch.autograd.Function):
     """The autograd function of `board_pool`: features [B, C, H, W] -> float32 [B, 2 C], means followed by maxima."""
 
     @staticmethod
-    def forward(ctx: Context, features: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:
         """Return each channel's mean and maximum over each board, [B, 2 C]; keep where the maxima are."""
         boards, channels, height, width = features.shape
         out = torch.empty(boards, 2 * channels)
@@ -184,7 +171,7 @@ class BoardPool(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Context, gradient: torch.Tensor) -> torch.Tensor:
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
         dx = torch.empty(ctx.shape, dtype=ctx.dtype, memory_format=torch.channels_last)
         points = ctx.shape[2] * ctx.shape[3]
         kernels.pool_backward(gradient.float().contiguous().numpy(), ctx.argmax, points, flat(dx))
@@ -195,7 +182,7 @@ class AddBias(torch.autograd.Function):
     """The autograd function of `add_board_bias`."""
 
     @staticmethod
-    def forward(ctx: Context, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: Any, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(features)
         ctx.points, ctx.dtype = features.shape[2] * features.shape[3], features.dtype
         kernels.add_bias(flat(features), bias.detach().contiguous().numpy(), ctx.points, flat(out))
@@ -203,7 +190,7 @@ class AddBias(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         gradient = for_kernels(gradient, ctx.dtype)
         dbias = torch.empty(gradient.shape[:2])
         kernels.sum_boards(flat(gradient), ctx.points, dbias.numpy())

@@ -39,8 +39,6 @@ class Rotation(nn.Module):
     dtype the network is converted to, since rounded ones would turn far points by other angles.
     """
 
-    like: torch.Tensor
-
     def __init__(self, groups: int, pairs: int) -> None:
         super().__init__()
         self.groups, self.pairs = groups, pairs
@@ -48,10 +46,9 @@ class Rotation(nn.Module):
         turns = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T  # directions on the board
         both = torch.stack([torch.cos(turns) * frequencies, torch.sin(turns) * frequencies], dim=-1)
         self.frequencies = nn.Parameter(both.flatten())  # [groups * pairs * 2], x before y
-        self.register_buffer("like", torch.zeros(()), persistent=False)  # has the dtype of the network
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> "Rotation":
-        return super()._apply(lambda tensor: tensor.to(fn(tensor).device) if tensor.dim() else fn(tensor), recurse)
+        return super()._apply(lambda tensor: tensor.to(fn(tensor).device), recurse)
 
     def forward(self, sides: Sides) -> torch.Tensor:
         """Return [2, points, groups, 1, 2 pairs]: cosines and sines, the latter negative for the first of a pair."""
@@ -62,7 +59,7 @@ class Rotation(nn.Module):
         angles = columns * x + rows * y
         cosines, sines = torch.cos(angles), torch.sin(angles)
         table = torch.stack([torch.cat([cosines, cosines], -1), torch.cat([-sines, sines], -1)])
-        return table.unsqueeze(3).to(self.like.dtype)
+        return table.unsqueeze(3)
 
 
 class Attention(nn.Module):
@@ -106,7 +103,7 @@ class Attention(nn.Module):
         heads = mixed[:, :, :turned].unflatten(2, (self.groups, self.queries + 1, self.key))
         values = mixed[:, :, turned:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
         if self.rotation is not None:
-            half, table = self.key // 2, self.rotation(sides)
+            half, table = self.key // 2, self.rotation(sides).type_as(heads)
             swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
             heads = heads * table[0] + swapped * table[1]
         keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]

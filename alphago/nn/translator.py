@@ -370,4 +370,5 @@ METHODS: dict[object, Callable[..., Tensor]] = {
     "tanh": unary("Tanh"),
     "sigmoid": unary("Sigmoid"),
     "float": lambda graph, inputs: inputs,
+    "type_as": lambda graph, inputs, like: inputs,
 }
