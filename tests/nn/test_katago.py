@@ -130,7 +130,7 @@ def refusals() -> dict[str, bytes]:
         "outputs of a convolution must be": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n9999999\n1\n1\n", 1)),
         "numbers cannot follow": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n999999\n1\n1\n", 1)),
         "first layers must have": gzip.compress(plain.replace(b"trunk\n7\n8\n", b"trunk\n7\n1000000\n", 1)),
-        "outputs of a matrix must be": gzip.compress(lying_matrix(plain)),
+        "its sizes do not fit together": gzip.compress(lying_matrix(plain)),
         "NaN or infinite": gzip.compress(plain[:-9] + b"\xff" * 8 + b"\n"),
         "times its size": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n999999\n1\n1\n", 1) + bytes(10**8)),
     }

@@ -5,7 +5,6 @@ Versions 8 to 17 are read (source: KataGo's cpp/neuralnet/desc.cpp, version 1.17
 the centre of the first kernel.  Of the outputs these are kept: the ordinary policy, win and loss, the lead, ownership.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -23,7 +22,10 @@ SPATIAL, NUMBERS = 22, 19  # KataGo's planes and numbers, and which of these the
 SPATIAL_USED = [0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
 NUMBERS_USED = [0, 1, 2, 3, 4, 5, 6, 7, 8, 14, 18]  # those that are not always 0 by rules of area scoring
 LEAD_FACTOR = 20.0  # points per unit of a lead, where the file does not tell
-DEEPEST = 4  # blocks within blocks
+POOLED, NESTED, ATTENTION = "gpool_block", "nested_bottleneck_block", "transformer_attention_block"
+TRANSFORMERS = (ATTENTION, "transformer_ffn_block")
+KINDS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)  # of blocks
+DEEPEST = 5  # blocks within blocks
 OF_HEAD = {8: 4}  # further outputs of the value head by version, the lead the third; 6 of newer ones
 
 Weights = dict[str, torch.Tensor]
@@ -145,32 +147,27 @@ class NetworkConverter:
         """Read a number that must have this value."""
         self.stream.integer(name, value, value)
 
-    def keep(self, name: str, scale: torch.Tensor, shift: torch.Tensor) -> None:
-        """Keep a norm that no layer can take."""
-        self.weights[f"{name}.scale"], self.weights[f"{name}.shift"] = scale, shift
+    def keep_norm(self, name: str, channels: int) -> None:
+        """Read a norm and keep it."""
+        self.weights[f"{name}.scale"], self.weights[f"{name}.shift"] = self.norm(channels)
 
-    def normed_kernel(self, name: str, inputs: int) -> str:
-        """Read a convolution, a norm and an activation; keep the first two as one, return the last."""
-        kernel = self.kernel(inputs)
+    def keep_kernel(self, name: str, kernel: torch.Tensor, matrix: str = "") -> None:
+        """Read a norm; keep it as a part of the convolution before it, and of the matrix whose outputs are added."""
         scale, shift = self.norm(len(kernel))
         self.weights[f"{name}.weight"], self.weights[f"{name}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
-        return self.activation()
+        if matrix:
+            self.weights[matrix] *= scale.view(-1, 1)
 
-    def summed_kernels(self, first: str, pool: str, bias: str, channels: int) -> tuple[str, str]:
-        """Read two convolutions, of which the summary of the second gives a bias to the first, and their norms.
+    def summary(self, name: str, inputs: int) -> list[Any]:
+        """Read a convolution, a norm, an activation, and the matrix that makes a bias of the board's summary.
 
-        Args:
-            first, pool, bias: the names of the two, and of the matrix.  Returns the activations of the second and
-                first.
+        Return the convolution's number of outputs, its kernel's side, and the activation.
         """
-        kernel, pool_act = self.kernel(channels), self.normed_kernel(pool, channels)
-        matrix = self.matrix(3 * len(self.weights[f"{pool}.weight"]))
-        if len(matrix) != len(kernel):
-            raise ValueError(f"outputs of a matrix must be {len(kernel):,}, got {len(matrix):,}")
-        scale, shift = self.norm(len(kernel))
-        self.weights[f"{first}.weight"], self.weights[f"{first}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
-        self.weights[f"{bias}.weight"] = matrix * scale.view(-1, 1)
-        return pool_act, self.activation()
+        kernel = self.kernel(inputs)
+        self.keep_kernel(f"{name}.pool", kernel)
+        act = self.activation()
+        self.weights[f"{name}.bias.weight"] = self.matrix(3 * len(kernel))
+        return [len(kernel), kernel.shape[-1], act]
 
     # --- base --------------------------------------------------------------------------------------
 
@@ -199,9 +196,10 @@ class NetworkConverter:
             epsilon = stream.number("epsilon")
             tip = "spatial rms" if stream.integer("a norm of the board", 0, 1) else "rms"
             options(stream, 1)
-            self.keep("base_net.tip", stream.array(channels), stream.array(channels))
+            for name in ("scale", "shift"):
+                self.weights[f"base_net.tip.{name}"] = stream.array(channels)
         else:
-            self.keep("base_net.tip", *self.norm(channels))
+            self.keep_norm("base_net.tip", channels)
         sizes = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
         tips = {"tip": tip, "epsilon": epsilon, "activation": self.activation()}
         return {"part": BlockTower.__name__, **sizes, **tips}
@@ -210,45 +208,34 @@ class NetworkConverter:
         """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one."""
         found: list[Any] = []
         for _ in range(count):
-            kind = check_choice("a block", self.stream.word(), READERS)
+            kind = check_choice("a block", self.stream.word(), KINDS)
             self.stream.word()  # the block's name
-            at, beside = name, found
-            if kind.startswith("transformer"):
-                if not found or found[-1][0] != "transformer":
-                    found.append(["transformer", []])
-                at, beside = f"{name}.{len(found) - 1}.blocks", found[-1][1]
-            beside.append(READERS[kind](self, f"{at}.{len(beside)}", channels, depth))
+            if kind not in TRANSFORMERS:
+                found.append(self.convolutions(f"{name}.{len(found)}", channels, kind, depth))
+                continue
+            if not found or found[-1][0] != "transformer":
+                found.append(["transformer", []])
+            blocks = found[-1][1]
+            read = self.attention if kind == ATTENTION else self.feedforward
+            blocks.append(read(f"{name}.{len(found) - 1}.blocks.{len(blocks)}", channels))
         return found
 
-    def ordinary(self, name: str, channels: int, depth: int) -> list[Any]:
-        self.keep(f"{name}.norm", *self.norm(channels))
-        act = self.activation()
-        act2 = self.normed_kernel(f"{name}.first", channels)
-        return self.second(name, [act, act2])
-
-    def second(self, name: str, activations: list[str], *more: object) -> list[Any]:
-        """Read a block's last convolution; return the block's description."""
-        first = self.weights[f"{name}.first.weight"]
-        kernel = self.weights[f"{name}.second.weight"] = self.kernel(len(first))
-        return ["convolutions", len(first), [first.shape[-1], kernel.shape[-1]], activations, *more]
-
-    def pooled(self, name: str, channels: int, depth: int) -> list[Any]:
-        self.keep(f"{name}.norm", *self.norm(channels))
-        act = self.activation()
-        pool_act, act2 = self.summed_kernels(f"{name}.first", f"{name}.pool", f"{name}.pool_bias", channels)
-        pool = self.weights[f"{name}.pool.weight"]
-        return self.second(name, [act, act2], len(pool), pool.shape[-1], pool_act)
-
-    def bottleneck(self, name: str, channels: int, depth: int) -> list[Any]:
+    def convolutions(self, name: str, channels: int, kind: str, depth: int) -> list[Any]:
         if depth == DEEPEST:
             raise ValueError(f"blocks must be at most {DEEPEST} deep, got more")
-        count = self.stream.integer("blocks")
-        self.keep(f"{name}.norm", *self.norm(channels))
-        act = self.activation()
-        kernel = self.weights[f"{name}.first.weight"] = self.kernel(channels)
-        blocks = self.blocks(f"{name}.blocks", len(kernel), count, depth + 1)
-        self.keep(f"{name}.norm2", *self.norm(len(kernel)))
-        return self.second(name, [act, self.activation()], 0, 1, "relu", blocks)
+        count = self.stream.integer("blocks") if kind == NESTED else 0
+        self.keep_norm(f"{name}.norm", channels)
+        act, first = self.activation(), self.kernel(channels)
+        pool = self.summary(name, channels) if kind == POOLED else []
+        blocks = self.blocks(f"{name}.blocks", len(first), count, depth + 1)
+        if blocks:
+            self.weights[f"{name}.first.weight"] = first
+            self.keep_norm(f"{name}.norm2", len(first))
+        else:
+            self.keep_kernel(f"{name}.first", first, f"{name}.bias.weight" if pool else "")
+        activations = [act, self.activation()]
+        second = self.weights[f"{name}.second.weight"] = self.kernel(len(first))
+        return ["convolutions", len(first), [first.shape[-1], second.shape[-1]], activations, pool, blocks]
 
     def rms(self, channels: int) -> tuple[float, torch.Tensor]:
         """Read the norm of a transformer's block; return its epsilon and its weight [channels]."""
@@ -256,7 +243,7 @@ class NetworkConverter:
         self.expect("channels of a norm", channels)
         return self.stream.number("epsilon"), self.stream.array(channels)
 
-    def attention(self, name: str, channels: int, depth: int) -> list[Any]:
+    def attention(self, name: str, channels: int) -> list[Any]:
         """Read attention; the factor of scores and the norm's weight become part of queries, keys and values."""
         sizes = ("heads", "groups of heads", "size of a key", "size of a value")
         heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
@@ -287,7 +274,7 @@ class NetworkConverter:
         found[half:, 0] = theta ** -(2 * torch.arange(pairs - half) / pairs)
         return found.expand(groups, pairs, 2)
 
-    def feedforward(self, name: str, channels: int, depth: int) -> list[Any]:
+    def feedforward(self, name: str, channels: int) -> list[Any]:
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
         epsilon, weight = self.rms(channels)
@@ -304,9 +291,11 @@ class NetworkConverter:
         if version >= 17:
             stream.integer("kinds of policies", 1, 99)
             options(stream, 3)
-        pool_act, act = self.summed_kernels("policy.squeeze", "policy.pool", "policy.bias", channels)
-        pooled, hidden = (len(self.weights[f"policy.{name}.weight"]) for name in ("pool", "squeeze"))
-        pass_act = None
+        squeeze = self.kernel(channels)
+        pooled, _, pool_act = self.summary("policy", channels)
+        self.keep_kernel("policy.squeeze", squeeze, "policy.bias.weight")
+        hidden = len(squeeze)
+        act, pass_act = self.activation(), None
         points, last = self.kernel(hidden), self.matrix(3 * pooled)
         if version >= 15:
             self.weights["policy.pass_hidden.weight"] = last
@@ -323,8 +312,10 @@ class NetworkConverter:
         stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
         stream.word()
         options(stream, 3 if version >= 17 else 0)
-        act = self.normed_kernel("value.squeeze", channels)
-        planes = len(self.weights["value.squeeze.weight"])
+        squeeze = self.kernel(channels)
+        self.keep_kernel("value.squeeze", squeeze)
+        planes = len(squeeze)
+        act = self.activation()
         hidden = self.weights["value.hidden.weight"] = self.matrix(3 * planes)
         self.weights["value.hidden.bias"] = self.vector(len(hidden))
         act2 = self.activation()
@@ -339,12 +330,3 @@ class NetworkConverter:
         self.weights["value.owner.weight"] = self.kernel(planes)
         sizes = {"channels": channels, "planes": planes, "hidden": len(hidden)}
         return {"part": SummaryValue.__name__, **sizes, "activations": [act, act2]}
-
-
-READERS: dict[str, Callable[[NetworkConverter, str, int, int], list[Any]]] = {
-    "ordinary_block": NetworkConverter.ordinary,
-    "gpool_block": NetworkConverter.pooled,
-    "nested_bottleneck_block": NetworkConverter.bottleneck,
-    "transformer_attention_block": NetworkConverter.attention,
-    "transformer_ffn_block": NetworkConverter.feedforward,
-}

@@ -61,15 +61,14 @@ def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> 
 
 
 class AffineBlock(nn.Module):
-    """A block that is added to its input: norm, activation, convolution, [middle], activation, convolution.
+    """A block that is added to its input: norm, activation, convolution, [blocks, norm], activation, convolution.
 
     Args:
-        middle: number of channels of the middle.
+        middle: number of channels between the two convolutions.
         kernels, activations: of both convolutions, and before them.
-        pooled: number of channels of a further convolution of the first one's inputs, whose summary is added as a bias
-            to the first one's outputs; 0 for none.
-        pool_kernel, pool_activation: of this convolution, and after it.
-        blocks: blocks of the middle, see `build_blocks`; then a norm follows them.
+        pool: number of channels, kernel and activation of a further convolution of the first one's inputs, whose
+            summary is added as a bias to the first one's outputs; none if it is empty.
+        blocks: blocks of the middle, see `build_blocks`.
     """
 
     def __init__(
@@ -78,33 +77,29 @@ class AffineBlock(nn.Module):
         middle: int,
         kernels: Sequence[int],
         activations: Sequence[str],
-        pooled: int = 0,
-        pool_kernel: int = 3,
-        pool_activation: str = "relu",
+        pool: Sequence[Any] = (),
         blocks: Sequence[Sequence[Any]] = (),
     ) -> None:
         super().__init__()
         self.act, self.act2 = map(activation, activations)
-        self.pool_act = activation(pool_activation)
-        self.norm = Affine(channels)
+        self.norm, self.norm2 = Affine(channels), Affine(middle) if blocks else nn.Identity()
         self.first = convolution(channels, middle, kernels[0], bias=not blocks)
-        self.pool = convolution(channels, pooled, pool_kernel) if pooled else None
-        self.pool_bias = nn.Linear(3 * pooled, middle, bias=False) if pooled else None
+        self.pool = self.bias = None
+        if pool:
+            pooled, kernel, pool_act = pool
+            self.pool, self.pool_act = convolution(channels, pooled, kernel), activation(pool_act)
+            self.bias = nn.Linear(3 * pooled, middle, bias=False)
         self.blocks = build_blocks(middle, blocks)
-        self.norm2 = Affine(middle) if blocks else None
         self.second = convolution(middle, channels, kernels[1], bias=False)
         nn.init.zeros_(self.second.weight)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         inputs = self.act(self.norm(features))
         hidden = self.first(inputs)
-        if self.pool is not None and self.pool_bias is not None:
-            bias = self.pool_bias(summary(self.pool_act(self.pool(inputs)), self.training))
+        if self.pool is not None and self.bias is not None:
+            bias = self.bias(summary(self.pool_act(self.pool(inputs)), self.training))
             hidden = add_board_bias(hidden, bias, self.training)
-        hidden = self.blocks(hidden)
-        if self.norm2 is not None:
-            hidden = self.norm2(hidden)
-        return features + self.second(self.act2(hidden))
+        return features + self.second(self.act2(self.norm2(self.blocks(hidden))))
 
 
 def build_blocks(channels: int, blocks: Sequence[Sequence[Any]]) -> nn.Sequential:
