@@ -9,11 +9,11 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesPosition
-from alphago.env.game import PLAYER_NAMES, GameEnv
+from alphago.env.game import PLAYER_NAMES, GameEnv, check_env
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
-from alphago.system.validation import checks_keywords, shown
+from alphago.system.validation import checks_keywords
 
 Answer = TypeVar("Answer")
 
@@ -28,7 +28,6 @@ DTYPES: dict[str, type[np.generic]] = {
     "ownership": np.int8,
     "decisive_moves": np.int32,
 }
-A_LEGAL_ACTION = "a legal action while the game goes on (is_over is False)"
 FEWEST_WINS = 10  # games with a winner that must have been played before winners are judged
 FLIPS = 1.1  # a side's points that change by so many times as much from ply to ply as their negative, are the other's
 SLOTS = 6  # of the batch in which a game is played
@@ -64,12 +63,11 @@ def check_game(
         check_winners: False for a game in which the last move always loses, or fewer points win, or all random games
             have the same winner.
     """
-    _check_is_game("env", env)
+    check_env(env)
     if plain is not None:
-        _check_is_game("plain", plain)
+        check_env(plain, "plain")
     start = _Game(env, {})
     _check_description(start)
-    _check_methods(start)
     _check_texts(start)
     _check_symmetries(start)
     _check_board_view(start)
@@ -82,13 +80,6 @@ def check_game(
         _check_one_game(game, plain, number, random)
     if check_winners:
         _check_winners([game for game in played if not game.setup])
-
-
-def _check_is_game(name: str, game: object) -> None:
-    if isinstance(game, type):
-        raise TypeError(f"{name} must be a game, such as {game.__name__}(), got the class {game.__name__}")
-    if not isinstance(game, GameEnv):
-        raise TypeError(f"{name} must be a game, such as GoEnv(9), got {shown(game)}")
 
 
 class _View(NamedTuple):
@@ -160,8 +151,6 @@ class _Game:
 
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
-        if isinstance(batch, PlainBatch):
-            self.check_state(batch, slot)
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         has_move = bool(view.legal_mask.any())
         if view.to_play not in (1, -1):
@@ -170,7 +159,7 @@ class _Game:
             actions = np.flatnonzero(view.legal_mask).tolist()
             self.fail("legal_mask", "nothing legal once the game is over", " ".join(map(self.env.to_text, actions)))
         if not view.is_over and not has_move:
-            self.fail("legal_mask", A_LEGAL_ACTION, "none")
+            self.fail("legal_mask", "a legal action while the game goes on (is_over is False)", "none")
         if not np.isfinite(view.planes).all():
             self.fail("planes", "finite numbers", "some that are not")
         if not -1 <= view.outcome <= 1:
@@ -189,24 +178,6 @@ class _Game:
         self.movers.append(mover)
         self.points.append((mover * float(view.score), mover * int(view.ownership.sum())))
         self.winner = int(np.sign(mover * view.outcome)) if view.is_over else 0
-
-    def check_state(self, batch: PlainBatch, slot: int) -> None:
-        """Check the answers of a plain state itself.
-
-        PlainBatch would convert wrong dtypes silently, and report other faults with a different message.
-        """
-        state = batch.states[slot]
-        for verb in ("legal_mask", "planes"):
-            array = self.run(verb, getattr(state, verb))
-            dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
-            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-                got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
-                self.fail(verb, f"an array {dtype} {list(shape)}", got)
-        over = self.run("is_over", state.is_over)
-        if not isinstance(over, (bool, np.bool_)):
-            self.fail("is_over", "True or False", repr(over))
-        if not over and not state.legal_mask().any():
-            self.fail("legal_mask", A_LEGAL_ACTION, "none")
 
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
@@ -262,16 +233,6 @@ def _check_description(game: _Game) -> None:
     again = game.run("config", lambda: type(env)(**config))
     if again != env or hash(again) != hash(env):
         game.fail("config", f"the arguments that make {env!r} again", f"{config}, which make {again!r}")
-
-
-def _check_methods(game: _Game) -> None:
-    """Check that a position of a game in plain Python has all methods."""
-    if type(game.env).new is GameEnv.new:
-        return  # not in plain Python
-    state = game.run("new", game.env.new)
-    for name in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
-        if not callable(getattr(state, name, None)):
-            game.fail(name, f"a method of {type(state).__name__}", "none")
 
 
 def _check_texts(game: _Game) -> None:
@@ -417,16 +378,9 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
 
 
 def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
-    """Check that the batch answers as the plain game does; score and ownership only if both games define them."""
-
-    def has_score(games: GameBatch) -> bool:
-        """Return whether a game defines `score`; if it does not, the score is the outcome."""
-        if isinstance(games, PlainBatch):
-            return hasattr(games.states[0], "score")
-        return type(games).score is not GameBatch.score
-
+    """Check that the batch answers as the plain game does; score and ownership only if the plain game has them."""
     fields = ["to_play", "is_over", "legal_mask", "planes", "outcome"]
-    if has_score(batch) and has_score(twin):
+    if not isinstance(twin, PlainBatch) or hasattr(twin.states[0], "score"):
         fields.append("score")
     if batch.env.has_ownership and twin.env.has_ownership:
         fields.append("ownership")
@@ -452,20 +406,13 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
     def read() -> _View:
         """Return the position's answers in the view of the player to move, as a batch gives them."""
-        mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
-        result = position.result * view.to_play
+        score, result = position.score() * view.to_play, position.result * view.to_play
         # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
         agrees = result == np.sign(view.outcome) or result == score == 0
         outcome = view.outcome if agrees else result
         # A position has no hash and no ownership: they stay those of the batch, and so are equal.
-        return view._replace(
-            to_play=position.to_play,
-            is_over=position.is_over,
-            legal_mask=mask,
-            planes=planes,
-            outcome=outcome,
-            score=score,
-        )
+        own = (position.to_play, position.is_over, position.legal_mask, position.planes())
+        return _View(*own, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
     _check_contents(game, position)

@@ -52,7 +52,7 @@ class ConnectFourEnv(StonesEnv):
 
     def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch | DeviceRowBatch":
         if device == "cpu":
-            return ConnectFourBatch(self, count, kernels, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
+            return ConnectFourBatch(self, count, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
         return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
@@ -62,7 +62,7 @@ class ConnectFourEnv(StonesEnv):
 class ConnectFourBatch(LineBatch):
     """Connect Four positions as packed rows."""
 
-    connect = kernels.CONNECT
+    rules, connect = kernels, kernels.CONNECT
 
     def settle(self, row: np.ndarray) -> None:
         """Do what `LineBatch.settle` does; raise ValueError also for a stone above an empty point."""

@@ -238,9 +238,9 @@ class GameEnv:
         return hash((type(self), *self.config.items()))
 
 
-def check_env(env: object) -> None:
-    """Raise TypeError for anything that is not a game."""
+def check_env(env: object, name: str = "env") -> None:
+    """Raise TypeError for anything that is not a game; name: its name for the message."""
     if isinstance(env, type) and issubclass(env, GameEnv):
-        raise TypeError(f"env must be a game, such as {env.__name__}(), got the class {env.__name__}")
+        raise TypeError(f"{name} must be a game, such as {env.__name__}(), got the class {env.__name__}")
     if not isinstance(env, GameEnv):
-        raise TypeError(f"env must be a game, such as GoEnv(9), got {env!r}")
+        raise TypeError(f"{name} must be a game, such as GoEnv(9), got {shown(env)}")

@@ -51,8 +51,10 @@ def check_setup(
 class GoBatch(PackedBatch):
     """Go positions as packed rows (see `alphago.env.kernels.go_row` for the layout)."""
 
+    rules = common = loops
+
     def __init__(self, env: GameEnv, start: GoStart, count: int) -> None:
-        super().__init__(env, np.zeros((count, len(start.row)), np.int32), loops, loops)
+        super().__init__(env, np.zeros((count, len(start.row)), np.int32))
         self._start, self._size = start, env.N
         self.reset(np.arange(count))
 

@@ -71,14 +71,16 @@ LONG_NAME = re.compile(
 def read_rules(text: str) -> Rules | None:
     """Return the rules called `text` in any spelling ("new_zealand", "NZ"); None for an unknown name.
 
-    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and its JSON ({"ko": "SIMPLE", …}) are also read.
+    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and its JSON ({"ko": "SIMPLE", …}) are also read.  Of these only
+    `ko` and `suicide` count, and with a field that KataGo does not know, the rules are unknown.
     """
-    if text.lstrip().startswith("{"):
-        return rules_of_json(text)
-    match = LONG_NAME.fullmatch(text.strip())
-    if match:
-        return Rules(match["ko"].lower(), match["suicide"] == "1")
-    return next((rules for name, rules in NAMED.items() if plain_letters(name) == rules_word(text)), None)
+    fields = rules_fields(text)
+    is_empty_object = text.replace(" ", "") == "{}"
+    if not fields and not is_empty_object:
+        return next((rules for name, rules in NAMED.items() if plain_letters(name) == rules_word(text)), None)
+    ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
+    known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool) and {*fields} <= {*JSON_FIELDS}
+    return Rules(ko.lower(), suicide) if known else None
 
 
 def rules_word(text: str) -> str:
@@ -94,37 +96,17 @@ def plain_letters(text: str) -> str:
     return re.sub("[^a-z]", "", text.lower())
 
 
-def rules_of_json(text: str) -> Rules | None:
-    """Return the rules in KataGo's JSON form; None for anything else.
-
-    Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.  With a field that
-    KataGo does not know, the rules are unknown.
-    """
-    fields = rules_fields(text)
-    is_empty_object = text.replace(" ", "") == "{}"
-    if not fields and not is_empty_object:  # no JSON
-        return None
-    ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
-    known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool) and {*fields} <= {*JSON_FIELDS}
-    return Rules(ko.lower(), suicide) if known else None
-
-
 def rules_fields(text: str) -> dict[str, Any]:
-    """Return the fields of rules in KataGo's JSON form; {} for anything else."""
+    """Return the fields of rules in KataGo's JSON form, or in its long name as that form has them; else {}."""
+    if match := LONG_NAME.fullmatch(text.strip()):
+        score = {"tax": match["tax"] or "NONE", "hasButton": match["button"] == "1"}
+        bonus = (match["bonus"] or "0").upper()
+        return {"ko": match["ko"], "suicide": match["suicide"] == "1", **score, "whiteHandicapBonus": bonus}
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}
-
-
-def long_name_fields(text: str) -> dict[str, Any]:
-    """Return the parts of KataGo's long name about the score, as fields of its JSON; {} for any other text."""
-    match = LONG_NAME.fullmatch(text.strip())
-    if match is None:
-        return {}
-    bonus = (match["bonus"] or "0").upper()
-    return {"tax": match["tax"] or "NONE", "hasButton": match["button"] == "1", "whiteHandicapBonus": bonus}
 
 
 def why_other_score(text: str) -> str:
@@ -135,7 +117,7 @@ def why_other_score(text: str) -> str:
     """
     if why := other_scoring(text):
         return why
-    fields = rules_fields(text) or long_name_fields(text)
+    fields = rules_fields(text)
     if str(fields.get("whiteHandicapBonus", "0")) != "0":
         return f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
     return ""
@@ -146,7 +128,7 @@ def other_scoring(text: str) -> str:
     words = plain_letters(text)
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
-    fields = rules_fields(text) or long_name_fields(text)
+    fields = rules_fields(text)
     # A short name has the word only if there is a button; the other forms may also say that there is none.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
@@ -157,7 +139,7 @@ def other_scoring(text: str) -> str:
 
 def gives_bonus(text: str) -> bool:
     """Return whether KataGo gives White points for handicap stones by rules, in a form that `read_rules` reads."""
-    fields = rules_fields(text) or long_name_fields(text)
+    fields = rules_fields(text)
     named = "N" if rules_word(text) in WITH_BONUS else "0"
     return str(fields.get("whiteHandicapBonus", named)) != "0"
 

@@ -81,11 +81,13 @@ class GomokuEnv(StonesEnv):
 class GomokuBatch(LineBatch):
     """Gomoku positions as packed rows (see the kernels for the layout)."""
 
+    rules = kernels
+
     def __init__(self, env: GomokuEnv, count: int) -> None:
         self.connect = env.connect_row
         depth = (env.planes - 1) // 2  # boards in the planes
         words = kernels.row_words(env.N, depth)
-        super().__init__(env, count, kernels, words=words, options=(env.N, env.connect_row, depth))
+        super().__init__(env, count, words=words, options=(env.N, env.connect_row, depth))
 
     def settle(self, row: np.ndarray) -> None:
         super().settle(row)

@@ -188,11 +188,13 @@ class OwareEnv(GameEnv):
 class OwareBatch(RowBatch):
     """Oware positions as packed rows (see the kernels for the layout)."""
 
+    rules = kernels
+
     def __init__(self, env: OwareEnv, count: int) -> None:
         own = env.remainder == "own"
         # The rules as the kernels read them.
         self._bits = env.repetition * kernels.REPETITION | own * kernels.REMAINDER | env.graded * kernels.GRADED
-        super().__init__(env, count, kernels, words=kernels.row_words(env.max_moves, self._bits))
+        super().__init__(env, count, words=kernels.row_words(env.max_moves, self._bits))
 
     def reset(
         self,
@@ -219,8 +221,8 @@ class OwareBatch(RowBatch):
             raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)
-        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]  # as `kernels.set_up` reads it
-        kernels.reset_batch(self.rows, slots, np.array(start, np.int64))
+        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]  # as `kernels.reset` reads it
+        self.start_from(slots, np.array(start, np.int64))
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         if self.env.planes == kernels.ONE_HOT:

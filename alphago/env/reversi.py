@@ -75,7 +75,7 @@ class ReversiEnv(StonesEnv):
 
     def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
         if device == "cpu":
-            return ReversiBatch(self, count, kernels, words=HEADER + self.N * self.N, options=(self.N,))
+            return ReversiBatch(self, count, words=HEADER + self.N * self.N, options=(self.N,))
         return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
@@ -84,6 +84,8 @@ class ReversiEnv(StonesEnv):
 
 class ReversiBatch(StonesBatch):
     """Reversi positions as packed rows."""
+
+    rules = kernels
 
     def settle(self, row: np.ndarray) -> None:
         """Set margin and end of the game from the stones; raise ValueError if a point in the middle is empty."""

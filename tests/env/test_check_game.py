@@ -24,9 +24,14 @@ class DecisiveEnv(TicTacToeEnv):
     has_decisive_moves = True
 
 
-@pytest.mark.parametrize("env", [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)], ids=repr)
-def test_good_games_pass(env: GameEnv) -> None:
-    check_game(env, games=8)
+OTHERS = [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)]
+VIEWED = [GoEnv(5), GoEnv(3, komi=20), ReversiEnv(4), GomokuEnv(6, 4), ConnectFourEnv(), OwareEnv()]
+
+
+@pytest.mark.parametrize(("env", "games"), [*((env, 8) for env in OTHERS), *((env, 30) for env in VIEWED)], ids=repr)
+def test_good_games_pass(env: GameEnv, games: int) -> None:
+    """Thirty games show who wins, and so in whose view the answers are."""
+    check_game(env, games=games)
 
 
 # --- bad games: plain Python -----------------------------------------------------------------------
@@ -85,8 +90,7 @@ def dict_key(self: TicTacToe, action: int) -> None:
     ("changes", "text"),
     [
         ({"legal_mask": lambda self: self.board == 0}, r"legal_mask: expected nothing legal once .*, got [A-C1-3 ]+\n"),
-        ({"legal_mask": lambda self: np.zeros(9, bool)}, r"legal_mask: expected a legal action while .*, got none"),
-        ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
+        ({"legal_mask": lambda self: np.zeros(9, bool)}, r"legal_mask: expected to have a legal action in a game that"),
         ({"legal_mask": taken_squares_too, "is_over": never_over}, r"is_over: expected True after max_moves = 9 plies"),
         ({"copy": lambda self: self}, r"copy, seen by to_play: expected 1 \(the original does not .*, got -1"),
         ({"copy": aliased_copy}, r"copy, seen by legal_mask: expected \w\d legal \(the original does not "),
@@ -94,11 +98,6 @@ def dict_key(self: TicTacToe, action: int) -> None:
             {"copy": shallow_copy},
             r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n  in .* after \w\d ",
         ),
-        (
-            {"planes": lambda self: np.zeros((3, 3, 3), np.float32)},
-            r"planes: .*, got float32 \[3, 3, 3\]\n  in .*, at the",
-        ),
-        ({"planes": lambda self: TicTacToe.planes(self).astype(float)}, r"planes: .*, got float64 \[2, 3, 3\]"),
         (
             {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
             r"planes: expected different answers for different ",
@@ -349,13 +348,6 @@ def test_a_wrong_view_of_points_is_found(verbs: list[str], spoil: Callable[..., 
     assert caught(faulty(batch)).startswith(text)
 
 
-@pytest.mark.parametrize(
-    "env", [GoEnv(5), GoEnv(3, komi=20), ReversiEnv(4), GomokuEnv(6, 4), ConnectFourEnv(), OwareEnv()], ids=repr
-)
-def test_the_packages_games_have_the_right_views(env: GameEnv) -> None:
-    check_game(env, games=30)
-
-
 def test_a_plain_game_that_promises_ownership_gives_it() -> None:
     text = caught(described(has_ownership=True))
     assert re.match(r"ownership: expected no error, got AttributeError: .*ownership", text)
@@ -423,10 +415,6 @@ def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sente
         env.position().score() if "score" in changes else evaluate(env, "uct:2", "random", 2, opening_plies=0)
 
 
-@pytest.mark.parametrize(("answer", "text"), [(True, "is_over: expected False at the start"), ("no", "True or False")])
-def test_a_game_that_is_over_as_it_likes(answer: object, text: str) -> None:
-    assert text in caught(broken(is_over=lambda self: answer, legal_mask=lambda self: np.zeros(9, bool)))
-
-
-def test_a_missing_method_is_named() -> None:
-    assert caught(broken(is_over=None)).startswith("is_over: expected a method of Broken, got none")
+def test_a_game_that_is_over_at_once() -> None:
+    over = broken(is_over=lambda self: True, legal_mask=lambda self: np.zeros(9, bool))
+    assert caught(over).startswith("is_over: expected False at the start")

@@ -88,9 +88,9 @@ def test_compiling_takes_no_share_of_the_processor(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(time, "process_time", lambda: clock["process"])
     monkeypatch.setattr(time, "thread_time", lambda: clock["thread"])
     pace = Pace(SimpleNamespace(moves=0, readouts_done=0), threads=2)
-    compiling_time.begin()
+    compiling_time.on_start()
     clock.update(now=138.0, process=54.0, thread=11.0)
-    compiling_time.end()
+    compiling_time.on_end()
     clock.update(now=141.0, process=57.0)
     assert pace.processor_share() == pytest.approx(3 / (2 * 3))
 

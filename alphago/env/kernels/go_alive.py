@@ -168,10 +168,13 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 
 
 @part
-def find_alive(row, colour, scratch):
-    """Find the pass-alive chains of `colour`; return the number of its regions.
+def mark_alive_chains(row, colour, value, scratch, out, at):
+    """Find the pass-alive chains of `colour` and write `value` at their stones; return the number of regions.
 
-    In `scratch`, these chains have a count of VITAL or more, and the regions that touch no other chain are open.
+    In `scratch`, these chains then have a count of VITAL or more, and the regions that touch no other chain are open.
+
+    Args:
+        out, at: as in `mark_alive`.
     """
     size = load(row, layout.SIZE)
     # Where the parts of the scratch begin, see the module; there are at most N * N regions.
@@ -184,19 +187,6 @@ def find_alive(row, colour, scratch):
         store(scratch, at_open + region, 1)
     while strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
         pass
-    return regions
-
-
-@part
-def mark_alive_chains(row, colour, value, scratch, out, at):
-    """Run `find_alive`, and write `value` at the stones of pass-alive chains; return the number of regions.
-
-    Args:
-        out, at: as in `mark_alive`.
-    """
-    size = load(row, layout.SIZE)
-    at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1
-    regions = find_alive(row, colour, scratch)
     for action in range(size * size):
         at_cell = cell(point_of(row, action))
         if (
@@ -223,18 +213,13 @@ def mark_alive(row, colour, value, scratch, out, at):
                 store(out, at + action_of(row, load(scratch, i)), value)
 
 
-@part
-def mark_both_alive(row, scratch, out):
-    """Write the pass-alive points, int8 [N * N]: 1 the mover's, -1 the other side's, 0 all others."""
-    mover = load(row, layout.TO_PLAY)
-    for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
-        store(out, action, 0)
-    for colour in range(layout.BLACK, layout.WHITE + 1):
-        mark_alive(row, colour, 1 if colour == mover else -1, scratch, out, 0)
-
-
 @kernel
 def pass_alive_batch(rows, slots, scratch, out):
-    """Run `mark_both_alive` for each slot. out: int8 [n, N * N]."""
+    """Write the pass-alive points of each slot, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others."""
     for i in range(slots.shape[0]):
-        mark_both_alive(rows[slots[i]], scratch, out[i])
+        row = rows[slots[i]]
+        points = out[i]
+        for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
+            store(points, action, 0)
+        for colour in range(layout.BLACK, layout.WHITE + 1):
+            mark_alive(row, colour, 1 if colour == load(row, layout.TO_PLAY) else -1, scratch, points, 0)

@@ -46,6 +46,16 @@ def in_atari(row, head):
 
 
 @part
+def count_beside(row, point, colour):
+    """Return the number of neighbours of a point that have a colour, which may be EMPTY."""
+    stride = load(row, layout.SIZE) + 1
+    count = 0
+    for side in range(4):
+        count += load(row, cell(neighbour(point, side, stride)) + layout.COLOUR) == colour
+    return count
+
+
+@part
 def add_liberties(row, head, liberties):
     """Add packed pseudo-liberties (negative to remove them) to the sum in a head cell; return the new sum."""
     liberties += load_long(row, head + layout.LIBERTIES_LOW)

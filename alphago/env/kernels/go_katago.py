@@ -21,8 +21,7 @@ from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
 from alphago.env.kernels.go_alive import mark_alive_chains
-from alphago.env.kernels.go_chains import put
-from alphago.env.kernels.go_ladders import count_beside
+from alphago.env.kernels.go_chains import count_beside, put
 from alphago.env.kernels.go_legal import allowed, legal_bits
 from alphago.env.kernels.go_planes import write_chain, write_constant
 from alphago.env.kernels.go_row import action_of, cell, copy, occupied_bits, pass_ends, point_of

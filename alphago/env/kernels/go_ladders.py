@@ -16,7 +16,7 @@ import numpy as np
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
-from alphago.env.kernels.go_chains import in_atari
+from alphago.env.kernels.go_chains import count_beside, in_atari
 from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_row import action_of, cell, copy, neighbour, store_long
 from alphago.system.kernels.jit import load, part, store
@@ -73,16 +73,6 @@ def list_captures(row, stone, begin, end):
 @part
 def is_in_atari(row, stone):
     return in_atari(row, cell(load(row, cell(stone) + layout.HEAD)))
-
-
-@part
-def count_beside(row, point, colour):
-    """Return the number of neighbours of a point that have a colour, which may be EMPTY."""
-    stride = load(row, layout.SIZE) + 1
-    count = 0
-    for side in range(4):
-        count += load(row, cell(neighbour(point, side, stride)) + layout.COLOUR) == colour
-    return count
 
 
 @part

@@ -1,19 +1,10 @@
 """Legal moves, and the eyes of the mover, on the packed rows of Go."""
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go_chains import in_atari, is_stone, stone_hash
+from alphago.env.kernels.go_chains import count_beside, in_atari, is_stone, stone_hash
 from alphago.env.kernels.go_ko import ko_forbids
 from alphago.env.kernels.go_row import cell, is_over, load_long, neighbour, occupied_bits, point_of
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
-
-
-@part
-def has_empty_neighbour(row, point):
-    stride = load(row, layout.SIZE) + 1
-    empties = 0
-    for side in range(4):
-        empties += load(row, cell(neighbour(point, side, stride)) + layout.COLOUR) == layout.EMPTY
-    return empties != 0
 
 
 @kernel
@@ -24,7 +15,7 @@ def allowed(row, point, colour, check_repetition):
         check_repetition: whether to check the ko rule for a move that is not suicide.
     """
     enemy = 3 - colour
-    if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
+    if count_beside(row, point, layout.EMPTY) > 0 or has_liberties(row, point, colour):
         return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), enemy)
     return load(row, layout.SUICIDE) != 0 and suicide_allowed(row, point, colour)
 
@@ -165,8 +156,8 @@ def without_own_eyes(row, r, legal):
 
 
 @part
-def legal_mask(row, out, at):
-    """Write N * N + 1 flags into `out` from index `at`: 1 for a legal action, else 0; all 0 once the game is over.
+def legal_mask(row, out):
+    """Write N * N + 1 flags into `out`: 1 for a legal action, else 0; all 0 once the game is over.
 
     A pass is legal from ply FIRST_PASS on; before that ply it is legal only if there is no other move.
     """
@@ -177,9 +168,9 @@ def legal_mask(row, out, at):
         legal = legal_bits(row, r) if going else 0
         columns |= legal
         for c in range(size):
-            store(out, at + r * size + c, (legal >> c) & 1)
+            store(out, r * size + c, (legal >> c) & 1)
     may_pass = load(row, layout.PLY) >= load(row, layout.FIRST_PASS) or columns == 0
-    store(out, at + size * size, going and may_pass)
+    store(out, size * size, going and may_pass)
 
 
 @kernel

@@ -5,11 +5,12 @@ import math
 import numpy as np
 
 from alphago.env.kernels import go_row as layout
+from alphago.env.kernels import rows as row_kernels
 from alphago.env.kernels.go import give_turn, play, play_step, position_hash
 from alphago.env.kernels.go_legal import legal_mask
 from alphago.env.kernels.go_row import copy, is_over
 from alphago.env.kernels.go_score import ownership, score
-from alphago.system.kernels.jit import kernel, load, store, wrap
+from alphago.system.kernels.jit import kernel, load, specialise, store
 
 
 @kernel
@@ -27,20 +28,9 @@ def copy_batch(from_rows, sources, rows, targets):
         copy(from_rows[sources[i]], rows[targets[i]])
 
 
-@kernel
-def play_batch(rows, slots, actions):
-    for i in range(slots.shape[0]):
-        play(rows[slots[i]], wrap(int(actions[i])))  # converted to one dtype, so that the rules are compiled once
-
-
-@kernel
-def replay_batch(rows, roots, paths, lengths, targets):
-    """Copy each root and play the first `lengths[i]` steps of `paths[i]` (see `play_step`) on the copy."""
-    for i in range(roots.shape[0]):
-        target = rows[targets[i]]
-        copy(rows[roots[i]], target)
-        for ply in range(lengths[i]):
-            play_step(target, wrap(int(paths[i, ply])))
+play_batch = kernel(specialise(row_kernels.play_batch, play=play))
+replay_batch = kernel(specialise(row_kernels.replay_batch, play=play_step, copy=copy))
+legal_mask_batch = kernel(specialise(row_kernels.legal_mask_batch, legal_mask=legal_mask))
 
 
 @kernel
@@ -50,12 +40,6 @@ def give_turn_batch(rows, slots, movers):
         mover = layout.BLACK if movers[i] > 0 else layout.WHITE
         if load(rows[slots[i]], layout.TO_PLAY) != mover:
             give_turn(rows[slots[i]], mover)
-
-
-@kernel
-def legal_mask_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        legal_mask(rows[slots[i]], out[i], 0)
 
 
 @kernel
@@ -87,7 +71,7 @@ def score_batch(rows, slots, out):
 def ownership_batch(rows, slots, out):
     """Write each point's owner, int8 [n, N * N]: 1 the mover, -1 the other side, 0 neither."""
     for i in range(slots.shape[0]):
-        ownership(rows[slots[i]], out[i], 0)
+        ownership(rows[slots[i]], out[i])
 
 
 @kernel

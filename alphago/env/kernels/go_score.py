@@ -76,8 +76,8 @@ def area(row):
 
 
 @part
-def ownership(row, out, at):
-    """Write each point's owner into `out` from index `at`, N * N numbers: 1 the mover, -1 the other side, 0 neither."""
+def ownership(row, out):
+    """Write each point's owner into `out`, N * N numbers: 1 the mover, -1 the other side, 0 neither."""
     size = load(row, layout.SIZE)
     sign = 1 if load(row, layout.TO_PLAY) == layout.BLACK else -1
     mark_areas(row)
@@ -89,7 +89,7 @@ def ownership(row, out, at):
         black_only = black & ~white
         white_only = white & ~black
         for c in range(size):
-            store(out, at + r * size + c, sign * ((black_only >> c & 1) - (white_only >> c & 1)))
+            store(out, r * size + c, sign * ((black_only >> c & 1) - (white_only >> c & 1)))
 
 
 @part

@@ -7,21 +7,8 @@ In a set-up position the actions before it are UNKNOWN.
 
 import numpy as np
 
-from alphago.env.kernels.rows import (
-    BLACK,
-    EMPTY,
-    HEADER,
-    MARGIN,
-    OVER,
-    PLY,
-    TO_PLAY,
-    clear,
-    end_turn,
-    longest_line,
-    loops_over,
-    points,
-    stone_planes,
-)
+from alphago.env.kernels import rows as layout
+from alphago.env.kernels.rows import clear, longest_line, loops_over, points, put_stone, stone_planes
 from alphago.system.kernels.jit import kernel, load, part, store
 
 CONNECT, DEPTH = 6, 7  # header words of this game
@@ -30,10 +17,10 @@ UNKNOWN = -1
 
 def row_words(size, depth):
     """Return the number of int64 words of a row, for a board of this size and `depth` remembered actions."""
-    return HEADER + size * size + depth
+    return layout.HEADER + size * size + depth
 
 
-@part
+@kernel
 def reset(row, size, connect, depth):
     clear(row, size, size)
     store(row, CONNECT, connect)
@@ -43,32 +30,24 @@ def reset(row, size, connect, depth):
 @part
 def play(row, action):
     """Place a stone; the game is over if it makes a line of `connect` stones or fills the board."""
-    ply = load(row, PLY)
-    mover = load(row, TO_PLAY)
-    count = points(row)
-    store(row, HEADER + action, mover)
-    store(row, HEADER + count + ply % load(row, DEPTH), action)  # overwrites the oldest remembered action
-    end_turn(row)
-    if longest_line(row, action) >= load(row, CONNECT):
-        store(row, MARGIN, mover)
-        store(row, OVER, 1)
-    elif ply + 1 == count:
-        store(row, OVER, 1)
+    oldest = load(row, layout.PLY) % load(row, DEPTH)
+    store(row, layout.HEADER + points(row) + oldest, action)
+    put_stone(row, action, load(row, CONNECT))
 
 
 @part
 def legal_mask(row, out):
-    going = load(row, OVER) == 0
+    going = load(row, layout.OVER) == 0
     for i in range(points(row)):
-        store(out, i, going and load(row, HEADER + i) == EMPTY)
+        store(out, i, going and load(row, layout.HEADER + i) == layout.EMPTY)
 
 
 @part
 def wins(row, action, scratch):
     """Return whether a legal action wins at once; the stone is placed and taken off, much faster than on a copy."""
-    store(row, HEADER + action, load(row, TO_PLAY))
+    store(row, layout.HEADER + action, load(row, layout.TO_PLAY))
     longest = longest_line(row, action)
-    store(row, HEADER + action, EMPTY)
+    store(row, layout.HEADER + action, layout.EMPTY)
     return longest >= load(row, CONNECT)
 
 
@@ -81,11 +60,11 @@ def planes(row, out):
     """
     count = points(row)
     depth = load(row, DEPTH)
-    ply = load(row, PLY)
+    ply = load(row, layout.PLY)
     for age in range(depth):
         stone_planes(row, out, 2 * age * count)  # the newest board, from which later stones are taken off below
     for back in range(min(ply, depth - 1)):
-        action = load(row, HEADER + count + (ply - 1 - back) % depth)
+        action = load(row, layout.HEADER + count + (ply - 1 - back) % depth)
         if action == UNKNOWN:  # older boards are unknown too
             for i in range(2 * (back + 1) * count, 2 * depth * count):
                 store(out, i, np.float32(0))
@@ -94,13 +73,7 @@ def planes(row, out):
         for age in range(back + 1, depth):
             store(out, (2 * age + side) * count + action, np.float32(0))
     for i in range(count):
-        store(out, 2 * depth * count + i, np.float32(load(row, TO_PLAY) == BLACK))
-
-
-@kernel
-def reset_batch(rows, slots, size, connect, depth):
-    for i in range(slots.shape[0]):
-        reset(rows[slots[i]], size, connect, depth)
+        store(out, 2 * depth * count + i, np.float32(load(row, layout.TO_PLAY) == layout.BLACK))
 
 
 play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(

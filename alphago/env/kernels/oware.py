@@ -9,23 +9,14 @@ seeds in the houses, cannot occur again.
 
 import numpy as np
 
-from alphago.env.kernels.rows import (
-    BLACK,
-    HEADER,
-    MARGIN,
-    OVER,
-    PLY,
-    TO_PLAY,
-    clear,
-    end_turn,
-    loops_over,
-)
+from alphago.env.kernels import rows as layout
+from alphago.env.kernels.rows import clear, end_turn, loops_over
 from alphago.system.kernels.hashing import FIRST_FACTOR, GOLDEN
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 SEEN, LIMIT = 6, 7  # header words of this game: positions since the last capture; plies at which the game ends
 SIDE, HOUSES, SEEDS = 6, 12, 48  # houses of one player, and of both; seeds of the game
-OPTIONS = HEADER + HOUSES
+OPTIONS = layout.HEADER + HOUSES
 AT_HASHES = OPTIONS + 1
 REPETITION, REMAINDER, GRADED = 1, 2, 4  # bits of the options, see OwareEnv
 EXACT = 12  # the numbers of seeds 0 .. EXACT - 1 have a plane each
@@ -51,7 +42,7 @@ def copy(source, target):
 
 @part
 def left_house(player):
-    return HEADER if player == BLACK else HEADER + SIDE
+    return layout.HEADER if player == layout.BLACK else layout.HEADER + SIDE
 
 
 @part
@@ -67,18 +58,18 @@ def seeds_of(row, player):
 @part
 def in_store(row, player):
     """Return the number of seeds that a player (BLACK or -BLACK) has captured."""
-    captured = SEEDS - seeds_of(row, BLACK) - seeds_of(row, -BLACK)
-    return (captured + player * load(row, MARGIN)) // 2
+    captured = SEEDS - seeds_of(row, layout.BLACK) - seeds_of(row, -layout.BLACK)
+    return (captured + player * load(row, layout.MARGIN)) // 2
 
 
 @part
 def board_key(row):
     """Return a hash of houses and side to move; it is faster to compute than `position_hash`."""
-    key = load(row, TO_PLAY)
+    key = load(row, layout.TO_PLAY)
     factor = GOLDEN
     for i in range(HOUSES):
         factor = wrap(factor * FIRST_FACTOR)
-        key = wrap(key + wrap(factor * load(row, HEADER + i)))
+        key = wrap(key + wrap(factor * load(row, layout.HEADER + i)))
     return key
 
 
@@ -107,8 +98,8 @@ def sow(row, house):
     i = house
     while seeds > 0:
         i += 1
-        if i == HEADER + HOUSES:
-            i = HEADER
+        if i == layout.HEADER + HOUSES:
+            i = layout.HEADER
         if i != house:
             store(row, i, load(row, i) + 1)
             seeds -= 1
@@ -121,7 +112,7 @@ def capture(row, last):
 
     Nothing is captured if that would take all seeds of the enemy.
     """
-    mover = load(row, TO_PLAY)
+    mover = load(row, layout.TO_PLAY)
     left = left_house(-mover)
     first = last + 1  # the houses from `first` to `last` are captured, at first none
     taken = 0
@@ -132,7 +123,7 @@ def capture(row, last):
     if 0 < taken < seeds_of(row, -mover):
         for i in range(first, last + 1):
             store(row, i, 0)
-        store(row, MARGIN, load(row, MARGIN) + mover * taken)
+        store(row, layout.MARGIN, load(row, layout.MARGIN) + mover * taken)
         store(row, SEEN, 0)
 
 
@@ -154,7 +145,7 @@ def can_move(row, own, enemy):
     """Return whether the mover has a legal move; `own` and `enemy`: the numbers of seeds in both sides' houses."""
     if own > 0 and enemy > 0:  # any house with seeds may be sown
         return True
-    left = left_house(load(row, TO_PLAY))
+    left = left_house(load(row, layout.TO_PLAY))
     for house in range(SIDE):
         if allowed(row, left, house, enemy):
             return True
@@ -167,47 +158,47 @@ def end_if_decided(row):
 
     Unless it is won, each side captures the seeds in its houses; at the ply limit only if REMAINDER is set.
     """
-    mover = load(row, TO_PLAY)
+    mover = load(row, layout.TO_PLAY)
     own = seeds_of(row, mover)
     enemy = seeds_of(row, -mover)
-    margin = load(row, MARGIN)
+    margin = load(row, layout.MARGIN)
     captured = SEEDS - own - enemy
     if captured + abs(margin) > SEEDS:  # the left side is twice the fuller store, which has more than half the seeds
-        store(row, OVER, 1)
+        store(row, layout.OVER, 1)
         return
     options = load(row, OPTIONS)
     is_repeated = options & REPETITION != 0 and not is_new(row)  # `is_new` also records the position
-    at_limit = load(row, PLY) >= load(row, LIMIT)
+    at_limit = load(row, layout.PLY) >= load(row, LIMIT)
     if is_repeated or at_limit or not can_move(row, own, enemy):
-        store(row, OVER, 1)
+        store(row, layout.OVER, 1)
         if not at_limit or options & REMAINDER != 0:
-            store(row, MARGIN, margin + mover * (own - enemy))
-            for i in range(HEADER, HEADER + HOUSES):
+            store(row, layout.MARGIN, margin + mover * (own - enemy))
+            for i in range(layout.HEADER, layout.HEADER + HOUSES):
                 store(row, i, 0)
 
 
 @kernel
-def set_up(row, start):
-    """Set up a row.
+def reset(row, start):
+    """Set up a position.
 
     Args:
         start: int64 [17]: the side to move, the margin, the ply, the ply limit, the option bits, and the seeds of 12
             houses.
     """
     clear(row, 2, SIDE)
-    store(row, TO_PLAY, load(start, 0))
-    store(row, MARGIN, load(start, 1))
-    store(row, PLY, load(start, 2))
+    store(row, layout.TO_PLAY, load(start, 0))
+    store(row, layout.MARGIN, load(start, 1))
+    store(row, layout.PLY, load(start, 2))
     store(row, LIMIT, load(start, 3))
     store(row, OPTIONS, load(start, 4))
     for i in range(HOUSES):
-        store(row, HEADER + i, load(start, 5 + i))
+        store(row, layout.HEADER + i, load(start, 5 + i))
     end_if_decided(row)
 
 
 @part
 def play(row, action):
-    last_house = sow(row, left_house(load(row, TO_PLAY)) + action)
+    last_house = sow(row, left_house(load(row, layout.TO_PLAY)) + action)
     capture(row, last_house)
     end_turn(row)
     end_if_decided(row)
@@ -215,10 +206,10 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
-    mover = load(row, TO_PLAY)
+    mover = load(row, layout.TO_PLAY)
     left = left_house(mover)
     enemy = seeds_of(row, -mover)
-    going = load(row, OVER) == 0
+    going = load(row, layout.OVER) == 0
     for house in range(SIDE):
         store(out, house, going and allowed(row, left, house, enemy))
 
@@ -231,7 +222,7 @@ def planes(row, out):
     right, so that opposite houses share a column. The planes of the mover's store, of the enemy's store and of plies
     are constant.
     """
-    mover = load(row, TO_PLAY)
+    mover = load(row, layout.TO_PLAY)
     for point in range(HOUSES):
         upper = left_house(-mover) + SIDE - 1 - point
         lower = left_house(mover) + point - SIDE
@@ -241,7 +232,7 @@ def planes(row, out):
         store(out, EXACT * HOUSES + point, np.float32(seeds / 12))
         store(out, (EXACT + 1) * HOUSES + point, np.float32(in_store(row, mover) / SEEDS))
         store(out, (EXACT + 2) * HOUSES + point, np.float32(in_store(row, -mover) / SEEDS))
-        store(out, (EXACT + 3) * HOUSES + point, np.float32(load(row, PLY) / load(row, LIMIT)))
+        store(out, (EXACT + 3) * HOUSES + point, np.float32(load(row, layout.PLY) / load(row, LIMIT)))
 
 
 @part
@@ -251,7 +242,7 @@ def one_hot(row, out):
     The mover's houses and store come before the enemy's.  A house has 24 numbers, the last for 23 or more seeds; a
     store has 27, the last for 26 or more.
     """
-    mover = load(row, TO_PLAY)
+    mover = load(row, layout.TO_PLAY)
     for i in range(ONE_HOT):
         store(out, i, np.float32(0))
     for i in range(HOUSES):
@@ -265,23 +256,17 @@ def one_hot(row, out):
 @part
 def outcome(row):
     """Return the mover's outcome: 1, 0 or -1, or a fraction in games with graded outcomes."""
-    margin = load(row, MARGIN) * load(row, TO_PLAY)
+    margin = load(row, layout.MARGIN) * load(row, layout.TO_PLAY)
     sign = (margin > 0) - (margin < 0)
     if load(row, OPTIONS) & GRADED == 0:
         return np.float32(sign)
-    black = in_store(row, BLACK)
-    white = in_store(row, -BLACK)
+    black = in_store(row, layout.BLACK)
+    white = in_store(row, -layout.BLACK)
     if sign == 0:
-        return np.float32(load(row, TO_PLAY) * DRAWN * black)
-    early = load(row, LIMIT) - load(row, PLY)
+        return np.float32(load(row, layout.TO_PLAY) * DRAWN * black)
+    early = load(row, LIMIT) - load(row, layout.PLY)
     value = WON + EARLY * early + TAKEN * max(black, white) - LOST * min(black, white)
     return np.float32(sign * min(value, 1.0))
-
-
-@kernel
-def reset_batch(rows, slots, start):
-    for i in range(slots.shape[0]):
-        set_up(rows[slots[i]], start)
 
 
 @kernel

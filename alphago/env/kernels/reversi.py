@@ -4,23 +4,8 @@ On boards of up to 8 x 8, where a side's stones fit into a word of 64 bits (bit 
 legal points at once.  Larger boards are searched point by point.
 """
 
-import numpy as np
-
-from alphago.env.kernels.rows import (
-    BLACK,
-    EMPTY,
-    HEADER,
-    MARGIN,
-    OVER,
-    TO_PLAY,
-    WHITE,
-    WIDTH,
-    clear,
-    end_turn,
-    loops_over,
-    points,
-    stone_planes,
-)
+from alphago.env.kernels import rows as layout
+from alphago.env.kernels.rows import clear, end_turn, loops_over, points, stone_planes
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
 MOST_BITS = 8  # the largest board size with stones that fit into a word
@@ -29,12 +14,14 @@ INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last, so that sh
 
 @part
 def stones_of(row, colour):
-    """Return the points of one colour as bits."""
-    size = load(row, WIDTH)
+    """Return the points of one colour as bits; 0 on a board that is too large."""
+    size = load(row, layout.WIDTH)
     bits = 0
+    if size > MOST_BITS:
+        return bits
     for r in range(size):
         for c in range(size):
-            if load(row, HEADER + r * size + c) == colour:
+            if load(row, layout.HEADER + r * size + c) == colour:
                 bits |= wrap(1 << (MOST_BITS * r + c))
     return bits
 
@@ -76,16 +63,16 @@ def legal_bits(own, enemy, size):
     return ends & ~(own | enemy) & board_bits(size)
 
 
-@part
+@kernel
 def reset(row, size):
     """Put four stones in the middle: Black's at the upper right and lower left, White's on the other diagonal."""
     clear(row, size, size)
-    upper_left = HEADER + (size // 2 - 1) * (size + 1)  # row and column size // 2 - 1
+    upper_left = layout.HEADER + (size // 2 - 1) * (size + 1)  # row and column size // 2 - 1
     lower_left = upper_left + size
-    store(row, upper_left, WHITE)
-    store(row, upper_left + 1, BLACK)
-    store(row, lower_left, BLACK)
-    store(row, lower_left + 1, WHITE)
+    store(row, upper_left, layout.WHITE)
+    store(row, upper_left + 1, layout.BLACK)
+    store(row, lower_left, layout.BLACK)
+    store(row, lower_left + 1, layout.WHITE)
 
 
 @part
@@ -95,15 +82,15 @@ def enclosed(row, point, mover, down, right):
     Args:
         down, right: the direction, each -1, 0 or 1.
     """
-    size = load(row, WIDTH)
+    size = load(row, layout.WIDTH)
     r = point // size + down
     c = point % size + right
     count = 0
     while 0 <= r < size and 0 <= c < size:
-        colour = load(row, HEADER + r * size + c)
+        colour = load(row, layout.HEADER + r * size + c)
         if colour == mover:
             return count
-        if colour == EMPTY:
+        if colour == layout.EMPTY:
             return 0
         count += 1
         r += down
@@ -114,7 +101,7 @@ def enclosed(row, point, mover, down, right):
 @part
 def allowed(row, point, mover):
     """Return whether a stone of `mover` on this point would enclose enemy stones."""
-    if load(row, HEADER + point) != EMPTY:
+    if load(row, layout.HEADER + point) != layout.EMPTY:
         return False
     for down in range(-1, 2):
         for right in range(-1, 2):
@@ -126,7 +113,7 @@ def allowed(row, point, mover):
 @part
 def can_move(row, mover):
     """Return whether `mover` can place a stone."""
-    size = load(row, WIDTH)
+    size = load(row, layout.WIDTH)
     if size <= MOST_BITS:  # bit shifts find all points at once
         return legal_bits(stones_of(row, mover), stones_of(row, -mover), size) != 0
     for point in range(points(row)):
@@ -138,19 +125,19 @@ def can_move(row, mover):
 @part
 def play(row, action):
     """Place a stone and turn the enemy stones that it encloses, or pass."""
-    mover = load(row, TO_PLAY)
-    size = load(row, WIDTH)
+    mover = load(row, layout.TO_PLAY)
+    size = load(row, layout.WIDTH)
     if action < points(row):  # else a pass, after which the other side can move
         turned = 0
         for down in range(-1, 2):
             for right in range(-1, 2):
                 count = enclosed(row, action, mover, down, right)  # 0 for (0, 0), since the point is empty
                 for step in range(1, count + 1):
-                    store(row, HEADER + action + step * (down * size + right), mover)
+                    store(row, layout.HEADER + action + step * (down * size + right), mover)
                 turned += count
-        store(row, HEADER + action, mover)
-        store(row, MARGIN, load(row, MARGIN) + mover * (2 * turned + 1))
-        store(row, OVER, not can_move(row, mover) and not can_move(row, -mover))
+        store(row, layout.HEADER + action, mover)
+        store(row, layout.MARGIN, load(row, layout.MARGIN) + mover * (2 * turned + 1))
+        store(row, layout.OVER, not can_move(row, mover) and not can_move(row, -mover))
     end_turn(row)
 
 
@@ -159,57 +146,49 @@ def settle(row):
     """Compute the margin, and whether the game is over, for a row whose stones and side to move were set."""
     margin = 0
     for point in range(points(row)):
-        margin += load(row, HEADER + point)
-    store(row, MARGIN, margin)
-    store(row, OVER, not can_move(row, BLACK) and not can_move(row, WHITE))
+        margin += load(row, layout.HEADER + point)
+    store(row, layout.MARGIN, margin)
+    store(row, layout.OVER, not can_move(row, layout.BLACK) and not can_move(row, layout.WHITE))
+
+
+@part
+def write_legal(row, player, own, enemy, out, at):
+    """Write into `out` from index `at` whether a player may place a stone on each point; return whether on any.
+
+    Args:
+        own, enemy: the stones of the player and of the other side, see `stones_of`.
+    """
+    size = load(row, layout.WIDTH)
+    if size <= MOST_BITS:  # bit shifts find all points at once
+        bits = legal_bits(own, enemy, size)
+        for r in range(size):
+            for c in range(size):
+                store(out, at + r * size + c, (bits >> (MOST_BITS * r + c)) & 1)
+        return bits != 0
+    found = False
+    for point in range(points(row)):
+        legal = allowed(row, point, player)
+        store(out, at + point, legal)
+        found = found or legal
+    return found
 
 
 @part
 def legal_mask(row, out):
     """Write whether each action is legal; a pass is legal only if the mover can place no stone and the game goes on."""
-    mover = load(row, TO_PLAY)
-    count = points(row)
-    size = load(row, WIDTH)
-    can_place = False
-    if size <= MOST_BITS:  # bit shifts find all points at once
-        bits = legal_bits(stones_of(row, mover), stones_of(row, -mover), size)
-        for r in range(size):
-            for c in range(size):
-                store(out, r * size + c, (bits >> (MOST_BITS * r + c)) & 1)
-        store(out, count, bits == 0 and load(row, OVER) == 0)
-        return
-    for point in range(count):
-        legal = allowed(row, point, mover)
-        store(out, point, legal)
-        can_place = can_place or legal
-    store(out, count, not can_place and load(row, OVER) == 0)
+    mover = load(row, layout.TO_PLAY)
+    can_place = write_legal(row, mover, stones_of(row, mover), stones_of(row, -mover), out, 0)
+    store(out, points(row), not can_place and load(row, layout.OVER) == 0)
 
 
 @part
 def planes(row, out):
     """Write four planes: the stones of the mover and of the other side, and the points where each may place a stone."""
+    mover = load(row, layout.TO_PLAY)
+    own, enemy = stones_of(row, mover), stones_of(row, -mover)
     stone_planes(row, out, 0)
-    mover = load(row, TO_PLAY)
-    count = points(row)
-    size = load(row, WIDTH)
-    if size <= MOST_BITS:  # bit shifts find all points at once
-        own, enemy = stones_of(row, mover), stones_of(row, -mover)
-        own_legal, enemy_legal = legal_bits(own, enemy, size), legal_bits(enemy, own, size)
-        for r in range(size):
-            for c in range(size):
-                point = r * size + c
-                store(out, 2 * count + point, np.float32((own_legal >> (MOST_BITS * r + c)) & 1))
-                store(out, 3 * count + point, np.float32((enemy_legal >> (MOST_BITS * r + c)) & 1))
-        return
-    for point in range(count):
-        store(out, 2 * count + point, np.float32(allowed(row, point, mover)))
-        store(out, 3 * count + point, np.float32(allowed(row, point, -mover)))
-
-
-@kernel
-def reset_batch(rows, slots, size):
-    for i in range(slots.shape[0]):
-        reset(rows[slots[i]], size)
+    write_legal(row, mover, own, enemy, out, 2 * points(row))
+    write_legal(row, -mover, enemy, own, out, 3 * points(row))
 
 
 play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(play, legal_mask, planes)

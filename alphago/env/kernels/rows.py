@@ -67,6 +67,18 @@ def longest_line(row, point):
     return longest
 
 
+@part
+def put_stone(row, point, connect):
+    """Place a stone of the mover: `connect` stones in a line win, and a full board ends the game."""
+    mover = load(row, TO_PLAY)
+    store(row, HEADER + point, mover)
+    end_turn(row)
+    has_won = longest_line(row, point) >= connect
+    if has_won:
+        store(row, MARGIN, mover)
+    store(row, OVER, has_won or load(row, PLY) == points(row))
+
+
 @kernel
 def has_line(row, colour, length):
     """Return whether the side `colour` has at least `length` stones in a straight line."""

@@ -22,6 +22,7 @@ import numba
 from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
+from numba.core.event import Event, Listener, register
 from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
@@ -38,11 +39,11 @@ GLANCE = 0.02  # seconds between two attempts to lock the file
 uses_addresses = attrgetter("library.has_dynamic_globals")
 
 
-class CompilingTime:
+class CompilingTime(Listener):
     """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
 
-    numba compiles in one thread at a time, which calls `begin` and `end`; any thread may read `seconds`, and
-    `processor`, those of them in which that thread was on the processor: of a kernel that is being compiled, all.
+    numba compiles in one thread at a time, in which it tells when it begins and ends; any thread may read `seconds`,
+    and `processor`, those of them in which that thread was on the processor: of a kernel that is being compiled, all.
     """
 
     def __init__(self) -> None:
@@ -59,15 +60,13 @@ class CompilingTime:
     def processor(self) -> float:
         return self._processor + self.seconds - self._state[0]
 
-    def begin(self) -> None:
-        """Begin with a kernel."""
+    def on_start(self, event: Event | None = None) -> None:
         if not self._depth:
             self._state = self.seconds, time.monotonic()
             self._processor_began = time.thread_time()
         self._depth += 1
 
-    def end(self) -> None:
-        """End with a kernel that was begun."""
+    def on_end(self, event: Event | None = None) -> None:
         self._depth -= 1
         if not self._depth:
             self._state = self.seconds, None
@@ -75,17 +74,7 @@ class CompilingTime:
 
 
 compiling_time = CompilingTime()
-begun: dict[Path, BinaryIO | None] = {}  # files of what this process compiles, with the locks for which others wait
-
-
-def end_compiling(*paths: Path) -> None:
-    """End compiling into files that were begun: other processes can go on."""
-    for path in begun.keys() & set(paths):
-        compiling_time.end()
-        if (lock := begun.pop(path)) is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(lock.name)
-            lock.close()
+register("numba:compile", compiling_time)
 
 
 def lock_beside(path: Path) -> BinaryIO | None:
@@ -128,6 +117,7 @@ class KernelCache:
         self.folder = folder
         self.cache_path = os.path.join(folder, f"{source.parent.name}_{place}")  # one for each installed copy
         self.function = function
+        self.lock: BinaryIO | None = None  # for which other processes wait
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
         state = source.stat()
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
@@ -148,15 +138,23 @@ class KernelCache:
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self.read(path, signature, target_context)
-        if found is None:
-            compiling_time.begin()
-            begun[path] = None
-            if not path.exists():  # a damaged file is compiled again without a lock
-                begun[path] = lock_beside(path)  # waits for another process that has it
-                found = self.read(path, signature, target_context)
+        if found is None and not path.exists():  # a damaged file is compiled again without a lock
+            compiling_time.on_start()
+            self.unlock()  # of a compilation that failed
+            self.lock = lock_beside(path)
+            compiling_time.on_end()
+            found = self.read(path, signature, target_context)
             if found is not None:
-                end_compiling(path)
+                self.unlock()
         return found
+
+    def unlock(self) -> None:
+        """Let other processes go on that wait for this one to compile the function."""
+        if self.lock is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self.lock.name)
+            self.lock.close()
+            self.lock = None
 
     def make_folders(self) -> None:
         """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
@@ -179,10 +177,7 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
-        """Write a compiled function atomically, unless its code holds addresses of this process.
-
-        Ends what `load_overload` began.
-        """
+        """Write a compiled function atomically, unless its code holds addresses of this process."""
         path = self.path(signature, result.codegen)
         try:
             if not uses_addresses(result):
@@ -191,7 +186,7 @@ class KernelCache:
                 without_annotation = result._replace(type_annotation="")
                 self.write(path, dumps((signature, without_annotation._reduce())))
         finally:
-            end_compiling(path)
+            self.unlock()
 
     def write(self, path: Path, data: bytes) -> None:
         """Write a file with its digest; warn once if it cannot be written."""

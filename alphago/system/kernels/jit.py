@@ -32,7 +32,7 @@ from numba.core.errors import NumbaError, TypingError
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
-from alphago.system.kernels.cache import KernelCache, begun, end_compiling
+from alphago.system.kernels.cache import KernelCache
 
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
 
@@ -135,11 +135,8 @@ def compiled(function: Any, **options: bool) -> Any:
         """Compile as numba does; its pages of text become a sentence."""
         try:
             return compile_for_args(*arguments, **named)
-        except BaseException as error:
-            end_compiling(*begun)  # also of kernels that it calls
-            if isinstance(error, NumbaError):
-                tell(function, arguments, str(error))
-            raise
+        except NumbaError as error:
+            tell(function, arguments, str(error))
 
     made._compile_for_args = compile_or_tell
     return compiled_once(made)

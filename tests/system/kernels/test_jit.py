@@ -10,7 +10,7 @@ from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 
 from alphago.system.kernels import jit
-from alphago.system.kernels.cache import KernelCache, begun
+from alphago.system.kernels.cache import KernelCache
 
 needs_compiler = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="needs numba's compiler")
 
@@ -73,4 +73,3 @@ def misspelt(array, factor):
 def test_an_error_in_a_kernel_is_told_in_a_sentence(kernel: Callable[..., object], place: str, reason: str) -> None:
     with pytest.raises(jit.KernelError, match=f"the kernel {place} cannot be compiled for ndarray, float: {reason}"):
         kernel(np.ones(3), 2.0)
-    assert not begun, "no other process waits for it, and no time is counted as compiling"
