@@ -41,7 +41,7 @@ from alphago.env.go_rules import (
     star_points,
     usual_komi,
 )
-from alphago.env.go_setup import Past, setup_texts, with_past
+from alphago.env.go_setup import setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_katago, go_planes
 from alphago.env.kernels import go_row as layout
@@ -368,7 +368,7 @@ class GoEnv(StonesEnv):
         stones = self.place(black, white)
         mover = None if to_play is None else check_player(to_play)
         komi = None if komi is None else check_komi(komi)
-        return with_past(self, stones, mover, komi, Past(move_number, captures, ko, history))
+        return with_past(self, stones, mover, komi, move_number=move_number, captures=captures, ko=ko, history=history)
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""

@@ -1,6 +1,5 @@
 """Count a finished game of Go: which stones are dead, whose each point is, and the points of both sides."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -11,6 +10,7 @@ from alphago.env.batch import FIRST
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
+from alphago.env.kernels import go_row as layout
 from alphago.env.position import Position
 
 
@@ -45,7 +45,7 @@ class GoCount:
         if ownership is not None:
             stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
             kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
-            for chain in chains(self.position.board):
+            for chain in chains(self.position):
                 is_pass_alive = alive[chain[0]] == stones[chain[0]]
                 if kept[chain].mean() < 0 and not is_pass_alive:
                     dead.update(chain)
@@ -58,7 +58,7 @@ class GoCount:
         Raises:
             ValueError: if there is no stone on the point.
         """
-        chain = next((chain for chain in chains(self.position.board) if point in chain), None)
+        chain = next((chain for chain in chains(self.position) if point in chain), None)
         if chain is None:
             where = self.position.env.to_text(point) if 0 <= point < self.position.board.size else str(point)
             raise ValueError(f"a point with a stone must be named, got {where}")
@@ -120,22 +120,10 @@ def count_as_alive(position: Position) -> GoCount | None:
     return GoCount(position) if passes_end_games and ends_with_passes else None
 
 
-def chains(board: np.ndarray) -> Iterable[list[int]]:
-    """Yield the chains of a board [N, N] of 1, -1 and 0, each as a sorted list of points."""
-    size, stones = len(board), board.ravel()
-    seen = set[int]()
-    for start in np.flatnonzero(stones).tolist():
-        if start in seen:
-            continue
-        chain, waiting = {start}, [start]
-        while waiting:
-            point = waiting.pop()
-            row, column = divmod(point, size)
-            for r, c in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
-                on_board = 0 <= r < size and 0 <= c < size
-                beside = r * size + c
-                if on_board and stones[beside] == stones[start] and beside not in chain:
-                    chain.add(beside)
-                    waiting.append(beside)
-        seen |= chain
-        yield sorted(chain)
+def chains(position: GoPosition) -> list[list[int]]:
+    """Return the chains of a position, each as a sorted list of points."""
+    found: dict[int, list[int]] = {}  # by the chain's head
+    for action in np.flatnonzero(position.board).tolist():
+        head = int(position.row[layout.cell(layout.point_of(position.row, action)) + layout.HEAD])
+        found.setdefault(head, []).append(action)
+    return list(found.values())

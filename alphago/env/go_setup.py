@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,42 +14,39 @@ from alphago.env.position import IllegalMove
 from alphago.system.validation import check_int, is_int, shown
 
 
-class Past(NamedTuple):
-    """What is known of the game before a set-up board; the fields are arguments of `GoEnv.position`."""
-
-    move_number: int | None
-    captures: Sequence[int] | None
-    ko: int | str | None
-    history: Sequence[np.ndarray]
-
-
-def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float | None, past: Past) -> GoPosition:
-    """Return the position with the given stones and past.
-
-    Args:
-        stones: [N, N].
-        to_play, komi: as in `GoEnv.position`.
+def with_past(
+    env: GameEnv,
+    stones: np.ndarray,
+    to_play: int | None,
+    komi: float | None,
+    *,
+    move_number: int | None,
+    captures: Sequence[int] | None,
+    ko: int | str | None,
+    history: Sequence[np.ndarray],
+) -> GoPosition:
+    """Return the position with the given stones, [N, N], and past; the arguments are those of `GoEnv.position`.
 
     Raises:
         ValueError: if the arguments contradict each other.
     """
-    earlier_boards = check_history(past.history, env.plane_shape)
-    if past.ko is not None:
+    earlier_boards = check_history(history, env.plane_shape)
+    if ko is not None:
         if earlier_boards:
-            raise ValueError(f"ko must be None with a history, which determines it, got {shown(past.ko)}")
+            raise ValueError(f"ko must be None with a history, which determines it, got {shown(ko)}")
         to_play = to_play or 1  # Black by default
-        earlier_boards = [board_before_ko(env, stones, to_play, past.ko)]
+        earlier_boards = [board_before_ko(env, stones, to_play, ko)]
     known_plies = len(earlier_boards)  # one ply leads from each board to the next
     plies = known_plies
-    if past.move_number is not None:
-        plies = check_int("move_number", past.move_number, 0, env.max_moves)
+    if move_number is not None:
+        plies = check_int("move_number", move_number, 0, env.max_moves)
     if plies < known_plies:
         raise ValueError(f"move_number must be at least {known_plies}, the number of boards in history, got {plies}")
     start = partial(set_up, env, komi=komi, unknown_plies=plies - known_plies)
     position = follow([*earlier_boards, stones], to_play, start) if earlier_boards else start(stones, to_play or 1)
-    if past.captures is None:
+    if captures is None:
         return position
-    earlier = {"captures": earlier_captures(past.captures, position.captures)}
+    earlier = {"captures": earlier_captures(captures, position.captures)}
     return GoPosition(env, position.batch, {**position.setup, **earlier}, position.moves, position.movers)
 
 

@@ -94,13 +94,18 @@ class PlainBatch(GameBatch):
             self.plies[slot] += 1
 
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        for i, slot in enumerate(slots):
-            mask = self.states[slot].legal_mask()
-            if np.shape(mask) != out[i].shape:
-                self._break("legal_mask", f"return an array {list(out[i].shape)}", mask)
-            out[i] = mask
-            if not out[i].any() and not self.states[slot].is_over():
+        for slot, mask in zip(slots, self._answers("legal_mask", slots, out), strict=True):
+            if not mask.any() and not self.states[slot].is_over():
                 self._break("legal_mask", "have a legal action in a game that is not over", mask)
+        return out
+
+    def _answers(self, method: str, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write what a method of each state returns; raise BrokenGame for an array of another shape."""
+        for i, slot in enumerate(slots):
+            answer = getattr(self.states[slot], method)()
+            if np.shape(answer) != out.shape[1:]:
+                self._break(method, f"return an array {list(out.shape[1:])}", answer)
+            out[i] = answer
         return out
 
     def _number(self, method: str, answer: object, most: float) -> float:
@@ -130,19 +135,12 @@ class PlainBatch(GameBatch):
         return bool(black_outcome == mover)
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        for i, slot in enumerate(slots):
-            planes = self.states[slot].planes()
-            if np.shape(planes) != out[i].shape:
-                self._break("planes", f"return an array {list(out[i].shape)}", planes)
-            out[i] = planes
-        if not np.isfinite(out).all():
+        if not np.isfinite(self._answers("planes", slots, out)).all():
             self._break("planes", "be finite", next(row for row in out if not np.isfinite(row).all()))
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        for i, slot in enumerate(slots):
-            out[i] = self.states[slot].is_over()
-        return out
+        return self._answers("is_over", slots, out)
 
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
@@ -173,8 +171,4 @@ class PlainBatch(GameBatch):
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        if not self.env.has_ownership:
-            return super().ownership(slots, out)
-        for i, slot in enumerate(slots):
-            out[i] = self.states[slot].ownership()
-        return out
+        return self._answers("ownership", slots, out) if self.env.has_ownership else super().ownership(slots, out)

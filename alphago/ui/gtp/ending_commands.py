@@ -23,7 +23,7 @@ def final_status_list(engine: GtpEngine, arguments: list[str]) -> str:
     if status not in ("alive", "dead", "seki"):
         raise GtpFailure(f"the status must be one of alive, dead, seki, got {status}")
     game, dead = engine.game, count_of_game(engine).dead
-    wanted = [chain for chain in chains(game.position.board) if status == ("dead" if chain[0] in dead else "alive")]
+    wanted = [chain for chain in chains(game.position) if status == ("dead" if chain[0] in dead else "alive")]
     return "\n".join(" ".join(map(game.env.to_text, chain)) for chain in wanted)
 
 
