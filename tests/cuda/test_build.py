@@ -14,27 +14,13 @@ from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go_cuda import PROGRAM
-from alphago.env.kernels import go_planes, go_row
 from alphago.mcts.device_tree import PROGRAM as TREES
-from alphago.system.kernels import hashing
-from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import PROGRAMS, Twins
 from tests.devices import needs_compiler
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (kernel_source.FOLDER, PROGRAM.path.parent)
-FILES = {path.name for folder in FOLDERS for path in folder.glob("*.cu*") if not path.name.startswith("page_")}
 ALL = {**PROGRAMS, "trees": TREES}
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
-
-
-def test_constants_are_numbas() -> None:
-    text = PROGRAM.text
-    words = ((go_row, "AT_HASHES"), (go_row, "SIDE_FACTOR"), (go_planes, "PLIES_LEFT"), (hashing, "GOLDEN"))
-    for module, name in words:
-        lines = [line for line in text.splitlines() if f" {name} = " in line]
-        assert len(lines) == 1
-        assert lines[0].endswith(f"= {getattr(module, name)};")
 
 
 def test_a_name_with_two_values_is_refused() -> None:
@@ -42,26 +28,6 @@ def test_a_name_with_two_values_is_refused() -> None:
     assert kernel_source.constants(one, one) == {"KO": 1}
     with pytest.raises(ValueError, match="KO is 1 in one kernel module and 2 in other"):
         kernel_source.constants(one, other)
-
-
-@pytest.mark.parametrize("game", PROGRAMS)
-def test_each_file_is_there_once(game: str) -> None:
-    """Of those that a game includes: none has another's rules."""
-    text = PROGRAMS[game].text
-    assert "#include" not in text
-    included = {name for name in FILES if text.count(f'#line 1 "{name}"') == 1}
-    assert {name for name in FILES if f'#line 1 "{name}"' in text} == included
-    assert {"loops.cuh", "bits.cuh", "planes.cuh", "batch.cuh"} < included
-    assert {name for name in FILES for program in PROGRAMS.values() if f'"{name}"' in program.text} == FILES
-    gos = {name for name in FILES if name.startswith(("go.", "go_", "playouts."))}
-    assert included & gos == (gos if game == "go" else set())
-
-
-@needs_compiler
-def test_the_library_is_kept_with_the_other_kernels() -> None:
-    library = host.load_library(PROGRAM)
-    assert library._name.startswith(CACHE_FOLDER)
-    assert host.load_library(PROGRAM) is library
 
 
 def test_code_that_others_may_have_written_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

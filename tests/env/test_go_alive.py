@@ -64,12 +64,3 @@ def test_random_boards_agree_with_plain_go(size: int, boards: int, suicide: bool
         assert np.array_equal(out * [1, -1][number % 2], expected), f"\n{draw(stones)}"
         found += int(expected.any())
     assert found >= boards // 40
-
-
-def test_many_slots_at_once() -> None:
-    env = GoEnv(3)
-    batch = env.new_batch(3)
-    full = np.array([[1, 1, 1], [1, 0, 1], [1, 1, 0]])
-    batch.reset(np.array([1]), stones=full)
-    out = batch.pass_alive(np.array([2, 1]), np.full((2, 9), 5, np.int8))
-    assert out.tolist() == [[0] * 9, [1] * 9]

@@ -7,7 +7,6 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import PLANE_SETS
 from alphago.env.kernels import go_planes as features
 from tests.diagrams import owners, position
-from tests.random_games import random_game
 
 
 def test_the_planes_of_a_position() -> None:
@@ -46,25 +45,6 @@ def test_the_planes_of_a_position() -> None:
     }
     for plane, number in numbers.items():
         assert planes[plane] == pytest.approx(number), plane
-
-
-@pytest.mark.parametrize("planes", ["rules", "katago"])
-@pytest.mark.parametrize("size", [2, 3, 5, 9])
-def test_colours_exchanged_give_the_same_planes(size: int, planes: str) -> None:
-    """Every plane is the mover's: with White first and komi turned round it is the same game."""
-    env = GoEnv(size, planes, max_moves=60)
-    passes = 0
-    for seed in range(3):
-        one = random_game(env, seed, komi=2.5)
-        other = random_game(env, seed, komi=-2.5, to_play="white")
-        assert len(one) == len(other)
-        for here, there in zip(one, other, strict=True):
-            assert here.to_play == -there.to_play
-            assert np.array_equal(here.planes(), there.planes())
-            assert np.array_equal(owners(here), -owners(there))
-            assert here.score() == -there.score()
-        passes += one[-1].moves.count(env.pass_action)
-    assert passes > 0
 
 
 def test_a_networks_input_tells_its_set() -> None:

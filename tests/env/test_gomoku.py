@@ -43,28 +43,6 @@ def test_counts_of_tic_tac_toe() -> None:
     assert count_games(TicTacToeEnv(), 6) == counts[:6]
 
 
-class TestLines:
-    @pytest.mark.parametrize(
-        "line",
-        ["A1 B1 C1 D1 E1", "J1 J2 J3 J4 J5", "A1 B2 C3 D4 E5", "E9 F8 G7 H6 J5", "A9 A8 A7 A6 A5", "F9 E9 G9 D9 H9"],
-    )
-    def test_five_in_a_row_win(self, line: str) -> None:
-        """Along each direction and each edge, whichever stone comes last."""
-        others = ["B4", "C6", "E2", "G4"]
-        for last in range(5):
-            own = line.split()
-            own.append(own.pop(last))
-            moves = " ".join(f"{mine} {other}" for mine, other in zip(own, others, strict=False))
-            before = play(GomokuEnv(9), moves)
-            assert not before.is_over
-            after = before.play(before.env.from_text(own[-1]))
-            assert (after.is_over, after.result, after.score()) == (True, 1, 1)
-
-    def test_a_line_does_not_go_round_the_edge(self) -> None:
-        """F3 G3 H3 J3 and A2 follow each other in memory."""
-        assert not play(GomokuEnv(9), "F3 A9 G3 B9 H3 C9 J3 D9 A2").is_over
-
-
 class TestDescription:
     def test_another_size(self) -> None:
         assert GomokuEnv(9, 4, 5).resized(7) == GomokuEnv(7, 4, 5)

@@ -51,36 +51,19 @@ for wrong in (lambda: jit.load(words, 3), lambda: jit.load(words, -1), lambda: j
 """
 
 
-@pytest.fixture
-def package(tmp_path: pathlib.Path) -> pathlib.Path:
-    """A copy of the package's sources, to change."""
-    return shutil.copytree(PACKAGE, tmp_path / "alphago", ignore=shutil.ignore_patterns("__pycache__"))
-
-
-def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
+def test_the_cache_is_named_after_the_kernels(tmp_path: pathlib.Path) -> None:
+    """A changed or a new kernel has another one; no other new file has."""
+    package = shutil.copytree(PACKAGE, tmp_path / "alphago", ignore=shutil.ignore_patterns("__pycache__"))
     assert jit.cache_folder(package) == jit.CACHE_FOLDER
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["env/kernels/go_row.py", "system/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels/alphabeta.py"],
-)
-def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
-    with (package / name).open("a") as source:
-        source.write("# changed\n")
-    assert jit.cache_folder(package) != jit.CACHE_FOLDER
-    (package / name).write_bytes((PACKAGE / name).read_bytes())
-    assert jit.cache_folder(package) == jit.CACHE_FOLDER
-
-
-@pytest.mark.parametrize(
-    ("name", "same"), [("env/kernels/chess.py", False), ("search/kernels.py", False), ("env/chess.py", True)]
-)
-def test_a_new_kernel_has_another_cache(package: pathlib.Path, name: str, same: bool) -> None:
-    """No other new file has."""
-    (package / name).parent.mkdir(exist_ok=True)
-    (package / name).write_text("def play(): ...\n")
-    assert (jit.cache_folder(package) == jit.CACHE_FOLDER) == same
+    kernels = ["env/kernels/go_row.py", "system/kernels/jit.py", "mcts/kernels/waves.py", "arena/kernels/alphabeta.py"]
+    for name in (*kernels, "env/kernels/chess.py", "search/kernels.py", "env/chess.py"):
+        file = package / name
+        before = file.read_bytes() if file.exists() else None
+        file.parent.mkdir(exist_ok=True)
+        with file.open("a") as source:
+            source.write("# changed\n")
+        assert (jit.cache_folder(package) == jit.CACHE_FOLDER) == (name == "env/chess.py")
+        file.unlink() if before is None else file.write_bytes(before)
 
 
 def test_the_loops_of_each_game_are_kept_apart() -> None:

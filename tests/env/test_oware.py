@@ -1,7 +1,5 @@
 """Oware Abapa: each rule in a position, and the naive twin."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -183,20 +181,3 @@ def test_drawing() -> None:
         "      A   B   C   D   E   F",
         "   move 1: White to play",
     ]
-
-
-def test_the_parts_of_the_board_do_not_touch() -> None:
-    """Houses and their numbers below them, of a quarter of a step, beside stores and names, all within the margin."""
-    view = OwareEnv().board_view
-    badge, letter = 0.25, 0.2
-    heights = sorted({y for _, y in view.cells})
-    tops = [y - view.stone for y in heights]
-    ends = [y + view.stone + badge for y in heights]
-    lines = [(y - letter, y + letter) for _, y, _ in view.labels]
-    bands = sorted({*zip(tops, ends, strict=True), *lines, *((y, y + high) for _, y, _, high in view.stores)})
-    assert len(bands) == 2 + 2 + 2
-    assert all(one[1] <= other[0] for one, other in pairwise(bands))
-    assert 0 <= bands[0][0] <= bands[-1][1] <= view.size[1]
-    columns = sorted({x for x, _ in view.cells})
-    assert all(other - one > 2 * view.stone for one, other in pairwise(columns))
-    assert max(columns) + view.stone <= view.size[0]

@@ -1,23 +1,11 @@
-"""What helps to learn a game: by default nothing special, in Go and in games that say so something of their own."""
+"""What helps to learn a game: a game of one's own may say how games of self-play begin."""
 
 from typing import Any
 
 import numpy as np
-import pytest
 
-from alphago import GameEnv
-from alphago.env.games import GAMES, make_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
-
-
-@pytest.mark.parametrize("env", [*(make_game(name) for name in GAMES if name != "go"), TicTacToeEnv()], ids=str)
-def test_by_default_nothing_is_special(env: GameEnv) -> None:
-    generator = np.random.default_rng(1)
-    assert env.selfplay_variant() is env.player_view() is env
-    assert env.random_setup(generator) == {}
-    assert generator.random() == np.random.default_rng(1).random()  # nothing was drawn
-    assert env.opening_actions.tolist() == [True] * env.action_space
 
 
 class OddEnv(TicTacToeEnv):

@@ -1,6 +1,5 @@
 """Optional libraries: absent or broken, they are a sentence, and what does not need them goes on."""
 
-import ast
 import subprocess
 import sys
 import warnings
@@ -13,8 +12,6 @@ from alphago.system.optional import optional_import
 
 ROOT = Path(__file__).parents[2]
 NEED = "pictures need frames: pip install frames"
-# The libraries that pyproject.toml lists as extras, by the name of the module.
-EXTRAS = ("anywidget", "cupy", "onnx", "onnxruntime", "openvino", "PIL", "tensorboard")
 
 
 def write(folder: Path, text: str) -> None:
@@ -53,23 +50,6 @@ class TestImport:
     def test_sound(self, folder: Path) -> None:
         write(folder, "size = 5")
         assert optional_import("frames", NEED).size == 5
-
-
-@pytest.mark.parametrize("file", sorted((ROOT / "alphago").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_module_imports_one_in_another_way(file: Path) -> None:
-    """But behind `optional_import`, for types, or the web's server, which has a sentence of its own."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
-    skipped = {id(inner) for node in typing for inner in ast.walk(node)}
-    guarded = "optional_import" in file.read_text(encoding="utf-8")
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and id(node) not in skipped:
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            for name in names:
-                if name.partition(".")[0] in EXTRAS:
-                    first = name.partition(".")[0]
-                    # An image exists only after `optional_import` has succeeded.
-                    assert guarded or first == "PIL", f"{file}:{node.lineno} imports {name}"
 
 
 class TestWarnOnce:
