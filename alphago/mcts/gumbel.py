@@ -6,7 +6,6 @@ follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
 
 import functools
 import itertools
-import math
 from dataclasses import replace
 from typing import NamedTuple, Self
 
@@ -27,9 +26,9 @@ class GumbelParameters(NamedTuple):
     c_visit: float
     c_scale: float
     rounds: bool
+    considered: int
+    planned: np.ndarray  # int32 [B], simulations of each game's search
     noise: np.ndarray  # float32 [B, A], added to the logits of the roots' actions
-    schedules: np.ndarray  # int32 [budgets, considered + 1, greatest budget], see `halving_schedules`
-    schedule_of: np.ndarray  # int32 [B], index into `schedules` for each game
 
 
 @settings
@@ -85,14 +84,13 @@ class GumbelRule(SearchRule):
         self.considered = settings.considered or MOST_CONSIDERED
         self.room = self.considered  # `prepare` may add a node for each action considered
         self.noise = np.zeros((games, actions), np.float32)
-        self.planned = np.zeros(games, np.int32)  # simulations of each game's search
         self.parameters = GumbelParameters(
             c_visit=float(settings.c_visit),
             c_scale=float(settings.c_scale),
             rounds=settings.rounds,
+            considered=self.considered,
+            planned=np.zeros(games, np.int32),
             noise=self.noise,
-            schedules=np.zeros((1, 1, 1), np.int32),  # until `prepare`
-            schedule_of=np.zeros(games, np.int32),
         )
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
@@ -103,20 +101,18 @@ class GumbelRule(SearchRule):
         gumbel.add_gumbel_noise(chances, games, self.noise)
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Make the candidates children of the roots, and set each game's schedule for its number of simulations."""
+        """Make the candidates children of the roots, and plan each game's number of simulations."""
         scores = np.empty(self.noise.shape[1])  # scratch memory
         tree.launch(gumbel.add_candidates, games, self.noise, np.minimum(self.considered, readouts), scores)
-        self.planned[games] = readouts
-        budgets, self.parameters.schedule_of[games] = np.unique(readouts, return_inverse=True)
-        schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
-        self.parameters = self.parameters._replace(schedules=schedules)
+        self.parameters.planned[games] = readouts
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
         """Return a wave for each round that is left, if the search is by rounds, or several for a large one."""
         if not self.parameters.rounds:
             return super().plan(budget, leaves)
         games = np.flatnonzero(budget)
-        pairs = np.unique([self.planned[games], self.planned[games] - budget[games]], axis=1).T.tolist()
+        planned = self.parameters.planned[games]
+        pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
         greatest = map(max, zip(*sizes, strict=False))  # of as many rounds as all games have left
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
@@ -153,48 +149,18 @@ class GumbelRule(SearchRule):
 
 
 @functools.cache
-def halving_schedule(considered: int, readouts: int) -> np.ndarray:
-    """Return the schedule of sequential halving, int32 [considered + 1, readouts].
-
-    Entry [k, i] is a number of visits: with k candidates, simulation i goes to a candidate that has this number of
-    visits.  All phases have equal numbers of simulations.  The first phase visits all candidates equally often, the
-    next phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
-    """
-    by_candidates = np.zeros((considered + 1, readouts), np.int32)
-    for candidates in range(1, considered + 1):
-        phases = max(1, math.ceil(math.log2(candidates)))
-        schedule: list[int] = []
-        visits = 0
-        remaining = candidates  # candidates of the present phase
-        while len(schedule) < readouts:
-            rounds = max(1, readouts // (phases * remaining))  # visits of each candidate in this phase
-            for _ in range(rounds):
-                schedule += [visits] * remaining
-                visits += 1
-            remaining = max(min(2, candidates), remaining // 2)  # the better half goes on, but two candidates at least
-        by_candidates[candidates] = schedule[:readouts]
-    return by_candidates
-
-
-@functools.cache
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
-    """Return the greatest sizes of the rounds from simulation `done` on, however many candidates there are.
+    """Return the greatest sizes of the rounds that are not over after `done` simulations, however many candidates.
 
     They are as many as with all candidates.
     """
-    plans = halving_schedule(considered, readouts)[1:]  # a round's simulations have the same number of visits
-    sizes = [[int((plan == visits).sum()) for visits in np.unique(plan[done:])] for plan in plans]
+    sizes: list[list[int]] = []
+    for candidates in range(1, considered + 1):
+        sizes.append([])
+        end = 0
+        while end < readouts:
+            size = gumbel.due_candidates(candidates, readouts, end)[1]
+            end += size
+            if end > done:
+                sizes[-1].append(size)
     return [max(each) for each in itertools.zip_longest(*sizes, fillvalue=0)][: len(sizes[-1])]
-
-
-@functools.cache
-def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
-    """Return `halving_schedule` for several budgets of readouts, int32 [budgets, considered + 1, greatest budget]."""
-    greatest = max(budgets, default=1)
-    schedules = np.zeros((len(budgets), considered + 1, greatest), np.int32)
-    for schedule, readouts in zip(schedules, budgets, strict=True):
-        candidates = min(considered, readouts)
-        schedule[: candidates + 1, :readouts] = halving_schedule(candidates, readouts)
-        # Beyond the budget: no candidate has so many visits, and `choose_candidate` takes the least visited one.
-        schedule[:, readouts:] = greatest
-    return schedules

@@ -240,6 +240,7 @@ class Recorder(DeviceHash):
         super().__init__("host")
         self.tape: list[Any] | None = None
         self.graphs = self.replays = 0
+        self.sizes: set[Hashable] = set()
         launch = HostKernels.launch
 
         def recorded(kernels: HostKernels, *arguments: Any) -> None:
@@ -264,6 +265,7 @@ class Recorder(DeviceHash):
             for step in graphs[key]:
                 step()
             return
+        self.sizes.add(key)
         self.graphs, self.tape = self.graphs + 1, []
         steps()
         graphs[key], self.tape = self.tape, None
@@ -285,6 +287,24 @@ def test_waves_can_be_repeated_as_they_were(rule: str, monkeypatch: pytest.Monke
         for search in both:
             search.advance(games, actions)
     assert recorder.replays > recorder.graphs > 0
+
+
+@needs_compiler
+@pytest.mark.parametrize("rule", RULES)
+def test_other_budgets_need_no_other_graphs(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is one for each size of a wave; its arguments, and the arrays to which they point, stay."""
+    recorder = Recorder(monkeypatch)
+    both = [Search(GO, evaluator, 3, RULES[rule]) for evaluator in (HashEvaluator(), recorder)]
+    games, random = np.arange(3), np.random.default_rng(3)
+    for search in both:
+        search.make_room(500)
+    for _ in range(8):
+        budgets = random.integers(1, 100, 3).astype(np.int32)
+        for search in both:
+            search.forget(games)
+            search.run(budgets)
+        assert_same(*both)
+    assert recorder.graphs == len(recorder.sizes)
 
 
 @needs_compiler

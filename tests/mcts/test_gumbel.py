@@ -8,7 +8,7 @@ import pytest
 from alphago import GameBatch, GameEnv, GoEnv, Gumbel, Position, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.gumbel import halving_schedule
+from alphago.mcts.kernels.gumbel import due_candidates
 from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from
@@ -19,10 +19,12 @@ GAMES = [GoEnv(3), GoEnv(5, komi=0.5, max_moves=14), TicTacToeEnv(), CountingEnv
 
 
 def test_schedules() -> None:
-    assert halving_schedule(4, 16)[4].tolist() == [0] * 4 + [1] * 4 + [2, 2, 3, 3, 4, 4, 5, 5]
-    assert halving_schedule(16, 12)[8].tolist() == [0] * 8 + [1] * 4
-    assert halving_schedule(16, 3)[1].tolist() == [0, 1, 2]
-    assert (np.diff(halving_schedule(20, 60)) >= 0).all()
+    assert NaiveGumbel.visits_due(4, 16) == [0] * 4 + [1] * 4 + [2, 2, 3, 3, 4, 4, 5, 5]
+    for candidates in range(1, 18):
+        for readouts in range(1, 66):
+            plan = NaiveGumbel.visits_due(candidates, readouts)
+            due = [due_candidates(candidates, readouts, simulation) for simulation in range(readouts)]
+            assert due == [(visits, plan[i:].count(visits)) for i, visits in enumerate(plan)]
 
 
 def naive(position: Position, gumbel: np.ndarray, settings: SearchSettings) -> NaiveGumbel:

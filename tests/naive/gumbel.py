@@ -38,7 +38,8 @@ class NaiveGumbel(NaiveSearch):
         while readouts > 0:
             readouts = self.wave(readouts)
 
-    def visits_due(self, candidates: int, readouts: int) -> list[int]:
+    @staticmethod
+    def visits_due(candidates: int, readouts: int) -> list[int]:
         """The visits that the candidate of each simulation has before it, if none of them were a surprise."""
         counts = [0] * candidates
         remaining, due = candidates, []

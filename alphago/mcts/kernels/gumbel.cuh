@@ -44,13 +44,30 @@ struct Improved {
     }
 };
 
+// The visits of the candidates that are due at a simulation; `scheduled`: how many simulations go to such candidates.
+BOTH int due_candidates(int candidates, int readouts, int simulation, int* scheduled) {
+    int phases = 1, remaining = candidates, visits = 0, begin = 0, rounds;
+    while (1 << phases < candidates) phases++;
+    for (;;) {
+        rounds = readouts / (phases * remaining);
+        if (rounds == 0) rounds = 1;
+        if (simulation - begin < rounds * remaining) break;
+        begin += rounds * remaining;
+        visits += rounds;
+        remaining = remaining > 3 ? remaining / 2 : candidates > 1 ? 2 : 1;
+    }
+    int done = simulation - begin, left = remaining - done % remaining;
+    *scheduled = left < readouts - simulation ? left : readouts - simulation;
+    return visits + done / remaining;
+}
+
 struct Gumbel {
     static constexpr bool spreads = false;  // virtual visits of collisions would put the schedule out of step
     double c_visit, c_scale;
     bool rounds;
-    const float* noise;   // [actions]
-    const int* schedule;  // [candidates, simulations], see halving_schedules in gumbel.py
-    Long candidates, simulations;
+    Long considered;
+    int planned;         // simulations
+    const float* noise;  // [actions]
 
     BOTH double root_score(const Tree& tree, int child, double scale) const {
         double score = noise[tree.action[child]] + logf(tree.prior[child]);
@@ -67,11 +84,10 @@ struct Gumbel {
             if (visits < least) least = visits;
             if (visits > most) most = visits;
         }
-        bool is_planned = count < candidates && done < simulations;
-        const int* plan = schedule + count * simulations;
-        int due_visits = is_planned ? plan[done] : least;
+        int due_visits = least, scheduled = 0;
+        if (count <= considered && done < planned) due_visits = due_candidates(count, planned, done, &scheduled);
         double scale = (c_visit + most) * c_scale / 2, best_score = LEAST_SCORE;
-        int best = NONE, fallback = NONE, due = 0, scheduled = 0;
+        int best = NONE, fallback = NONE, due = 0;
         bool pending = false;
         EACH_CHILD(tree, ROOT, child) {
             int visits = tree.visits[child] + tree.virtual_visits[child];
@@ -86,10 +102,7 @@ struct Gumbel {
                 best = child;
             }
         }
-        if (pending) {
-            for (; is_planned && done < simulations && plan[done] == due_visits; done++) scheduled++;
-            if (scheduled < due || best == NONE) return WAIT;
-        }
+        if (pending && (scheduled < due || best == NONE)) return WAIT;
         return best != NONE ? best : fallback;
     }
 

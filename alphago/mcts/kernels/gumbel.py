@@ -103,20 +103,45 @@ def root_score(tree, game, child, noise, scale):
     return score
 
 
+@kernel
+def due_candidates(candidates, readouts, simulation):
+    """Return which candidates sequential halving visits at a simulation of a search of `readouts` simulations.
+
+    All phases have equal numbers of simulations.  The first phase visits all candidates equally often, the next phase
+    the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
+
+    Returns:
+        The number of visits of the candidates that are due, and how many simulations, this one included, go to
+        candidates with this number of visits: the rest of a round.
+    """
+    phases = 1
+    while 1 << phases < candidates:
+        phases += 1
+    remaining = candidates  # candidates of the present phase
+    visits = 0  # of each of them
+    begin = 0  # the phase's first simulation
+    rounds = max(1, readouts // (phases * remaining))  # visits of each candidate in this phase
+    while simulation - begin >= rounds * remaining:
+        begin += rounds * remaining
+        visits += rounds
+        remaining = max(min(2, candidates), remaining // 2)  # the better half goes on, but two candidates at least
+        rounds = max(1, readouts // (phases * remaining))
+    done = simulation - begin
+    return visits + done // remaining, min(remaining - done % remaining, readouts - simulation)
+
+
 @inlined
 def choose_candidate(tree, game, rule):
     """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    With c candidates and s simulations so far, the candidates that have schedule[c, s] visits are due. The due
-    candidate with the greatest root score is chosen. If no candidate is due, as in a tree kept from an earlier search,
-    a least visited candidate is chosen.
+    Of the candidates that are due (see `due_candidates`) the one with the greatest root score is chosen.  If none is
+    due, as in a tree kept from an earlier search, a least visited candidate is chosen.
 
     Returns WAIT if the value of a due candidate is still being computed (the candidate is pending), in two cases:
-    1. The schedule visits only some of the due candidates, or does not reach this far. A candidate that is left out
-       gets no further visits, so the choice needs all values.
+    1. The schedule visits only some of the due candidates, or its `planned` simulations are done. A candidate that is
+       left out gets no further visits, so the choice needs all values.
     2. The rule searches by rounds, which choose no pending candidate, and all due candidates are pending.
     """
-    schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
     simulations = 0  # those done so far
     least = 1 << 30  # the least number of visits of a candidate
@@ -127,8 +152,10 @@ def choose_candidate(tree, game, rule):
         simulations += visits
         least = min(least, visits)
         child = tree.next_sibling[game, child]
-    is_planned = candidates < schedule.shape[0] and simulations < schedule.shape[1]
-    due_visits = schedule[candidates, simulations] if is_planned else least
+    due_visits = least
+    scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
+    if candidates <= rule.considered and simulations < rule.planned[game]:
+        due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
     scale = value_scale(tree, game, ROOT, rule, 1)  # 1: the wave's simulations count
     best = NONE
     fallback = NONE
@@ -149,13 +176,8 @@ def choose_candidate(tree, game, rule):
                 best_score = score
                 best = child
         child = tree.next_sibling[game, child]
-    if pending:
-        scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
-        while is_planned and simulations < schedule.shape[1] and schedule[candidates, simulations] == due_visits:
-            scheduled += 1
-            simulations += 1
-        if scheduled < due or best == NONE:  # the first case, or the second
-            return WAIT
+    if pending and (scheduled < due or best == NONE):  # the first case, or the second
+        return WAIT
     return best if best != NONE else fallback
 
 

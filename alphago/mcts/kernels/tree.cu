@@ -50,12 +50,9 @@ KERNEL add_candidates(GAMES, const float* noise, Long, const int* considered, do
 // The parameters of the rules, as in puct.py and gumbel.py one directory up.
 #define PUCT const double *c_puct, double weight, double reduction, Long virtual_loss
 #define PUCT_OF(game) Puct{c_puct[game], weight, reduction, virtual_loss}
-#define GUMBEL                                                                                            \
-    double c_visit, double c_scale, Long rounds, const float *noise, Long, const int *schedules, Long candidates,\
-        Long simulations, const int *schedule_of
-#define GUMBEL_OF(game)                                                                                   \
-    Gumbel{c_visit, c_scale, rounds != 0, noise + (game) * actions,                                       \
-           schedules + schedule_of[game] * candidates * simulations, candidates, simulations}
+#define GUMBEL \
+    double c_visit, double c_scale, Long rounds, Long considered, const int *planned, const float *noise, Long
+#define GUMBEL_OF(game) Gumbel{c_visit, c_scale, rounds != 0, considered, planned[game], noise + (game) * actions}
 
 // policies: float [n, actions]; winners: int [n].
 KERNEL improved_policy(GAMES, GUMBEL, float* policies, Long, int* winners) {
