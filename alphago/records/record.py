@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -219,6 +219,20 @@ def quantise(policy: np.ndarray) -> np.ndarray:
     return np.round(policy * POLICY_SCALE).astype(np.uint16)
 
 
+ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # the fields with an item a ply
+
+
+def new_plies(count: int, actions: int) -> np.ndarray:
+    """Return zeros for so many plies, [count], with the fields ARRAYS of a game with so many actions."""
+    kinds = ("i2", f"({actions},)u2", "f4", "f4", "f4", "i2", "i1")
+    return np.zeros(count, [*zip(ARRAYS, kinds, strict=True)])
+
+
+def arrays_of(plies: np.ndarray) -> dict[str, Any]:
+    """Return the fields of plies as arrays of their own, by name."""
+    return {name: np.ascontiguousarray(plies[name]) for name in ARRAYS}
+
+
 def record_without_searches(
     env: GameEnv, moves: np.ndarray, movers: np.ndarray, *, outcome: float, score: float, resigned: bool, setup: Any
 ) -> GameRecord:
@@ -228,26 +242,10 @@ def record_without_searches(
         moves, movers: actions, and +1 or -1 for who played them, integers [T].
         outcome, score, resigned, setup: as in GameRecord.
     """
-    policies = np.zeros((len(moves), env.action_space), np.uint16)
-    policies[np.arange(len(moves)), moves] = POLICY_SCALE
-    zeros = np.zeros(len(moves), np.float32)
-    return GameRecord(
-        moves=moves.astype(np.int16),
-        policies=policies,
-        values=zeros,
-        weights=np.ones(len(moves), np.float32),
-        surprises=zeros,
-        legal_counts=np.zeros(len(moves), np.int16),
-        movers=movers.astype(np.int8),
-        outcome=outcome,
-        score=score,
-        resigned=resigned,
-        setup=setup,
-        env=env,
-    )
-
-
-ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # the fields with an item a ply
+    plies = new_plies(len(moves), env.action_space)
+    plies["moves"], plies["movers"], plies["weights"] = moves, movers, 1
+    plies["policies"][np.arange(len(moves)), moves] = POLICY_SCALE
+    return GameRecord(**arrays_of(plies), outcome=outcome, score=score, resigned=resigned, setup=setup, env=env)
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
@@ -283,39 +281,21 @@ def load_records(path: str | Path) -> list[GameRecord]:
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     """Return the records in the arrays of a file; arrays that contradict each other may raise any exception."""
     ends = np.cumsum(arrays["lengths"])
-    plies = int(ends[-1]) if len(ends) else 0
-    of_games = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}  # an item a game
-    of_plies = {name: arrays[name] for name in ARRAYS}  # an item a ply
-    if any(len(array) != len(ends) for array in of_games.values()):
-        raise ValueError("some games lack an array")
-    if any(len(array) != plies for array in of_plies.values()):
+    if any(len(arrays[name]) != (ends[-1] if len(ends) else 0) for name in ARRAYS):
         raise ValueError("the games' lengths do not add up")
-    finite = all(np.isfinite(arrays[name]).all() for name in ("values", "weights", "surprises", "outcomes", "scores"))
-    if not finite or not np.isin(of_plies["movers"], (1, -1)).all():
-        raise ValueError("movers must be 1 or -1, values and results finite")
-    setups = [json.loads(str(text)) for text in of_games["setups"]]
-    if any(not isinstance(setup, dict) for setup in setups):
-        raise ValueError("set-ups must be JSON objects")
-    split: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in of_plies.items()}
-    seeds = [None if first < 0 else (int(first), int(second)) for first, second in of_games["seeds"]]
+    split: dict[str, Any] = {name: np.split(arrays[name], ends[:-1]) for name in ARRAYS}
+    of_games = (arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups"))
     return [
         GameRecord(
             **{name: split[name][i] for name in ARRAYS},
-            outcome=float(of_games["outcomes"][i]),
-            score=float(of_games["scores"][i]),
-            resigned=bool(of_games["resigned"][i]),
-            setup=setups[i],
-            seed=seeds[i],
+            outcome=float(outcome),
+            score=float(score),
+            resigned=bool(resigned),
+            setup=dict(json.loads(str(setup))),
+            seed=None if seed[0] < 0 else (int(seed[0]), int(seed[1])),
         )
-        for i in range(len(ends))
+        for i, (_, outcome, score, resigned, seed, setup) in enumerate(zip(ends, *of_games, strict=True))
     ]
-
-
-class RecordedMoves(NamedTuple):
-    """The next move of each of n games; the builders of these games share it, since thousands are played at once."""
-
-    policies: np.ndarray  # uint16 [n, A]
-    numbers: np.ndarray  # float64 [n, 6]: action, value, number of legal actions, mover, weight, surprise
 
 
 class RecordBuilder:
@@ -336,16 +316,18 @@ class RecordBuilder:
         self.setup = setup or {}
         self.seed = seed
         self.began = time.monotonic()
-        # For each ply: a block with the moves of many games, and the row of this game in the block.
-        self.plies: list[tuple[RecordedMoves, int]] = []
+        # For each ply: the plies of many games (`new_plies`), which share them since thousands are played at once, and
+        # the row of this game among them.
+        self.plies: list[tuple[np.ndarray, int]] = []
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
         """Return a builder that continues after a record's moves; the record's outcome and score are dropped."""
         builder = cls(record.setup, record.seed, record.env)
-        columns = (record.moves, record.values, record.legal_counts, record.movers, record.weights, record.surprises)
-        block = RecordedMoves(record.policies, np.stack(columns, axis=1, dtype=np.float64))
-        builder.plies = [(block, row) for row in range(len(record))]
+        plies = new_plies(*record.policies.shape)
+        for name in ARRAYS:
+            plies[name] = getattr(record, name)
+        builder.plies = [(plies, row) for row in range(len(record))]
         return builder
 
     def __len__(self) -> int:
@@ -377,19 +359,9 @@ class RecordBuilder:
             outcome, score, resigned: as in `GameRecord`.
             action_space: number of actions of the game.
         """
-        policies, numbers = np.zeros((0, action_space), np.uint16), np.zeros((0, 6))  # of a game without moves
-        if self.plies:
-            policies = np.stack([block.policies[row] for block, row in self.plies])
-            numbers = np.stack([block.numbers[row] for block, row in self.plies])
-        moves, values, legal_counts, movers, weights, surprises = numbers.T
+        plies = np.concatenate([new_plies(0, action_space), *(block[row : row + 1] for block, row in self.plies)])
         return GameRecord(
-            moves=moves.astype(np.int16),
-            policies=policies,
-            values=values.astype(np.float32),
-            weights=weights.astype(np.float32),
-            surprises=surprises.astype(np.float32),
-            legal_counts=legal_counts.astype(np.int16),
-            movers=movers.astype(np.int8),
+            **arrays_of(plies),
             outcome=float(outcome),
             score=float(score),
             resigned=resigned,
@@ -415,7 +387,9 @@ def add_moves(
     Args:
         policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
     """
-    columns = (actions, values, legal_counts, movers, weights, surprises)
-    block = RecordedMoves(quantise(policies), np.stack(columns, axis=1, dtype=np.float64))
+    block = new_plies(*policies.shape)
+    columns = (actions, quantise(policies), values, weights, surprises, legal_counts, movers)
+    for name, column in zip(ARRAYS, columns, strict=True):
+        block[name] = column
     for row, builder in enumerate(builders):
         builder.plies.append((block, row))
