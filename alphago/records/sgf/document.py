@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
-from alphago.records.sgf.grammar import Node, escape_text, format_tree, plain_text
-from alphago.records.sgf.notes import GENERATED, note_properties, without_generated
+from alphago.records.sgf.grammar import Node, escape_text, format_tree
+from alphago.records.sgf.notes import GENERATED, note_properties
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import komi_text, point_properties, point_text, stone_properties
 from alphago.system.files import user_path, write_atomic
@@ -84,14 +84,14 @@ def to_document(game: SgfGame) -> SgfDocument:
             while origin.tree.parents[child] != last:  # nodes without a move may be between two moves
                 child = origin.tree.parents[child]
             document.children[last].remove(child)
-    program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    texts_before = root_texts(before, program)
-    for name, text in root_texts(game, program).items():
-        if text != texts_before[name]:
-            document.set_text(0, name, text)
     add_moves(document, game)
-    add_comments(document, game, before, known)
-    add_notes(document, game, before, known)
+    program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
+    texts = node_texts(game, program)
+    texts_before = node_texts(before, program)[: known + 1] + [{} for _ in game.moves[known:]]
+    for number, new, old in zip(document.line, texts, texts_before, strict=True):
+        for name in {**old, **new}:
+            if new.get(name) != old.get(name):
+                document.nodes[number][name] = [escape_text(text) for text in new.get(name, ())]
     return document
 
 
@@ -104,41 +104,6 @@ def add_moves(document: SgfDocument, game: SgfGame) -> None:
         document.line.append(document.add(document.line[-1], node, first=True))
 
 
-def add_comments(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
-    """Write the comments on moves that the document does not have.
-
-    Args:
-        before: the game of the document, which has the first `known` moves of `game`, with comments.
-    """
-    for ply in range(len(game.moves)):
-        comment = game.comments.get(ply, "")
-        old_comment = before.comments.get(ply, "") if ply < known else ""
-        if comment != old_comment:
-            document.set_text(document.line[ply + 1], "C", comment)
-
-
-def add_notes(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
-    """Write the notes that the document does not have, and a sentence for each at the end of its node's comment.
-
-    Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
-
-    Args:
-        before, known: as in `add_comments`.
-    """
-    env = GoEnv(game.board_size)
-    for ply, note in sorted(game.notes.items()):
-        has_no_node = ply > len(game.moves)
-        is_written = ply <= known and before.notes.get(ply) == note
-        if has_no_node or is_written:
-            continue
-        node = document.nodes[document.line[ply]]
-        node |= {name: [escape_text(text) for text in texts] for name, texts in note_properties(note).items()}
-        move = env.to_text(game.moves[ply]) if ply < len(game.moves) else "the next move"
-        if sentence := note.sentence(move):
-            comment = without_generated(plain_text("".join(node.get("C", ())[:1])))
-            document.set_text(document.line[ply], "C", "\n".join(filter(None, [comment, GENERATED + sentence])))
-
-
 def set_up_node(game: SgfGame) -> Node:
     """Return the root of a new file: the board, and the stones that are set up."""
     env = GoEnv(game.board_size)
@@ -148,9 +113,13 @@ def set_up_node(game: SgfGame) -> Node:
     return node | stone_properties(env, env.place(game.setup.get("black", ()), game.setup.get("white", ())))
 
 
-def root_texts(game: SgfGame, program: str) -> dict[str, str]:
-    """Return the texts of the root's properties in a file of a program, "" for what is unknown."""
-    return {
+def node_texts(game: SgfGame, program: str) -> list[dict[str, list[str]]]:
+    """Return the texts of properties of the root and of each move's node in a file of a program.
+
+    Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
+    A comment ends with a sentence for its node's note.
+    """
+    root = {
         "RU": game.rules,
         "KM": "" if game.komi is None else komi_text(game.komi, program),
         "HA": str(game.handicap or ""),
@@ -161,8 +130,18 @@ def root_texts(game: SgfGame, program: str) -> dict[str, str]:
         "WR": game.ranks[1],
         "DT": game.date,
         "EV": game.event,
-        "C": game.comment,
     }
+    env, nodes = GoEnv(game.board_size), [{name: [text] for name, text in root.items() if text}]
+    nodes += [{} for _ in game.moves]
+    for number, node in enumerate(nodes):
+        comment = [game.comments.get(number - 1, "") if number else game.comment]
+        if (note := game.notes.get(number)) is not None:
+            node |= note_properties(note)
+            sentence = note.sentence(env.to_text(game.moves[number]) if number < len(game.moves) else "the next move")
+            comment += [GENERATED + sentence] if sentence else []
+        if any(comment):
+            node["C"] = ["\n".join(filter(None, comment))]
+    return nodes
 
 
 class Additions(NamedTuple):
