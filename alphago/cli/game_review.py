@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from alphago.cli.models import add_device, load
 from alphago.cli.options import Parser, integer, option
@@ -15,10 +15,6 @@ from alphago.env.go import GoEnv
 from alphago.env.position import IllegalMove
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.validation import printable
-
-if TYPE_CHECKING:
-    from alphago.records.sgf import SgfGame
-    from alphago.ui.review import Review
 
 SUFFIX = ".reviewed"
 
@@ -57,13 +53,15 @@ class Reviewer:
         self.failures += 1
 
     def review(self, path: Path, folder: Path) -> None:
-        """Review all games of a file, each up to the first fault of its text; faults are printed.
+        """Review all games of a file, each up to the first fault of its text, and print faults and summaries.
 
         Args:
             folder: the folder of the reviews.
         """
         from alphago.records.sgf import salvage_sgf
+        from alphago.ui.review import review_game
 
+        options = self.options
         try:
             with explain_os_error(f"{path} cannot be read"):
                 games = list(salvage_sgf(path))
@@ -78,23 +76,20 @@ class Reviewer:
             for fault in game.faults:
                 told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
                 print(printable(told), file=sys.stderr)
-            stem = f"{path.stem}-{number}" if has_several else path.stem
+            place = self.place(folder, f"{path.stem}-{number}" if has_several else path.stem)
             title = f"{path}, game {number}" if has_several else str(path)
             try:
-                self.review_game(game, self.place(folder, stem), title)
+                network = self.network(game.board_size)
+                review = review_game(
+                    game, network, options.readouts, symmetries=options.symmetries, device=options.device
+                )
+                folder.mkdir(parents=True, exist_ok=True)
+                write_atomic(place.with_name(f"{place.name}.sgf"), review.sgf())
+                if options.graph:
+                    save_drawing(review.graph(), place.with_name(f"{place.name}.png"))
+                print(printable(f"{title}\n{review.summary()}"))
             except (IllegalMove, ValueError) as error:
                 self.fail(f"{path}: {error}")
-
-    def review_game(self, game: "SgfGame", place: Path, title: str) -> None:
-        """Review one game, write the review's files (`place` without suffix), and print its summary."""
-        from alphago.ui.review import review_game
-
-        options = self.options
-        review = review_game(
-            game, self.network(game.board_size), options.readouts, symmetries=options.symmetries, device=options.device
-        )
-        write(place.parent, place.name, review, options.graph)
-        print(printable(f"{title}\n{review.summary()}"))
 
     def place(self, folder: Path, stem: str) -> Path:
         """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
@@ -109,14 +104,6 @@ class Reviewer:
             place = folder / f"{stem}-{number}{SUFFIX}"
         self.taken.add(str(place).lower())
         return place
-
-
-def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
-    """Write a review's SGF file NAME.sgf, and with `graph` its picture NAME.png, to a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(folder / f"{name}.sgf", review.sgf())
-    if graph:
-        save_drawing(review.graph(), folder / f"{name}.png")
 
 
 def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:

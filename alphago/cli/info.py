@@ -96,15 +96,14 @@ def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
             raise
         shares = {}  # a run without two iterations yet
     before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
-    after = {"time": shares, **describe_workers(path), "resignation": resignation_notes(path / LATEST)}
+    rows = read_rows(path / METRICS, "seconds")
+    workers = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
+    after = {
+        "time": shares,
+        **({"workers": workers} if workers else {}),
+        "resignation": resignation_notes(path / LATEST),
+    }
     return before, after | ({"next": next_steps(path, read_config(path))} if is_run else {})
-
-
-def describe_workers(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return a section about the workers of a run's latest iteration; {} if it had none."""
-    rows = read_rows(folder / METRICS, "seconds")
-    facts = worker_facts(rows[-1]) if rows else {}
-    return {"workers": facts} if facts else {}
 
 
 def time_shares(folder: str) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
+from alphago.training.runs.config import holds_run, read_config
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 
@@ -78,7 +79,6 @@ def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.records.dataset import Dataset, is_dataset
-    from alphago.training.runs.config import holds_run, read_config
 
     if options.model is not None:
         path = model_file(options.model)

@@ -11,6 +11,7 @@ from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names
+from alphago.training.runs.config import holds_run, read_config, version_errors
 from alphago.training.settings.run_settings import RunSettings
 
 # What --help says of options that are no settings.
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         given["model"] = load_model(path, env)
     else:
         env = trained_game(options, game_settings)
-    if options.folder is not None and not holds_a_run(options.folder):
+    if options.folder is not None and not holds_run(Path(options.folder)):
         hint_at_runs(Path(options.folder))
     more_reports: list[Any] = [TensorBoardReport()] if options.tensorboard else []
     more_reports += [GameReport()] if options.verbose else []
@@ -85,16 +86,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def holds_a_run(folder: str | None) -> bool:
-    """Return whether `folder` is the folder of a run; False for None."""
-    from alphago.training.runs.config import holds_run
-
-    return folder is not None and holds_run(Path(folder))
-
-
 def hint_at_runs(folder: Path) -> None:
     """Print the runs whose folders have names similar to `folder`, a new folder, in case its name is mistyped."""
-    beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
+    beside = [path.name for path in folder.parent.glob("*") if holds_run(path)]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
 
@@ -136,10 +130,9 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """
     from alphago.nn.model_files import model_file, saved_game
     from alphago.training.recipes import named_recipe, recipe_for
-    from alphago.training.runs.config import read_config, version_errors
 
     folder = options.folder
-    if holds_a_run(folder):
+    if folder is not None and holds_run(Path(folder)):
         config = read_config(Path(folder))
         if config["game"] not in GAMES:
             saved_game(model_file(folder))  # raises, with the game's class

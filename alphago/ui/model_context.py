@@ -17,7 +17,7 @@ from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_choice, check_int, shown
 from alphago.ui.review import list_positions, review_game
-from alphago.ui.why.explain import explain, last_move
+from alphago.ui.why.explain import explain
 from alphago.ui.why.facts import Fact
 
 MISSING = "`alphago mcp` needs the SDK of the Model Context Protocol: pip install 'alphago[mcp]'"
@@ -93,12 +93,11 @@ class GoTools:
         sure enough to be told.
         """
         position = position_at(read_game(game, size), at)
-        before, action = (position, position.check_action(move)) if move else last_move(position)
-        why = explain(before, action, self.network(position.env.N), self.readouts, device=self.device)
+        why = explain(position, move or None, self.network(position.env.N), self.readouts, device=self.device)
         facts = [
             {"fact": type(fact).__name__, "sentence": sentence, **fact_numbers(fact)} for fact, sentence in why.told
         ]
-        return {"move": before.env.to_text(action), "player": PLAYER_NAMES[before.to_play], "facts": facts}
+        return {"move": why.env.to_text(why.action), "player": PLAYER_NAMES[why.loss.colour], "facts": facts}
 
     def show_board(self, game: str, size: int = 9, at: int | None = None) -> dict[str, str]:
         """Draw a position, as text (X Black, O White) and as an SVG picture."""

@@ -19,7 +19,7 @@ from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import make_start, open_link
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
-from alphago.ui.why.explain import Explanation, explain, last_move
+from alphago.ui.why.explain import Explanation, explain
 
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
 NETWORK_NAME = "your network"  # on the board
@@ -73,8 +73,7 @@ class NotebookGame:
 
     def why(self, move: int | str | None = None) -> Explanation:
         """Say why a move in the present position is good or bad; by default the last move that was played."""
-        before, action = last_move(self.position) if move is None else (self.position, self.position.check_action(move))
-        return explain(before, action, self.network, device=self.device)
+        return explain(self.position, move, self.network, device=self.device)
 
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell but is answered no more."""

@@ -61,18 +61,10 @@ class Explanation:
         return "\n".join(self.sentences) or f"There is nothing to say about {self.env.to_text(self.action)}."
 
 
-def last_move(position: Position) -> tuple[Position, int]:
-    """Return the position before the last move, and that move; raise ValueError if there is none."""
-    if not position.moves:
-        raise ValueError("there is no move to explain")
-    *_, before, _ = position.replay()
-    return before, position.moves[-1]
-
-
 @checks_keywords()
 def explain(
     position: Position,
-    move: int | str,
+    move: int | str | None = None,
     net: Any = None,
     readouts: int = READOUTS,
     *,
@@ -89,16 +81,21 @@ def explain(
 
     Args:
         position: before the move.
-        move: an action, or text.
+        move: an action, or text; None for the last move that led to the position.
         net: as in `analyze`; None for the packaged network that plays the game by default.
         readouts, symmetries, settings, device, threads: as in `alphago.analyze`, for each position.  If the move loses
             much, the positions are searched with as many readouts again.
 
     Raises:
         IllegalMove: if the move cannot be played.
-        ValueError: without `net` if no packaged network plays the game.
+        ValueError: without `net` if no packaged network plays the game, and if no move led to the position.
     """
     check_int("readouts", readouts, 1)
+    if move is None:
+        if not position.moves:
+            raise ValueError("there is no move to explain")
+        move = position.moves[-1]
+        *_, position, _ = position.replay()
     action, env = position.check_action(move), position.env
     network = packaged_net(env.name, env.N) if net is None else net
     if network is None:
