@@ -42,22 +42,15 @@ def test_go(tmp_path):
     assert again.komi == 2.5
 
 
-def test_a_game_that_is_over(tmp_path):
-    path = tmp_path / "game.sgf"
-    typed = ("c3", "save", f"SAVE {path}", "b2", "hint", "resign", "undo", "resign", f"save {path}", "")
-    _, text = talk(GoEnv(3, max_moves=2), *typed)
-    assert "Not saved: a file name is missing, as in `save game.sgf`." in text
-    assert "illegal move B2" in text
-    assert text.count("The game is over") == 2  # hint and resign change nothing
-    assert read_sgf(path).result == "W+R"
-    assert text.count("You resign.") == 1
-
-
 def test_a_resignation_is_saved_and_taken_back(tmp_path):
     path = tmp_path / "game.sgf"
-    position, text = talk(GoEnv(5), "c3", "resign", "c2", f"save {path}", "undo", "b1", "quit")
+    typed = ("c3", "SAVE", "resign", "c2", "hint", "resign", f"save {path}", "undo", "b1", "quit")
+    position, text = talk(GoEnv(5), *typed)
     assert read_sgf(path).result == "W+R"
+    assert "Not saved: a file name is missing, as in `save game.sgf`." in text
     assert "the game is over by resignation" in text
+    assert text.count("The game is over:") == text.count("The game is over already") == 1  # hint and resign
+    assert text.count("You resign.") == 1
     assert position.env.to_text(position.moves[2]) == "B1"
 
 
@@ -69,26 +62,45 @@ def test_another_game(tmp_path):
     assert str(again) == str(position)
 
 
+KINDS = "games of connect-four are saved as .npz, not .sgf"
+
+
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("env", "command", "sentence"),
     [
-        ("~no-such-user/x.sgf", "Not loaded: ~no-such-user/x.sgf cannot be read: No such file or directory."),
-        ("", "Not loaded: a file name is missing, as in `load game.sgf`."),
-        ("none.sgf", "Not loaded: none.sgf cannot be read: No such file or directory."),
-        ("game.npz", "Not loaded: games of go are saved as .sgf, not .npz: use game.sgf."),
-        ("nine.sgf", "Not loaded: nine.sgf: the board must be 5x5, got 9x9."),
-        ("bad.sgf", "Not loaded: bad.sgf: "),
-        ("first.sgf", "Not loaded: first.sgf, node 1: "),
+        (
+            GoEnv(5),
+            "load ~no-such-user/x.sgf",
+            "loaded: ~no-such-user/x.sgf cannot be read: No such file or directory.",
+        ),
+        (GoEnv(5), "load", "loaded: a file name is missing, as in `load game.sgf`."),
+        (GoEnv(5), "load none.sgf", "loaded: none.sgf cannot be read: No such file or directory."),
+        (GoEnv(5), "load game.npz", "loaded: games of go are saved as .sgf, not .npz: use game.sgf."),
+        (GoEnv(5), "load nine.sgf", "loaded: nine.sgf: the board must be 5x5, got 9x9."),
+        (GoEnv(5), "load text", "loaded: text: "),
+        (GoEnv(5), "load first.sgf", "loaded: first.sgf, node 1: "),
+        (GoEnv(5), "save folder", "saved: folder "),
+        (GoEnv(5), "save no/a.sgf", "saved: there is no folder no."),
+        (GoEnv(5), "save ~no-such-user/x.sgf", "saved: there is no folder ~no-such-user."),
+        (GoEnv(5), "save a.npz", "saved: games of go are saved as .sgf, not .npz"),
+        (ConnectFourEnv(), "save x.sgf", f"saved: {KINDS}: use x.npz."),
+        (ConnectFourEnv(), "load first.sgf", f"loaded: {KINDS}"),
+        (ConnectFourEnv(), "load text", "loaded: text holds no game records (not an .npz archive)."),
+        (ConnectFourEnv(), "load go.npz", "loaded: go.npz must hold a game of ConnectFourEnv("),  # it has no komi
     ],
 )
-def test_files_that_cannot_be_loaded(tmp_path, monkeypatch, name, sentence):
+def test_files_that_cannot_be_loaded_or_saved(tmp_path, monkeypatch, env, command, sentence):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "nine.sgf").write_text("(;SZ[9];B[aa])")
-    (tmp_path / "bad.sgf").write_text("nothing")
-    (tmp_path / "first.sgf").write_text("(;SZ[5];B[zz];W[ba])")
-    position, text = talk(GoEnv(5, max_moves=3), f"load {name}", "quit")
-    assert sentence in text
+    (tmp_path / "folder").mkdir()
+    for name, text in (("nine.sgf", "(;SZ[9];B[aa])"), ("text", "nothing"), ("first.sgf", "(;SZ[5];B[zz];W[ba])")):
+        (tmp_path / name).write_text(text)
+    record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
+    (tmp_path / "go.npz").write_bytes(records_to_bytes([record]))
+    before = sorted(tmp_path.iterdir())
+    position, shown = talk(env, command, "quit")
+    assert f"Not {sentence}" in shown
     assert position.moves == ()
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(
@@ -110,30 +122,6 @@ def test_the_legal_beginning_is_loaded(tmp_path, text, moves, sentence):
     assert position.moves[:moves] == tuple(range(moves))
     assert f"Not saved: {path} exists" in shown
     assert path.read_text() == text
-
-
-def test_files_that_cannot_be_saved(tmp_path):
-    (tmp_path / "folder").mkdir()
-    _, text = talk(GoEnv(5), f"save {tmp_path / 'folder'}", f"save {tmp_path / 'no' / 'a.sgf'}", "quit")
-    assert text.count("Not saved: ") == 2
-    assert f"Not saved: there is no folder {tmp_path / 'no'}." in text
-    _, text = talk(GoEnv(5), "save ~no-such-user/x.sgf", f"save {tmp_path}/a.npz", "quit")
-    assert "Not saved: there is no folder ~no-such-user." in text
-    assert "Not saved: games of go are saved as .sgf, not .npz" in text
-    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
-
-
-def test_files_of_a_game_without_sgf(tmp_path):
-    """They are records, under a name that says so; an SGF file is refused, and so is anything else."""
-    (tmp_path / "go.sgf").write_text("(;GM[1]SZ[5];B[aa])")
-    (tmp_path / "text").write_text("nothing")
-    typed = [f"save {tmp_path / 'x.sgf'}", f"load {tmp_path / 'go.sgf'}", f"load {tmp_path / 'text'}"]
-    _, text = talk(ConnectFourEnv(), *typed, "quit")
-    kinds = "games of connect-four are saved as .npz, not .sgf"
-    assert f"Not saved: {kinds}: use {tmp_path / 'x.npz'}." in text
-    assert f"Not loaded: {kinds}" in text
-    assert f"Not loaded: {tmp_path / 'text'} holds no game records (not an .npz archive)." in text
-    assert not (tmp_path / "x.sgf").exists()
 
 
 def test_another_file_is_not_replaced(tmp_path):
@@ -187,13 +175,3 @@ def test_the_count_of_a_loaded_game_is_saved_once_it_is_agreed(tmp_path):
     path.write_text(FINISHED)
     talk(GoEnv(5), f"load {path}", "", f"save {path}", "quit", readouts=0)
     assert "RE[B+18.5]" in path.read_text()
-
-
-def test_a_record_of_another_game(tmp_path):
-    """Connect Four has no komi."""
-    record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
-    (tmp_path / "go.npz").write_bytes(records_to_bytes([record]))
-    position, text = talk(ConnectFourEnv(), f"load {tmp_path / 'go.npz'}", "quit")
-    assert f"Not loaded: {tmp_path / 'go.npz'} must hold a game of ConnectFourEnv(" in text
-    assert "komi" in text
-    assert position.moves == ()
