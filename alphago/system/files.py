@@ -6,6 +6,7 @@ Every OSError names the file.
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import secrets
@@ -213,6 +214,11 @@ def parse_json(data: bytes) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is damaged ({type(error).__name__})") from error
+
+
+def bytes_digest(data: bytes) -> str:
+    """Return a hash by which damage of saved data is found, 32 hexadecimal digits."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def set_aside(path: Path, reason: str) -> str:

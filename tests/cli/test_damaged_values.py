@@ -15,7 +15,6 @@ import pytest
 from alphago import GoEnv, train
 from alphago.cli import main
 from alphago.ui.web.runs import Runs
-from tests.replaced_values import replaced
 
 SETUPS = [
     {"first": 7}, 5, [], None, "x", {"black": 5}, {"black": ["Z9"]}, {"black": [1, 2]}, {"black": "A1", "white": "A1"},
@@ -66,23 +65,6 @@ def other_arrays(whole: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, 
         yield f"no {name}", {key: other for key, other in whole.items() if key != name}
 
 
-@pytest.mark.parametrize("step", [199, pytest.param(1, marks=pytest.mark.slow)])
-def test_values_of_a_config(run: Path, trained: Path, step: int) -> None:
-    doors = {
-        "info": lambda: main(["info", str(run)]),
-        "page": lambda: json.dumps(Runs([run, trained]).overview()["runs"][1]["headline"]),
-    }
-    if step > 1:  # of all values, some are right, and so large that a run takes all memory
-        doors["train"] = lambda: main(["train", "--folder", str(run), "--games", "8"])
-    config = json.loads((run / "config.json").read_text())
-    lost = []
-    for what, changed in islice(replaced(config), 0, None, step):
-        (run / "config.json").write_text(json.dumps(changed))
-        (run / "config.copy.json").unlink(missing_ok=True)
-        lost += tracebacks(doors, what)
-    assert not lost, "\n".join(lost)
-
-
 @pytest.mark.parametrize("step", [29, pytest.param(1, marks=pytest.mark.slow)])
 def test_values_of_games(run: Path, step: int) -> None:
     (path,) = (run / "games").glob("*.npz")
@@ -101,14 +83,6 @@ def test_values_of_games(run: Path, step: int) -> None:
         np.savez_compressed(path, **arrays)
         lost += tracebacks(doors, what)
     assert not lost, "\n".join(lost)
-
-
-def test_the_value_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    config = json.loads((run / "config.json").read_text())
-    config["settings"]["max_minutes"] = []
-    (run / "config.json").write_text(json.dumps(config))
-    assert main(["info", str(run)]) == 2
-    assert "config.json is damaged: max_minutes must be a number, got []" in capsys.readouterr().err
 
 
 def test_a_run_that_cannot_be_shown_hides_no_other(run: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:

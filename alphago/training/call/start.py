@@ -214,11 +214,10 @@ def change_config(
     changed = changes(before, after)
     for name in structural_changes(before, after):
         refuse_change(folder, name, *map(value_for_message, changed[name]))
-    saved, code = config.get("code"), code_digests(after)
-    saved = saved if isinstance(saved, dict) else {}
+    saved, code = config["code"], code_digests(after)
     for name in sorted(code.keys() & saved.keys()):
         if saved[name] != code[name]:
-            changed[f"the code of {name}"] = (str(saved[name])[:8], code[name][:8])
+            changed[f"the code of {name}"] = (saved[name][:8], code[name][:8])
     return {**config, "settings": to_data(after), "code": code}, changed
 
 

@@ -46,7 +46,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
-        "opponent (until)": until.get("name", "none") if isinstance(until, dict) else until or "none",
+        "opponent (until)": until["name"] if until else "none",
         "over": over or "no",
         "to go on": how_to_continue(folder, longer_by(settings, over, last)),
         **latest_losses(rows),

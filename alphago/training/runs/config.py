@@ -1,17 +1,15 @@
-"""The config of a run on disk: config.json, and a copy, which is read if config.json is damaged."""
+"""The config of a run on disk: config.json, with a digest, and a copy, which is read if config.json is damaged."""
 
 import contextlib
 import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
+from alphago.system.files import bytes_digest, parse_json, read_file, set_aside, typed_path, write_atomic
 from alphago.system.settings import KIND
 from alphago.system.validation import shown
-from alphago.training.history import is_number
 
 if TYPE_CHECKING:
     from alphago.env.game import GameEnv
@@ -20,17 +18,6 @@ CONFIG = "config.json"
 COPY = "config.copy.json"
 MOST_BYTES = 2**26  # largest config that is read
 VERSION = 5  # of all files of a run
-FIELDS: dict[str, tuple[type, ...]] = {
-    "version": (int,),
-    "game": (str,),
-    "env": (dict,),
-    "network": (dict,),
-    "settings": (dict,),
-    "taught_by": (str,),
-    "changes": (list,),
-}
-# Settings that readers compute with or print, by keyword; a config with another value there is damaged.
-NUMBERS = ("num_games", "max_minutes", "max_processor_minutes", "readouts", "batch_size", "surprise_share")
 
 
 def holds_run(path: Path) -> bool:
@@ -63,30 +50,18 @@ def parse_config(path: Path) -> dict[str, Any]:
         config = parse_json(read_file(path, MOST_BYTES))
     except FileNotFoundError:
         raise ValueError("is gone") from None
-    if not isinstance(config, dict):
-        raise ValueError("is damaged (it is not a JSON object)")
-    wrong = [name for name, types in FIELDS.items() if name not in config or not isinstance(config[name], types)]
-    if wrong:
-        raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
-    for name in ("custom", "parts"):
-        if not isinstance(config["network"].get(name), dict):
-            raise ValueError(f"is of another version, or incomplete (network: {name!r})")
+    if not isinstance(config, dict) or "version" not in config:
+        raise ValueError("is damaged (it is not a run's config)")
     if config["version"] != VERSION:
-        raise ValueError(f"is of another version (it must be {VERSION}, got {config['version']})")
-    try:
-        flat = flat_settings(config)  # raises if a setting is missing
-        losses = flat.get("losses", {})
-        dataset = config.get("given", {"dataset": None})["dataset"]
-        if not isinstance(dataset, (str, NoneType)):
-            raise TypeError(f"dataset must be the name of a folder, got {shown(dataset)}")
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
-    for name in NUMBERS:
-        if flat.get(name) is not None and not is_number(flat[name]):
-            raise ValueError(f"is damaged: {name} must be a number, got {shown(flat[name])}")
-    if not isinstance(losses, dict):
-        raise ValueError(f"is damaged: losses must be a JSON object, got {shown(losses)}")
+        raise ValueError(f"is of another version (it must be {VERSION}, got {shown(config['version'])})")
+    if config.pop("digest", "") != config_digest(config):
+        raise ValueError("is damaged (its digest differs)")
     return config
+
+
+def config_digest(config: Mapping[str, Any]) -> str:
+    """Return a hash of a config as JSON."""
+    return bytes_digest(json.dumps(config).encode())
 
 
 def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,7 +89,8 @@ def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
 
 def write_config(path: Path, config: dict[str, Any]) -> None:
     """Write `config` to config.json and its copy in the folder `path`; raise OSError if that fails."""
-    data = (json.dumps(config, indent=2) + "\n").encode()
+    sealed = {**config, "digest": config_digest(config)}
+    data = (json.dumps(sealed, indent=2) + "\n").encode()
     for name in (CONFIG, COPY):
         write_atomic(path / name, data)
 

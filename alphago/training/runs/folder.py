@@ -5,7 +5,6 @@ that are written once and never changed.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -17,17 +16,10 @@ from typing import Any, NamedTuple, Self
 
 import torch
 
-from alphago.nn.model_files import (
-    LATEST,
-    ModelError,
-    content_digest,
-    read_sealed,
-    read_weights,
-    sealed_bytes,
-)
+from alphago.nn.model_files import LATEST, ModelError, content_digest, read_sealed, read_weights, sealed_bytes
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, read_arrays, records_to_bytes
-from alphago.system.files import LOCK, explain_os_error, lock, read_file, set_aside, write_atomic
+from alphago.system.files import LOCK, bytes_digest, explain_os_error, lock, read_file, set_aside, write_atomic
 from alphago.system.npz import read_npz
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import COPY, holds_run, how_to_go_on, read_config, repair_config, write_config
@@ -75,7 +67,7 @@ class Shards:
         for board, records in sorted(self.waiting.items()):
             data = records_to_bytes(records)
             end = self.written + len(records)
-            shard = Shard(first=self.written, end=end, digest=text_digest(data), board=board)
+            shard = Shard(first=self.written, end=end, digest=bytes_digest(data), board=board)
             write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
             self.written = shard.end
@@ -129,16 +121,12 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
             message, such as "is damaged", continues a sentence that begins with the file's name.
     """
     data = read_file(path)
-    if text_digest(data) != digest:
+    if bytes_digest(data) != digest:
         raise ValueError("is damaged (its digest differs)")
     try:
         return read_arrays(read_npz(data))
     except KeyError as error:
         raise ValueError(f"is of another version ({error})") from error
-
-
-def text_digest(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 @dataclass

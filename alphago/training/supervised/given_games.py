@@ -20,10 +20,9 @@ from alphago.nn.net import NeuralNet
 from alphago.records.collection import LeftOut, files_with_games, reason_of, records_of
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.record import GameRecord, to_arrays
-from alphago.system.files import user_path
+from alphago.system.files import bytes_digest, user_path
 from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.runs.folder import text_digest
 from alphago.training.source import GameSource
 from alphago.training.supervised.dataset_games import DatasetGames, GivenGames, LabelledGames
 
@@ -81,7 +80,7 @@ class RecordGames(GivenGames):
 def records_digest(records: Sequence[GameRecord]) -> str:
     """Return a hash of the records' moves and results."""
     arrays = to_arrays(list(records))
-    return text_digest(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
+    return bytes_digest(b"".join(arrays[name].tobytes() for name in ("moves", "lengths", "outcomes")))
 
 
 def given_games(env: GameEnv, dataset: object) -> GivenGames:

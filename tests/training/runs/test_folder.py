@@ -17,7 +17,8 @@ import torch
 from alphago import GoEnv, NeuralNet, load_model
 from alphago.cli import main
 from alphago.records.record import load_records
-from alphago.training.runs.folder import RunFolder, State, read_shard, text_digest
+from alphago.system.files import bytes_digest
+from alphago.training.runs.folder import RunFolder, State, read_shard
 from tests.training.small_runs import (
     GO,
     Killed,
@@ -237,7 +238,7 @@ def test_games_of_another_version(tmp_path: Path) -> None:
     path = tmp_path / "games.npz"
     np.savez(path, moves=np.zeros(1))
     with pytest.raises(ValueError, match="is of another version"):
-        read_shard(path, text_digest(path.read_bytes()))
+        read_shard(path, bytes_digest(path.read_bytes()))
 
 
 class TestStates:

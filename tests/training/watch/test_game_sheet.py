@@ -1,6 +1,5 @@
 """The games of a run over time on one sheet, and `alphago plot` of games and networks."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.records.record import load_records
+from alphago.training.runs.config import read_config, write_config
 from alphago.training.watch.game_sheet import game_sheet
 from tests.drawing.reading import root_of, shapes, texts
 from tests.training.small_runs import Small
@@ -31,9 +31,7 @@ def test_a_smaller_board_of_a_curriculum(finished_run: Small, tmp_path: Path) ->
     """Its games are drawn on their own board."""
     folder = tmp_path / "run"
     (folder / "games").mkdir(parents=True)
-    config = json.loads((finished_run.folder / "config.json").read_text())
-    config["env"] = GoEnv(5).config
-    (folder / "config.json").write_text(json.dumps(config))
+    write_config(folder, {**read_config(finished_run.folder), "env": GoEnv(5).config})
     shard = min((finished_run.folder / "games").iterdir())
     (folder / "games" / shard.name).write_bytes(shard.read_bytes())
     assert len(shapes(game_sheet(folder, columns=1), "polyline")) == 3 + 3  # the lines of one board of 3x3
@@ -44,7 +42,7 @@ def test_a_folder_without_games(finished_run: Small, tmp_path: Path) -> None:
         game_sheet(tmp_path / "none")
     with pytest.raises(ValueError, match=r"config\.json is gone"):
         game_sheet(tmp_path)
-    (tmp_path / "config.json").write_text((finished_run.folder / "config.json").read_text())
+    write_config(tmp_path, read_config(finished_run.folder))
     with pytest.raises(ValueError, match="has no games yet: they are written with the first checkpoint"):
         game_sheet(tmp_path)
 

@@ -16,6 +16,7 @@ from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.training.runs.config import read_config, write_config
 from alphago.ui.web import page_actions
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv
@@ -536,8 +537,9 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before:
     going_on = tmp_path / "b"
     shutil.copytree(folder, going_on)
     shutil.rmtree(going_on / "games")
-    config = (going_on / "config.json").read_text()
-    (going_on / "config.json").write_text(config.replace('"num_games": 8', '"num_games": 80'))
+    config = read_config(going_on)
+    config["settings"]["num_games"] = 80
+    write_config(going_on, config)
     with serving({"go": GO5}, runs=[folder, going_on]) as served:
         visitor = Visitor(chromium, served.address)
         runs = visitor.page.locator(".w-run")

@@ -10,6 +10,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, train
 from alphago.env.packaged_nets import NETWORKS
 from alphago.training.history import EVALUATIONS, METRICS
+from alphago.training.runs.config import read_config, write_config
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.offer import make_offer
 from alphago.ui.web.runs import Runs, game_words, latest_strength, make_headline
@@ -167,9 +168,9 @@ def test_a_run_that_is_over_is_told_as_over(run: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
     for games, told in ((5000, "has been made yet"), (12000, "was made")):
         (folder / METRICS).write_text(json.dumps({**rows[-1], "steps": 0, "games": games}) + "\n")
-        config = json.loads((folder / "config.json").read_text())
+        config = read_config(folder)
         config["settings"]["num_games"] = 12000
-        (folder / "config.json").write_text(json.dumps(config))
+        write_config(folder, config)
         (watched,) = Runs([folder]).overview()["runs"]
         assert watched["over"] == (games == 12000)
         assert watched["facts"]["games"] == f"{games:,} of 12,000"
