@@ -86,6 +86,7 @@ class Memory(Protocol):
 
     def metrics(self) -> dict[str, float]:
         """Return metrics of the memory for a row of metrics.jsonl, by name."""
+        return {}
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs beside the games, as plain data.

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from alphago.records.dataset import SPLITS, Dataset, StoredGame, rules_code
 from alphago.records.game_conversion import NO_RESULT
 from alphago.records.labels import OWNED, label_policies, label_values
 from alphago.records.record import GameRecord
-from alphago.training.memory import ReplayMemory, Sample, apply_symmetries
+from alphago.training.memory import Memory, ReplayMemory, Sample, apply_symmetries
 
 AT_ONCE = 256  # games whose records are in memory at the same time: 50 MB on 19x19
 
 
-class GivenGames:
+class GivenGames(Memory, Protocol):
     """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games.
 
     They are the Memory of a run: the games that it remembers count, and samples are drawn from all training games.
@@ -38,12 +38,12 @@ class GivenGames:
     lengths: np.ndarray
     left_out: Counter[str]
     digest: str
-    teacher = ""
+    teacher: str = ""
 
-    can_learn = True
-    samples_per_position = 1.0
-    added = 0  # positions of the games that were remembered
-    newly_added = 0  # positions that the last `remember` added
+    can_learn: bool = True
+    samples_per_position: float = 1.0
+    added: int = 0  # positions of the games that were remembered
+    newly_added: int = 0  # positions that the last `remember` added
 
     def prepare(self, masked: bool, search_share: float) -> None:
         """Set the targets of samples; to be called before the first sample is drawn.
@@ -52,11 +52,9 @@ class GivenGames:
             masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
             search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
         """
-        raise NotImplementedError
 
     def record(self, number: int) -> GameRecord:
         """Return the training game with this number."""
-        raise NotImplementedError
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         """Return `count` positions drawn independently from the training games, each with a random symmetry applied.
@@ -64,7 +62,6 @@ class GivenGames:
         Args:
             held_out: whether to draw from the held-out games instead.
         """
-        raise NotImplementedError
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return held-out games with about `positions` positions in all, the same on every call.
@@ -72,7 +69,6 @@ class GivenGames:
         Args:
             split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
         """
-        raise NotImplementedError
 
     def __len__(self) -> int:
         """Return the number of positions of all training games."""
@@ -92,9 +88,6 @@ class GivenGames:
 
     def latest(self, count: int) -> list[GameRecord]:
         return []
-
-    def metrics(self) -> dict[str, float]:
-        return {}
 
     def state(self) -> dict[str, Any]:
         """Return the number of positions so far, and that no games are needed to go on."""
