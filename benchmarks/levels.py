@@ -70,9 +70,9 @@ def table() -> dict[str, Any]:
     wanted["any"] = {"9": ("win rate", RATES)}
     games: dict[str, Any] = {}
     nets = {name: load_model(name) for name in packaged_nets() if not name.endswith("-large")}
-    networks = {name: net.digest for name, net in nets.items()}
-    komi = {name: net.env.komi for name, net in nets.items() if isinstance(net.env, GoEnv)}
-    measured = old.get("networks", {})
+    measured = old.get("networks", {})  # also others than the packaged ones
+    networks = measured | {name: net.digest for name, net in nets.items()}
+    komi = old.get("komi", {}) | {name: net.env.komi for name, net in nets.items() if isinstance(net.env, GoEnv)}
     for game, boards in wanted.items():
         games[game] = {}
         for board, (unit, targets) in boards.items():

@@ -2,7 +2,8 @@
 
 `levels.json`, which `benchmarks/levels.py` writes, has a table of the levels for each game, and in Go for some boards:
 what a level aims to lose by the search's own estimate (`alphago.mcts.level_choice`), and what it then loses in the
-judgement of a strong player.  The numbers of a level such as 3.5 are interpolated between those of levels 3 and 4.
+judgement of a strong player: with the packaged network, and with others under their names.  The numbers of a level such
+as 3.5 are interpolated between those of levels 3 and 4.
 """
 
 import functools
@@ -21,6 +22,8 @@ EVEN = "even"
 FILE = Path(__file__).with_name("levels.json")
 POINTS = "points"
 NEAR_KOMI = 1.0  # points
+PACKAGED = "packaged"  # stands for the packaged network of a game, whose losses are in the rows themselves
+LOST = ("lost", "low", "high", "positions")  # what a row has of another network under its name
 
 Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
 
@@ -72,24 +75,24 @@ def all_tables() -> dict[str, Any]:
     return found
 
 
-def is_measured(network: object, env: GameEnv) -> bool:
-    """Return whether the levels of a game were measured with this network: its weights are the packaged one's.
+def is_measured(network: object, env: GameEnv) -> str:
+    """Return the name of a network by its weights if the levels of the game were measured with it, else "".
 
     With more than NEAR_KOMI points to another komi they were not: the same moves lose other amounts then.
     """
-    digest, name = getattr(network, "digest", None), packaged_net(env.name, env.N)
-    if digest is None or name is None or digest != all_tables()["networks"].get(name):
-        return False
-    komi = getattr(env, "komi", 0.0)
-    return bool(abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI)
+    digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
+    name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
+    is_of_game = name in (packaged_net(env.name, env.N), *level_table(env).rows[0])
+    return name if is_of_game and abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI else ""
 
 
-def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
+def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED) -> LevelTable:
     """Return the levels of a game: of its board, else of the next larger measured board, else of the largest one.
 
     Args:
         has_scores: whether the network forecasts scores.  Without scores, levels in points are replaced by those of
             "any" game, in win rates.
+        measured: the name of the network whose measured losses are wanted.
     """
     tables = all_tables()["games"]
     boards = tables.get(env.name, {})
@@ -98,13 +101,16 @@ def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
         boards = tables["any"]
     sizes = sorted(int(size) for size in boards)
     board = next((size for size in sizes if size >= env.N), sizes[-1])
-    table = boards[str(board)]
-    return LevelTable(table["unit"], board, table["levels"])
+    unit, rows = boards[str(board)]["unit"], boards[str(board)]["levels"]
+    if measured in rows[0]:
+        aims = [{name: row[name] for name in ("target", "readouts")} for row in rows]
+        rows = [aim | dict(zip(LOST, row[measured], strict=True)) for aim, row in zip(aims, rows, strict=True)]
+    return LevelTable(unit, board, rows)
 
 
-def told_loss(level: float, env: GameEnv, has_scores: bool, measured: bool) -> float:
-    """Return what a level loses a move: as measured, else what it aims at."""
-    table = level_table(env, has_scores)
+def told_loss(level: float, env: GameEnv, has_scores: bool, measured: str) -> float:
+    """Return what a level loses a move: as `measured` with a network (see `is_measured`), else what it aims at."""
+    table = level_table(env, has_scores, measured)
     lost = table.interpolate(level, "lost") if measured else float("nan")
     return table.interpolate(level, "target") if np.isnan(lost) else lost
 
@@ -130,15 +136,15 @@ def level_text(level: Level) -> str:
     return level if isinstance(level, str) else f"{level:g}"
 
 
-def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured: bool = True) -> str:
+def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured: str = PACKAGED) -> str:
     """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random".
 
     Args:
-        measured: whether the network `is_measured`; of another one only the aim is told.
+        measured: from `is_measured`; of a network that was not measured, "", only the aim is told.
     """
     if isinstance(level, str):
         return "level even: follows your strength"
-    table = level_table(env, has_scores)
+    table = level_table(env, has_scores, measured)
     parts = ["full strength"] if level == LEVELS else []
     lost = table.interpolate(level, "lost") if measured else float("nan")
     scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")

@@ -62,10 +62,10 @@ class StrengthEstimator:
 
     Args:
         env, evaluator: the network's game and evaluator.
-        measured: whether the levels were measured with the network, see `is_measured`.
+        measured: the network with which the levels were measured, see `is_measured`.
     """
 
-    def __init__(self, env: GameEnv, evaluator: Evaluator, measured: bool = False) -> None:
+    def __init__(self, env: GameEnv, evaluator: Evaluator, measured: str = "") -> None:
         self.measured = measured
         self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4), forecasts=True)
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]

@@ -69,6 +69,7 @@ def test_words() -> None:
     assert text.startswith(f"level 7: loses {row['lost']:.1f} ± ")
     assert "points a move" in text
     assert describe_level(7, GoEnv(19)).endswith("measured on 13x13")
+    assert describe_level(4, GoEnv(8), measured="b7c96h3tfrs").endswith("2.4 ± 0.2 points a move, measured on 9x9")
     assert describe_level("even", GoEnv(9)) == "level even: follows your strength"
 
 
@@ -84,14 +85,10 @@ def test_what_was_measured_is_told_of_the_network_that_was_measured(name: str, t
     assert not is_measured(other, env)
     assert not is_measured(HashEvaluator(), env)
     if isinstance(env, GoEnv):
-        assert [is_measured(net, env.replace(komi=env.komi + more)) for more in (1, -1, 2, -2)] == [
-            True,
-            True,
-            False,
-            False,
-        ]
+        komis = [env.komi + more for more in (1, -1, 2, -2)]
+        assert [is_measured(net, env.replace(komi=komi)) for komi in komis] == [name, name, "", ""]
     for level in (3, LEVELS):
-        text = describe_level(level, env, measured=False)
+        text = describe_level(level, env, measured="")
         assert "not measured with this network" in text
         assert "±" not in text
         assert "against" not in text

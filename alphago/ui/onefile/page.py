@@ -237,13 +237,13 @@ def playable_boards(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     return boards
 
 
-def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: bool) -> dict[str, Any]:
+def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) -> dict[str, Any]:
     """Return what the page has to know of a game on one board.
 
     Args:
         size_free: whether the size can be chosen.
         has_scores: whether the network forecasts scores.
-        measured: whether the levels were measured with the network.
+        measured: the network with which the levels were measured, see `is_measured`.
     """
     levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
     view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
@@ -263,9 +263,9 @@ def page_options(env: GameEnv) -> dict[str, Any]:
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
-def level_facts(level: int, env: GameEnv, has_scores: bool, measured: bool) -> dict[str, Any]:
+def level_facts(level: int, env: GameEnv, has_scores: bool, measured: str) -> dict[str, Any]:
     """Return how to play at a level, and under "lost" how much a move at this level loses, None if not measured."""
-    lost = level_table(env, has_scores).interpolate(level, "lost")
+    lost = level_table(env, has_scores, measured).interpolate(level, "lost")
     return {
         **level_conditions(level, env, has_scores)._asdict(),
         "lost": None if math.isnan(lost) or not measured else lost,

@@ -98,10 +98,11 @@ class Engines:
             raise ValueError(f"{name} is a network for {choice.game}, and this game is {env.name}")
         return name
 
-    def is_measured(self, name: str, env: GameEnv) -> bool:
-        """Return whether a network is the packaged one, with which the levels of a game were measured."""
+    def is_measured(self, name: str, env: GameEnv) -> str:
+        """Return the name of a network if the levels of a game were measured with it, else ""."""
         source = self.choices[name].source if name in self.choices else None
-        return str(source) == packaged_net(env.name, env.N) or is_measured(source, env)
+        packaged = packaged_net(env.name, env.N) or ""
+        return packaged if str(source) == packaged else is_measured(source, env)
 
     def suits(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""
