@@ -101,17 +101,13 @@ def settings(cls: type[Kind]) -> type[Kind]:
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
     declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
-    # 112 letters, with the two indents of a class's docstring 120.
-    paragraphs = [textwrap.fill(describe(declaration), 112, subsequent_indent=" " * 4) for declaration in declared]
-    arguments = [textwrap.indent(paragraph, "    ") for paragraph in paragraphs]
+    arguments = []
+    for one in declared:
+        text = f"{one.name}: {'.  '.join(filter(None, (one.metadata['help'], one.metadata['python'])))}"
+        # 116 letters, with the indent of a class's docstring 120.
+        arguments.append(textwrap.fill(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 8))
     made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
     return made
-
-
-def describe(declaration: Field[Any]) -> str:
-    """Return the paragraph of a docstring about a field of a settings class."""
-    help_text, for_python = declaration.metadata["help"], declaration.metadata["python"]
-    return f"{declaration.name}: {help_text}.  {for_python}" if for_python else f"{declaration.name}: {help_text}"
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
