@@ -114,35 +114,8 @@
  */
 
 /**
- * What the desk tells first.
- * @typedef {{type: "welcome", games: OfferView[], runs: string[]}} WelcomeMessage
- */
-
-/**
- * @typedef {{type: "game", game: GameView, names: [string, string], nodes: Knot[]}} GameMessage
- */
-
-/**
- * What may have changed.
- * @typedef {{type: "state", node: number, line: number[], view: PositionView, over: boolean, result: ResultView | null, count: CountView | null,
- *   players: string[], strength: StrengthView, opponent: string, teach: number | null, lesson: boolean, study: boolean, analysing: boolean,
- *   busy: "move" | "analyse" | "review" | "count" | "", analysis: AnalysisView | null, comment: string, link: string}} StateMessage
- */
-
-/**
- * What a search has found so far.
- * @typedef {{type: "thinking", node: number, purpose: "move" | "analyse" | "review" | "count", readouts: number, limit: number | null, rate:
- *   number, analysis: AnalysisView, left: number}} ThinkingMessage
- */
-
-/**
  * A sentence to show.
  * @typedef {{type: "notice", kind: "hint" | "error", text: string}} NoticeMessage
- */
-
-/**
- * A text for the status line; "" for its usual one.
- * @typedef {{type: "status", text: string}} StatusMessage
  */
 
 /**
@@ -150,12 +123,12 @@
  * @typedef {{type: "file", name: string, text: string}} FileMessage
  */
 
-/**
- * Why the move that led to the board is good or bad.
- * @typedef {{type: "why", node: number, move: number, best: number, points: number | null, rate: number, sentences: string[]}} WhyMessage
- */
+/** @typedef {{type: "state"} | {type: "thinking"} | NoticeMessage | FileMessage} Message what the desk tells: also that it is other than before, and that a search has found more */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message what the desk tells */
+/**
+ * Why a move is good or bad. `node`: before the move; `best`: what was better, or the move itself; `points`, `rate`: what it lost.
+ * @typedef {{node: number, move: number, best: number, points: number | null, rate: number, sentences: string[]}} Explanation
+ */
 
 /** @typedef {import("./static/desk.js").Desk} Desk */
 
@@ -163,8 +136,8 @@
 
 /**
  * What an app is told. `widget`: whether it is a part of another page, where it has only the keys that are typed in it; `onLink` is told
- * the link of the position; `take` takes a network along as a file; `beside`: what stands beside the names of the column's states.
- * @typedef {{widget?: boolean, onLink?: (link: string) => void, take?: (network: string, link: string) => void, beside?: HTMLElement}} Options
+ * the link of the position; `take` takes a network along as a file; `beside` makes what stands beside the names of the column's states.
+ * @typedef {{widget?: boolean, onLink?: (link: string) => void, take?: (network: string, link: string) => void, beside?: (desk: Desk) => HTMLElement | false}} Options
  */
 
 /**

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { listen } from "../web/told.mjs";
 
 const question = JSON.parse(readFileSync(0, "utf8"));
 const load = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.mjs`));
@@ -77,7 +78,7 @@ const ANSWERS = {
         file.send(query);
       } };
     }, { kept: () => null, keep() {} });
-    desk.listen((message) => told.push(JSON.parse(JSON.stringify(message))));
+    listen(desk, (message) => told.push(JSON.parse(JSON.stringify(message))));
     const answers = [];
     for (const message of messages) {
       [told, asked] = [[], []];

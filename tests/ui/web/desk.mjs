@@ -2,6 +2,7 @@
 
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { listen } from "./told.mjs";
 
 const { Desk } = await import(pathToFileURL(process.argv[2]));
 const say = (what) => process.stdout.write(`${JSON.stringify(what)}\n`);
@@ -10,7 +11,7 @@ const desk = new Desk((heard) => {
   hear = heard;
   return { send: (query) => say({ query }) };
 }, { kept: () => null, keep() {} });
-desk.listen((message) => say({ message }));
+listen(desk, (message) => say({ message }));
 for await (const line of createInterface({ input: process.stdin })) {
   const { answer, command } = JSON.parse(line);
   if (answer) hear(answer);

@@ -102,7 +102,7 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
 
 def test_the_board_alone_knows_no_server() -> None:
     """Another page may draw with it: what it imports carries no messages and is not the column beside it."""
-    assert {"desk", "queries", "column", "app", "game_state"}.isdisjoint(imported_by("board", []))
+    assert {"desk", "queries", "column", "app"}.isdisjoint(imported_by("board", []))
 
 
 def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
@@ -127,12 +127,11 @@ def computed(folder: Path, module: str, call: str) -> Any:
 
 
 SAYS = """(({ win, score, busy, analysis = null, waited = 0, ready = false, ...thought }) => {
-    const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis };
-    const known = { side: () => "Black", nodes: [{ win, score }], game: { sides: ["Black", "White"] },
-        thought: thought.readouts && { purpose: "move", analysis: { visits: 9 }, ...thought } };
-    const line = Object.create(page.StatusLine.prototype);
-    Object.assign(known, { ready, since: Date.now() - waited });
-    const { rest, share = 0 } = Object.assign(line, { app: { state, known, isHumansTurn: () => false } }).words();
+    const node = { win, score, analysis, visits: 9 };
+    const tree = { node, result: null, nodes: [node], position: { moves: 0, toPlay: 1 }, side: () => "Black", view: { sides: ["Black", "White"] } };
+    const job = busy ? { nodes: [0], began: performance.now() - waited, limit: thought.limit, thought: thought.readouts ? thought : null } : null;
+    const desk = { jobs: { busy, job, found: ready }, status: "", study: !busy, tree };
+    const { rest, share = 0 } = page.wordsOf({ desk, isHumansTurn: () => false });
     return [rest, share];
 })"""
 
@@ -183,10 +182,8 @@ MOVES = [
     for i, (visits, win, score) in enumerate(VALUES)
 ]
 PLAYED = """((moves, after) => {
-    const known = new page.GameState();
-    known.nodes = [{ node: 0, win: 0.6, score: 2, children: [1] }, { mover: 1, ...after }];
-    known.state = { study: true, over: false, node: 0, analysis: { mover: 1, moves } };
-    return known.analysis().moves;
+    const nodes = [{ node: 0, win: 0.6, score: 2, children: [1] }, { mover: 1, ...after }];
+    return page.asPlayed({ mover: 1, moves }, nodes[0], nodes).moves;
 })"""
 
 
@@ -203,7 +200,7 @@ def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
     tmp_path: Path, move: int, mean: list[float] | None, shown: list[float]
 ) -> None:
     given = f"{json.dumps(MOVES)}, {json.dumps({'move': move, 'mean': mean})}"
-    told = computed(tmp_path, "game_state", f"{PLAYED}({given})")
+    told = computed(tmp_path, "losses", f"{PLAYED}({given})")
     assert [told[move]["win"], told[move]["score"]] == [pytest.approx(value) for value in shown]
     assert told[:move] + told[move + 1 :] == MOVES[:move] + MOVES[move + 1 :]
 

@@ -14,7 +14,7 @@ import { unpacked, weightsOf } from "./unpacking.js";
 const part = (name) => /** @type {HTMLElement} */ (document.getElementById(name)).textContent || "";
 
 /**
- * A button that tells what is known of the network.
+ * What makes a button that tells what is known of the network.
  * @param {{title: string, facts: Record<string, string>}} about
  */
 function aboutButton({ title, facts }) {
@@ -22,7 +22,7 @@ function aboutButton({ title, facts }) {
   const dialog = h("dialog", { class: "ag-dialog file-about", "aria-label": title,
     onkeydown: (/** @type {Event} */ event) => event.stopPropagation() }, h("h2", {}, title), h("dl", {}, rows),
     h("div", { class: "ag-row" }, h("button", { class: "ag-main", onclick: () => dialog.close() }, "Close")));
-  return h("button", { "data-name": "about-network", onclick: () => {
+  return () => h("button", { "data-name": "about-network", onclick: () => {
     if (!dialog.isConnected) place.append(dialog);
     dialog.showModal();
   } }, "About");

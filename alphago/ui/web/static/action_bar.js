@@ -1,29 +1,19 @@
 // What is done in a game: pass, undo, resign; and steps through it.
 
-import { h, Part } from "./elements.js";
+import { h } from "./elements.js";
 import { button } from "./icons.js";
 import { FAR } from "./keys.js";
 
-export class ActionBar extends Part {
-  pass = button("pass", () => this.app.play(this.app.known.game.pass));
-  undo = button("undo", () => this.app.send("undo"));
-  redo = button("redo", () => this.app.send("redo"));
-  resign = button("resign", () => this.app.send("resign"));
-  back = [button("first", () => this.app.step(-FAR)), button("back", () => this.app.step(-1))];
-  on = [button("on", () => this.app.step(1)), button("last", () => this.app.step(FAR))];
-  element = h("div", { class: "ag-actions" },
-    h("div", { class: "ag-steps" }, ...this.back, ...this.on),
-    h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
-
-  draw() {
-    const { known: { game }, state } = this.app;
-    this.pass.hidden = game.pass === null;
-    this.pass.disabled = state.over;
-    this.pass.setAttribute("aria-disabled", String(state.busy === "move" || !state.view.legal.includes(game.pass ?? -1))); // a click is told why
-    this.resign.disabled = state.over;
-    const isLast = state.line.at(-1) === state.node;
-    for (const step of this.back) step.disabled = state.node === 0;
-    for (const step of [...this.on, this.redo]) step.disabled = isLast;
-    this.undo.disabled = state.node === 0 && !state.over;
-  }
+/** @param {App} app */
+export function actionBar(app) {
+  const { desk: { jobs, tree, tree: { over, position, view: { pass } } } } = app;
+  const step = (/** @type {string} */ name, /** @type {number} */ count, /** @type {boolean} */ disabled) => button(name, () => app.walk(count), { disabled });
+  const isFirst = tree.current === 0;
+  const isLast = !tree.nextOf(tree.node);
+  const barred = jobs.busy === "move" || !position.legal.includes(pass ?? -1); // a click is told why
+  return h("div", { class: "ag-actions" },
+    h("div", { class: "ag-steps" }, step("first", -FAR, isFirst), step("back", -1, isFirst), step("on", 1, isLast), step("last", FAR, isLast)),
+    h("div", { class: "ag-verbs" }, button("pass", () => app.play(pass), { hidden: pass === null, disabled: over, "aria-disabled": String(barred) }),
+      button("undo", () => app.send("undo"), { disabled: isFirst && !over }), button("redo", () => app.send("redo"), { disabled: isLast }),
+      button("resign", () => app.send("resign"), { disabled: over })));
 }

@@ -1,45 +1,71 @@
 // A board to play and study on, with all that belongs to it, of a page or a notebook's widget.
 
 import { Board } from "./board.js";
-import { Column } from "./column.js";
+import { column } from "./column.js";
 import { click, download } from "./effects.js";
+import { h, renew } from "./elements.js";
+import { isToBeLookedInto } from "./ending.js";
 import { GameDialog } from "./game_dialog.js";
-import { GameState } from "./game_state.js";
+import { Graph } from "./graph.js";
 import { obeyKey } from "./keys.js";
-import { nextMistake } from "./losses.js";
+import { asPlayed, nextMistake } from "./losses.js";
+import { showHere } from "./move_list.js";
+import { keptHints } from "./play_pane.js";
+import { Clock } from "./players.js";
+import { betterMove } from "./reasons.js";
+import { told, toldOf } from "./status_line.js";
+import { showNode } from "./variations.js";
 import { say } from "./words.js";
 
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
+const SHOWN = 12000; // milliseconds of a notice
 
 /** @param {HTMLElement} element @param {Desk} desk @param {Options} [options] */
 export const mount = (element, desk, options = {}) => new App(element, desk, options);
 
 export class App {
+  look = { mode: "loss", ownership: true, numbers: false, tools: false, sound: false, letters: true };
+  menuOpen = false;
+  /** @type {{text: string, kind: string} | null} */
+  notice = null; // a sentence that is shown for a while
+  noticed = 0; // the timer of the notice
+  said = ""; // what screen readers are told
+  hintsRead = keptHints();
+  step = 1; // of the slider of strength, which stays where it is while the engine follows the person's
+  clock = new Clock();
+  graph = new Graph(this);
+  side = h("div", { class: "ag-side" });
+  file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file", onchange: () => {
+    this.read(this.file.files[0]);
+    this.file.value = "";
+  } });
+  board = new Board({ play: (action) => this.play(action), toggle: (point) => this.send("dead", { point }), hover: () => {
+    const action = this.board.cursorAction();
+    if (action !== null && this.desk.tree) this.said = toldOf(this.desk, action);
+    this.drawColumn(false);
+  } });
+  /** What was drawn last. @type {{tree: Desk["tree"] | null, node: number, moves: number, reasons: Explanation | null}} */
+  drawn = { tree: null, node: -1, moves: 0, reasons: null };
+  /** @type {Desk["tree"] | null} */
+  lookedInto = null; // the game whose positions were evaluated at its end
+  waiting = false; // whether it is drawn soon
+
   /** @param {HTMLElement} element @param {Desk} desk @param {Options} options */
   constructor(element, desk, options) {
     this.root = element;
     this.desk = desk;
     this.options = options;
-    /** @type {Pick<WelcomeMessage, "games">} */
-    this.welcome = { games: [] };
-    this.known = new GameState();
-    this.look = { mode: "loss", ownership: true, numbers: false, sound: false, letters: true };
-    this.waiting = false; // whether it is drawn soon
-    this.board = new Board({ play: (action) => this.play(action), hover: () => this.state && this.column.hovered(),
-      toggle: (point) => this.send("dead", { point }) });
-    this.column = new Column(this);
     this.dialog = new GameDialog(this);
-    this.root.classList.add("ag");
-    this.root.classList.toggle("ag-widget", Boolean(options.widget));
-    this.root.replaceChildren(this.board.element, this.column.element, this.dialog.element);
-    this.column.status.draw();
-    if (options.widget) this.root.tabIndex = 0;
+    element.classList.add("ag");
+    element.classList.toggle("ag-widget", Boolean(options.widget));
+    element.replaceChildren(this.board.element, this.side, this.dialog.element, this.file);
+    if (options.widget) element.tabIndex = 0;
     this.listen();
     this.keys = (/** @type {any} */ event) => obeyKey(this, event);
     this.keyTarget = options.widget ? element : document;
     this.keyTarget.addEventListener("keydown", this.keys);
-    this.clock = setInterval(() => this.column.tick(), 1000);
+    this.ticks = setInterval(() => this.drawColumn(false), 1000);
     this.unlisten = desk.listen((message) => this.receive(message));
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(element);
@@ -58,7 +84,7 @@ export class App {
 
   destroy() {
     this.keyTarget.removeEventListener("keydown", this.keys);
-    clearInterval(this.clock);
+    clearInterval(this.ticks);
     this.resized.disconnect();
     this.unlisten();
     this.root.replaceChildren();
@@ -71,68 +97,88 @@ export class App {
 
   /** @param {Message} message */
   receive(message) {
-    if (message.type === "welcome") this.welcome = message;
-    else if (message.type === "game") this.setGame(message);
-    else if (message.type === "notice") this.column.notice.say(message.text, message.kind);
+    if (message.type === "notice") this.notify(message.text, message.kind);
     else if (message.type === "file") download(message.name, message.text);
-    else if (message.type === "status") this.setStatus(message.text);
-    else if (message.type === "state") this.setState(message);
-    else if (message.type === "why") this.column.reasons.tell(message);
-    else if (message.type === "thinking" && this.known.state) {
-      this.known.setThought(message);
-      this.drawSoon();
-    }
+    else if (message.type === "thinking") this.drawSoon();
+    else this.show();
   }
 
-  /** @param {string} text */
-  setStatus(text) {
-    this.column.status.loading = text;
-    this.column.status.draw();
+  // Show what the desk has now.
+  show() {
+    const { desk, desk: { reasons, tree }, drawn } = this;
+    if (!tree) return this.draw();
+    const { current: node, position: { moves } } = tree;
+    const begins = tree !== drawn.tree;
+    const steps = begins || node !== drawn.node;
+    const isNear = !begins && steps && Math.abs(moves - drawn.moves) < 3;
+    this.drawn = { tree, node, moves, reasons };
+    this.clock.look(desk, steps, begins);
+    if (begins) {
+      for (const [i, name] of ["--black", "--white"].entries()) this.root.style.setProperty(name, tree.view.colours?.[i] ?? "");
+      this.board.setGame(tree.view);
+      this.menuOpen = false;
+    }
+    if (steps) this.said = told(desk);
+    if (steps && drawn.tree && this.notice?.kind === "error") this.notice = null;
+    if (this.look.sound && !begins && moves > drawn.moves) click();
+    this.options.onLink?.(tree.linkHere());
+    if (tree !== this.lookedInto && isToBeLookedInto(desk)) {
+      this.lookedInto = tree;
+      this.send("review", { readouts: 1 });
+    }
+    this.draw(isNear);
+    if (reasons !== drawn.reasons && reasons) this.side.querySelector(".ag-pane").scrollTop = 0;
+    return undefined;
+  }
+
+  /** What the column shows. @returns {"play" | "study" | "menu"} */
+  get pane() {
+    return this.menuOpen ? "menu" : this.desk.study ? "study" : "play";
+  }
+
+  /** @param {"play" | "study" | "menu"} pane the menu again closes it */
+  choose(pane) {
+    this.menuOpen = pane === "menu" && !this.menuOpen;
+    if (pane !== "menu" && this.desk.tree) this.send("study", { study: pane === "study" });
     this.draw();
   }
 
-  /** @param {GameMessage} message */
-  setGame(message) {
-    if (this.state) this.column.notice.hide("error");
-    this.known.setGame(message);
-    this.board.setGame(message.game);
-    this.column.clear();
+  // Type a move, wherever one is.
+  type() {
+    if (!this.menuOpen) this.choose("menu");
+    this.side.querySelector("[data-name=typed]").focus();
   }
 
-  /** @param {StateMessage} message */
-  setState(message) {
-    const before = this.known.state;
-    this.known.setState(message);
-    const other = !before || before.node !== message.node;
-    if (other && before) {
-      if (this.look.sound && message.view.moves > before.view.moves) click();
-      this.column.notice.hide("error");
-    }
-    if (this.options.onLink) this.options.onLink(message.link);
-    const near = Boolean(before) && other && Math.abs(message.view.moves - before.view.moves) < 3;
-    this.draw(near);
+  /** Show a sentence for a while, or none. @param {string} [text] @param {string} [kind] */
+  notify(text, kind = "hint") {
+    this.notice = text ? { text, kind } : null;
+    clearTimeout(this.noticed);
+    if (text) this.noticed = setTimeout(() => this.notify(), SHOWN);
+    this.drawColumn(false);
   }
 
-  get state() {
-    return this.known.state;
+  /** The analysis to show, in which a move that was played loses what the list of moves says. */
+  analysis() {
+    const { study, tree, tree: { node: { analysis } } } = this.desk;
+    return !study || tree.over || !analysis ? null : asPlayed(analysis, tree.node, tree.nodes);
   }
 
   isHumansTurn() {
-    return this.state.players[this.state.view.toPlay > 0 ? 0 : 1] === "human";
+    return this.desk.isHuman(this.desk.tree.position.toPlay);
   }
 
   /** @param {number | null} action */
   play(action) {
-    if (action !== null && this.state) this.send("play", { move: action });
+    if (action !== null && this.desk.tree) this.send("play", { move: action });
   }
 
   /** @param {number} count */
-  step(count) {
+  walk(count) {
     this.send("step", { count });
   }
 
   review() {
-    const { strength } = this.state;
+    const { strength } = this.desk;
     this.send("study", { study: true });
     this.send("review", { readouts: strength.tree ? strength.readouts || REVIEW : 1 });
   }
@@ -147,7 +193,7 @@ export class App {
    * @param {number} direction 1 or -1
    */
   mistake(direction) {
-    const node = nextMistake(this.known.line(), this.state.node, direction);
+    const node = nextMistake(this.desk.tree.line(), this.desk.tree.current, direction);
     if (node !== undefined) this.send("go", { node });
   }
 
@@ -157,48 +203,58 @@ export class App {
   }
 
   async copyLink() {
-    const link = `${location.origin}${location.pathname}#${this.state.link}`;
-    try {
-      await navigator.clipboard.writeText(link);
-      this.column.notice.say(say.copied, "hint");
-    } catch {
-      this.column.notice.say(link, "hint");
-    }
+    const link = `${location.origin}${location.pathname}#${this.desk.tree.linkHere()}`;
+    this.notify(await navigator.clipboard?.writeText(link).then(() => say.copied, () => link) ?? link);
   }
 
   /** @param {File} [file] */
   async read(file) {
     if (!file) return;
-    if (file.size > LARGEST_FILE) this.column.notice.say(say.tooLarge, "error");
+    if (file.size > LARGEST_FILE) this.notify(say.tooLarge, "error");
     else this.send("open", { text: await file.text() });
   }
 
   /** Show the line of a listed move; the same again hides it. @param {number} row */
   showLine(row) {
-    const shown = this.known.analysis()?.moves[row];
+    const shown = this.analysis()?.moves[row];
     if (shown) this.board.hover(this.board.hovered === shown.move ? null : shown.move);
   }
 
-  /** @param {"ownership" | "numbers"} name */
+  /** @param {"ownership" | "numbers" | "tools"} name */
   flip(name) {
     this.look[name] = !this.look[name];
     this.draw();
   }
 
-  /** @param {string} mode */
+  /** @param {string} [mode] the next one if none is given */
   setMode(mode) {
-    this.look.mode = mode;
+    const all = Object.keys(say.modes);
+    this.look.mode = mode || all[(all.indexOf(this.look.mode) + 1) % all.length];
     this.draw();
   }
 
   /** @param {boolean} [moves] whether what changes on the board moves */
   draw(moves = false) {
-    if (!this.state) return;
-    const { view, over, count, busy } = this.state;
-    const { reasons, status } = this.column;
-    this.board.show({ view, count, open: !over && busy !== "move" && !status.loading, analysis: this.known.analysis(), better: reasons.better(),
-      path: this.look.numbers ? this.known.path() : undefined, mode: this.look.mode, ownership: this.look.ownership }, moves);
-    this.column.draw(true);
+    const { board, desk, desk: { jobs, status, tree }, look } = this;
+    if (tree && tree === this.drawn.tree) {
+      board.show({ view: tree.position, count: tree.count, open: !tree.over && jobs.busy !== "move" && !status, analysis: this.analysis(), better: betterMove(desk),
+        path: look.numbers ? tree.path().slice(1) : undefined, mode: look.mode, ownership: look.ownership }, moves);
+    }
+    this.drawColumn(true);
+  }
+
+  /** @param {boolean} all also what does not change while the engine thinks */
+  drawColumn(all) {
+    const { desk: { jobs, status, tree }, root: { classList, dataset }, side } = this;
+    if (tree) dataset.pane = this.pane;
+    classList.toggle("ag-ended", Boolean(tree?.result));
+    classList.toggle("ag-busy", Boolean(jobs.busy || status || !tree));
+    classList.toggle("ag-waits", Boolean(status)); // never inert: a field in which one types would lose its focus
+    classList.toggle("ag-lost", status === say.lost);
+    renew(side, column(this, all));
+    for (const rows of all ? side.querySelectorAll(".ag-played") : []) showHere(rows);
+    for (const shown of all ? side.querySelectorAll(".ag-tree") : []) showNode(shown);
+    for (const place of side.querySelectorAll(".ag-graph")) this.graph.draw(place, all);
   }
 
   drawSoon() {
@@ -206,9 +262,8 @@ export class App {
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      if (!this.state) return;
-      this.board.showAnalysis(this.known.analysis());
-      this.column.draw(false);
+      this.board.showAnalysis(this.analysis());
+      this.drawColumn(false);
     });
   }
 }

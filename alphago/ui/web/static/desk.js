@@ -8,37 +8,47 @@ const [HUMAN, ENGINE, PLAYOUTS] = ["human", "engine", "playouts"];
 const FORMAT = "alphago-game"; // of files of games without SGF
 
 export class Desk {
+  /** The games to choose from, and the names of watched runs. @type {{games: OfferView[], runs: string[]}} */
+  offered = { games: [], runs: [] };
+  /** @type {GameTree} */
+  tree = /** @type {any} */ (null); // until a game has begun
+  players = [HUMAN, ENGINE];
+  /** @type {StrengthView} */
+  strength = { network: "", readouts: 200, seconds: null, tree: true, level: null };
+  opponent = ""; // how strong the level "even" takes the person to be
+  study = false;
+  analysing = false;
+  /** @type {number | null} */
+  teach = null; // points from which on a person's move is answered by a lesson
+  lesson = -1; // the node after such a move, which the person may take back
+  /** @type {Explanation | null} */
+  reasons = null; // what was said last of why a move is good or bad
+  status = ""; // what the other side is doing, for the status line
+  doing = Promise.resolve(); // what was asked for is done one after the other
+  keeping = 0; // the timer of what is kept soon
+  jobs = new EngineJobs(this);
+  /** @type {((message: Message) => void)[]} */
+  listeners = [];
+
   /**
    * @param {ConstructorParameters<typeof Queries>[0]} connect makes what carries the queries
    * @param {{kept: () => Kept | null, keep: (game: Kept) => void}} [keeper] keeps the game; without it the greeting has what was kept
    */
   constructor(connect, keeper) {
-    /** @type {((message: Message) => void)[]} */
-    this.listeners = [];
-    this.queries = new Queries(connect, (text) => this.tell({ type: "status", text }));
+    this.queries = new Queries(connect, (text) => {
+      this.status = text;
+      this.changed();
+    });
     this.keeper = keeper || { kept: () => null, keep: (game) => { this.queries.ask({ action: "keep", kept: game }); } };
-    this.jobs = new EngineJobs(this);
-    /** @type {GameTree} */
-    this.tree = /** @type {any} */ (null); // until a game has begun
-    this.players = [HUMAN, ENGINE];
-    /** @type {StrengthView} */
-    this.strength = { network: "", readouts: 200, seconds: null, tree: true, level: null };
-    this.opponent = ""; // how strong the level "even" takes the person to be
-    this.study = this.analysing = false;
-    /** @type {number | null} */
-    this.teach = null; // points from which on a person's move is answered by a lesson
-    this.lesson = -1; // the node after such a move, which the person may take back
-    this.doing = Promise.resolve(); // what was asked for is done one after the other
-    this.keeping = 0; // the timer of what is kept soon
   }
 
   // --- the page ---
 
-  /** Do what the page asks for, after what it has asked for before, and tell the state. @param {{type: string} & Record<string, any>} message */
+  /** Do what the page asks for, after what it has asked for before. @param {{type: string} & Record<string, any>} message */
   send({ type, ...fields }) {
     this.soon(async () => {
       if (!COMMANDS[type]) throw new Error(`there is no command ${type}`);
-      if (await COMMANDS[type](this, fields) !== false) this.tellState();
+      if (await COMMANDS[type](this, fields) !== false) this.changed();
     });
   }
 
@@ -47,7 +57,7 @@ export class Desk {
     this.doing = this.doing.then(act).catch((error) => {
       const text = String(error.message || error);
       this.tell({ type: "notice", kind: "error", text: `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` });
-      if (this.tree) this.tellState();
+      this.changed();
     });
   }
 
@@ -62,14 +72,9 @@ export class Desk {
     for (const listener of this.listeners) listener(message);
   }
 
-  tellState() {
-    const { jobs, tree, tree: { node } } = this;
-    const shown = /** @type {BoardAnswer} */ (node.shown);
-    const counted = node.dead !== null && !node.loser;
-    this.tell({ type: "state", node: tree.current, line: tree.line(), view: shown.view, over: tree.over, result: tree.over ? this.result() : null,
-      count: counted ? shown.count : null, players: [...this.players], strength: { ...this.strength }, opponent: this.opponent, teach: this.teach,
-      lesson: this.lesson === tree.current, study: this.study, analysing: this.analysing, busy: jobs.busy, analysis: node.analysis,
-      comment: node.comment, link: tree.linkHere() });
+  /** Tell that something is other than before, and keep the game. */
+  changed() {
+    this.tell({ type: "state" });
     clearTimeout(this.keeping);
     this.keeping = setTimeout(() => this.keep(), 50);
   }
@@ -79,23 +84,10 @@ export class Desk {
     if (this.tree) this.keeper.keep(this.record());
   }
 
-  /** How the game on the board ended: by resignation, as its file states, or as the rules count. @returns {ResultView} */
-  result() {
-    const { node, stated, view: { sides } } = this.tree;
-    if (node.loser) {
-      const [name, letter] = node.loser > 0 ? [sides[1], "W"] : [sides[0], "B"];
-      return { text: `${name} wins by resignation`, winner: -node.loser, short: `${letter}+R` };
-    }
-    if (stated && node.inFile >= 0 && node.dead === null && this.tree.isEnd(node.node)) {
-      return { text: `The file says ${stated}`, winner: { B: 1, W: -1 }[stated[0]] || 0, short: stated };
-    }
-    return /** @type {ResultView} */ (node.shown?.result);
-  }
-
   /** All that is kept for a reload. @returns {Kept} */
   record() {
     const { players, strength, teach, study } = this;
-    return { ...this.tree.record(), players, strength, teach, study, here: this.tree.linkHere(), result: this.tree.over ? this.result().text : "" };
+    return { ...this.tree.record(), players, strength, teach, study, here: this.tree.linkHere(), result: this.tree.result?.text || "" };
   }
 
   // --- games ---
@@ -123,7 +115,7 @@ export class Desk {
    */
   async begin(link) {
     const { first = {}, games, runs, kept = this.keeper.kept() } = await this.queries.ask({ action: "hello" });
-    this.tell({ type: "welcome", games, runs });
+    this.offered = { games, runs };
     Object.assign(this.strength, first.strength);
     this.players = first.players || this.players;
     if (kept && (!link || link === kept.here) && await this.restore(kept)) return;
@@ -138,7 +130,7 @@ export class Desk {
     if (!game) return false;
     Object.assign(this, { players, strength, teach, study });
     await this.setGame({ ...record, ...game });
-    if (this.study || this.tree.nextOf(this.tree.current) >= 0) this.look();
+    if (this.study || this.tree.nextOf(this.tree.node)) this.look();
     else this.wake(); // an engine that was thinking thinks again
     return true;
   }
@@ -163,8 +155,8 @@ export class Desk {
     await this.show(tree.current, tree);
     this.tree = tree; // only now, since it may be kept at any time
     this.lesson = -1;
+    this.reasons = null;
     if (strength.readouts !== null) strength.readouts = Math.min(strength.readouts, view.mostReadouts);
-    this.tell({ type: "game", game: view, names: this.tree.names, nodes: this.tree.nodes });
   }
 
   /**
@@ -212,12 +204,12 @@ export class Desk {
       await this.advance(move);
       this.afterMove();
     }
-    this.tellState();
+    this.changed();
   }
 
   afterMove() {
     const { tree, tree: { node, view: { pass, pass_hint: hint } } } = this;
-    const passes = tree.path().filter((number) => number && tree.nodes[number].move === pass).length;
+    const passes = tree.path().filter(({ move }) => move === pass).length;
     if (hint && node.move === pass && !tree.over && passes === 1) this.tell({ type: "notice", kind: "hint", text: hint });
     this.wake();
   }
@@ -226,7 +218,7 @@ export class Desk {
   wake() {
     const { jobs, tree } = this;
     jobs.stop();
-    if (tree.over) this.count();
+    if (tree.over) this.countDead();
     else if (!this.isHuman(tree.position.toPlay)) jobs.move();
     else this.look();
   }
@@ -237,7 +229,7 @@ export class Desk {
     jobs.analyse(this.analysing ? tree.view.mostReadouts : 0);
   }
 
-  count() {
+  countDead() {
     const { node } = this.tree;
     if (node.loser || node.dead || !node.shown?.count) return;
     node.dead = [];
@@ -250,6 +242,12 @@ export class Desk {
     await this.show(number);
     this.tree.goTo(number);
     this.look();
+  }
+
+  /** Look at the first of these nodes in which a person is to move, else at the `usual` one. @param {Knot[]} nodes @param {Knot} usual */
+  async lookAtOwn(nodes, usual) {
+    for (const { node } of nodes) if (this.isHuman((await this.show(node)).view.toPlay)) return this.lookAt(node);
+    return this.lookAt(usual.node);
   }
 
   /** @param {number} number */
@@ -271,9 +269,9 @@ export class Desk {
    * @param {number} node before the move
    * @param {{move: string, best: string, points: number | null, rate: number, sentences: string[]}} answer
    */
-  tellWhy(node, { move, best, points, rate, sentences }) {
+  explain(node, { move, best, ...said }) {
     const { names } = this.tree.view;
-    this.tell({ type: "why", node, move: names.indexOf(move), best: names.indexOf(best), points, rate, sentences });
+    this.reasons = { node, move: names.indexOf(move), best: names.indexOf(best), ...said };
   }
 }
 
@@ -287,7 +285,7 @@ function linkIn(text) {
 }
 
 /**
- * What the page may ask for; false: the state is as it was.
+ * What the page may ask for; false: all is as it was.
  * @type {Record<string, (desk: Desk, fields: Record<string, any>) => any>}
  */
 const COMMANDS = {
@@ -319,22 +317,20 @@ const COMMANDS = {
     jobs.stop();
     tree.node.loser = [mover, -mover].find((side) => desk.isHuman(side)) || mover;
   },
-  async undo(desk) {
+  undo(desk) {
     const { tree } = desk;
     const resigned = tree.node.loser;
     tree.node.loser = 0;
     if (resigned && desk.isHuman(tree.position.toPlay)) return desk.lookAt(tree.current); // the engine would only resign again
     const before = tree.path().slice(0, -1).reverse();
     if (!before.length) throw new Error("there is no move to take back");
-    for (const number of before) if (desk.isHuman((await desk.show(number)).view.toPlay)) return desk.lookAt(number);
-    return desk.lookAt(before[0]);
+    return desk.lookAtOwn(before, before[0]);
   },
-  async redo(desk) {
+  redo(desk) {
     const { tree } = desk;
-    let number = tree.nextOf(tree.current);
-    if (number < 0) throw new Error("there is no move to play again");
-    while (!desk.isHuman((await desk.show(number)).view.toPlay) && tree.nextOf(number) >= 0) number = tree.nextOf(number);
-    return desk.lookAt(number);
+    const after = tree.line().slice(tree.path().length);
+    if (!after.length) throw new Error("there is no move to play again");
+    return desk.lookAtOwn(after, after[after.length - 1]);
   },
   go(desk, { node }) {
     if (!desk.tree.nodes[node]) throw new Error(`there is no position ${node}`);
@@ -342,8 +338,8 @@ const COMMANDS = {
   },
   step(desk, { count }) {
     const line = desk.tree.line();
-    const at = line.indexOf(desk.tree.current) + count;
-    return desk.moveTo(line[Math.min(Math.max(at, 0), line.length - 1)]);
+    const at = line.indexOf(desk.tree.node) + count;
+    return desk.moveTo(line[Math.min(Math.max(at, 0), line.length - 1)].node);
   },
   variation(desk, { direction }) {
     const { tree } = desk;
@@ -385,8 +381,10 @@ const COMMANDS = {
   why(desk) {
     const { tree, tree: { node: { parent } } } = desk;
     if (parent < 0) throw new Error("there is no move to explain");
-    desk.ask("why", { moves: tree.moves(), network: desk.strength.network })
-      .then((answer) => desk.soon(() => tree === desk.tree && desk.tellWhy(parent, answer)), (error) => desk.soon(() => { throw error; }));
+    desk.ask("why", { moves: tree.moves(), network: desk.strength.network }).then((answer) => desk.soon(() => {
+      if (tree === desk.tree) desk.explain(parent, answer);
+      desk.changed();
+    }), (error) => desk.soon(() => { throw error; }));
     return false;
   },
   review: (desk, { readouts = 1 }) => desk.jobs.review(readouts),
@@ -398,12 +396,9 @@ const COMMANDS = {
   "all-alive": (desk) => desk.recount({ dead: [] }),
   async save(desk) {
     const { players, strength, tree, tree: { view } } = desk;
-    if (!view.sgf && !tree.file) {
-      desk.tell({ type: "file", name: `${view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: tree.linkHere() }, null, 2)}\n` });
-      return false;
-    }
     const names = tree.names.map((name, i) => name || (players[i] === ENGINE ? `alphago ${strength.network}` : view.sides[i]));
-    const { name, text } = await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1) : tree.current });
+    const { name, text } = !view.sgf && !tree.file ? { name: `${view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: tree.linkHere() }, null, 2)}\n` }
+      : await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1)?.node : tree.current });
     desk.tell({ type: "file", name, text });
     return false;
   },

@@ -1,14 +1,7 @@
-// Elements of the page and of its drawings, and numbers as text.
+// Elements of the page and of its drawings, how they are drawn anew, and numbers as text.
 
 const SVG = "http://www.w3.org/2000/svg";
-
-/** A part of the page, which has an element. */
-export class Part {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-  }
-}
+const SAME = "ag-same";
 
 /**
  * Make an element of the page. An attribute that begins with "on" is a listener; true is one without a value; false, null
@@ -25,10 +18,11 @@ export function h(tag, attributes = {}, ...children) {
 /** Make an element of a drawing; the arguments are those of `h`. @type {typeof h} */
 export const s = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 
-/** @param {Element} node @param {Record<string, any>} attributes @param {any[]} children */
+/** @param {any} node @param {Record<string, any>} attributes @param {any[]} children */
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) node[name] = value;
+    else if (name === "style") node.style.cssText = value; // the attribute is forbidden by the server's policy
     else if (value === true) node.setAttribute(name, "");
     else if ((value ?? false) !== false) node.setAttribute(name, value);
   }
@@ -36,18 +30,43 @@ function filled(node, attributes, children) {
   return node;
 }
 
-/** Put new children in place of the old ones; those that are equal stay, not painted again. @param {Element} parent @param {Element[]} children */
+/** What stands for an element that stays as it is, with all that is in it. */
+export const same = () => h(SAME);
+
+/**
+ * Put new children in place of the old ones. Elements of the page that are of the same kind stay, with their focus, and what is open or typed in
+ * them; so do drawings that are equal, which are not painted again.
+ * @param {Element} parent @param {any[]} children
+ */
 export function renew(parent, children) {
-  const old = [...parent.children];
-  children.forEach((child, i) => {
-    if (!old[i]) parent.append(child);
-    else if (!old[i].isEqualNode(child)) old[i].replaceWith(child);
-  });
+  const old = [...parent.childNodes];
+  children.forEach((child, i) => (old[i] ? become(old[i], child) : parent.append(child)));
   for (const one of old.slice(children.length)) one.remove();
 }
 
-/** @param {Record<string, string>} texts of the choices of a field, by value */
-export const choicesOf = (texts) => Object.entries(texts).map(([value, text]) => h("option", { value }, text));
+/** @param {any} old @param {any} fresh */
+function become(old, fresh) {
+  if (fresh.localName === SAME || old.isEqualNode(fresh) && !(old instanceof HTMLElement)) return;
+  if (old.nodeName !== fresh.nodeName || !(old instanceof HTMLElement)) return old.replaceWith(fresh);
+  for (const name of new Set([...old.getAttributeNames(), ...fresh.getAttributeNames()])) {
+    const value = fresh.getAttribute(name);
+    if (name === "style") old.style.cssText = value || "";
+    else if (value === null && !/open/.test(name)) old.removeAttribute(name);
+    else if (value !== null && value !== old.getAttribute(name)) old.setAttribute(name, value);
+  }
+  for (const name of /** @type {const} */ (["onclick", "onchange", "oninput"])) old[name] = fresh[name];
+  renew(old, [...fresh.childNodes]);
+  const field = /** @type {HTMLInputElement} */ (old);
+  if ("checked" in fresh) field.checked = fresh.checked;
+  if ((fresh.hasAttribute("value") || "selectedIndex" in fresh) && field.value !== fresh.value) field.value = fresh.value;
+}
+
+/**
+ * A field to choose from texts by their values.
+ * @param {Record<string, any>} attributes @param {Record<string, string>} texts @param {string} [chosen]
+ */
+export const select = (attributes, texts, chosen) => h("select", attributes, Object.entries(texts).map(([value, text]) => h("option",
+  { value, selected: value === chosen }, text)));
 
 /** @param {number} share 0 .. 1 */
 export const percent = (share, digits = 0) => (100 * share).toFixed(digits);

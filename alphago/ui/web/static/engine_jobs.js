@@ -10,6 +10,7 @@ import { analysisOf } from "./replies.js";
  * @property {"move" | "analyse" | "review" | "count" | "lesson"} purpose
  * @property {number[]} nodes that are still to be searched, the first one now
  * @property {number | null} limit readouts of a search
+ * @property {{readouts: number, rate: number} | null} thought what the search has done, and readouts a second; null before its first reply
  * @property {number} began milliseconds
  * @property {() => void} end stops the search
  */
@@ -24,6 +25,7 @@ export class EngineJobs {
     this.desk = desk;
     /** @type {Job | null} */
     this.job = null;
+    this.found = false; // whether the engine has found anything so far
   }
 
   /** What the page is told: during a lesson it is the engine's turn. */
@@ -44,7 +46,7 @@ export class EngineJobs {
    */
   begin(purpose, nodes, limit = null) {
     this.stop();
-    this.job = { purpose, nodes, limit, began: performance.now(), end() {} };
+    this.job = { purpose, nodes, limit, thought: null, began: performance.now(), end() {} };
     return this.job;
   }
 
@@ -64,7 +66,7 @@ export class EngineJobs {
   /** Search positions that have fewer visits. @param {number} visits */
   review(visits) {
     const { tree } = this.desk;
-    const nodes = tree.line().filter((number) => tree.nodes[number].visits < visits);
+    const nodes = tree.line().filter((node) => node.visits < visits).map(({ node }) => node);
     this.stop();
     if (nodes.length) this.reviewNext(this.begin("review", nodes, visits));
   }
@@ -119,9 +121,9 @@ export class EngineJobs {
       if (answer.best === answer.move) desk.afterMove();
       else {
         desk.lesson = node.node;
-        desk.tellWhy(node.parent, answer);
+        desk.explain(node.parent, answer);
       }
-      desk.tellState();
+      desk.changed();
     });
   }
 
@@ -155,13 +157,14 @@ export class EngineJobs {
   told(job, reply) {
     const { desk, desk: { tree } } = this;
     const [node] = job.nodes;
-    const analysis = tree.remember(node, analysisOf(reply, tree.view.names));
-    const rate = Math.round(reply.searched / Math.max((performance.now() - job.began) / 1000, 1e-3));
-    desk.tell({ type: "thinking", node, purpose: /** @type {any} */ (this.busy), readouts: reply.searched, limit: job.limit, rate, analysis, left: job.nodes.length - 1 });
+    tree.remember(node, analysisOf(reply, tree.view.names));
+    job.thought = { readouts: reply.searched, rate: Math.round(reply.searched / Math.max((performance.now() - job.began) / 1000, 1e-3)) };
+    this.found = true;
+    desk.tell({ type: "thinking" });
     if (reply.isDuringSearch) return undefined;
     if (/review|lesson/.test(job.purpose)) return this.next(job);
     this.job = null;
-    if (job.purpose !== "move") return desk.tellState();
+    if (job.purpose !== "move") return desk.changed();
     desk.opponent = reply.opponent || "";
     return desk.enginePlays(String(reply.play));
   }
@@ -169,6 +172,6 @@ export class EngineJobs {
   // Nothing more is to be done.
   end() {
     this.stop();
-    this.desk.tellState();
+    this.desk.changed();
   }
 }

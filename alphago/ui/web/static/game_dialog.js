@@ -1,28 +1,31 @@
 // The dialogue for a new game: which, with which options, and who plays.
 
-import { choicesOf, h, Part } from "./elements.js";
+import { h, select } from "./elements.js";
 import { button } from "./icons.js";
 import { buttons, say } from "./words.js";
 
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
-export class GameDialog extends Part {
+export class GameDialog {
   element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": buttons.new[0] });
 
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+  }
+
   open() {
-    const { known: { game }, state, welcome } = this.app;
-    const known = welcome.games.length ? welcome.games : [game];
-    const choose = h("select", { "data-name": "new-game" }, choicesOf(Object.fromEntries(known.map(({ name, title }) => [name, title]))));
-    choose.value = game.name;
+    const { offered, players, tree: { view: game } } = this.app.desk;
+    const known = offered.games.length ? offered.games : [game];
+    const choose = select({ "data-name": "new-game" }, Object.fromEntries(known.map(({ name, title }) => [name, title])), game.name);
     const fields = h("div");
-    const colour = h("select", { "data-name": "new-colour" });
-    const own = OWN_SIDE[state ? state.players.join() : "human,engine"] || "neither";
+    const colours = h("label");
+    let colour = select({}, {});
     /** @type {{option: OptionView, input: any}[]} */
     let options = [];
     const fill = () => {
       const one = [game, ...known].find((each) => each.name === choose.value) || game;
-      const chosen = colour.value || own;
       options = one.options.map((option) => ({ option, input: inputOf(option) }));
       for (const { option, input } of options) {
         const other = options.find((each) => each.option.name === option.follows)?.input;
@@ -33,8 +36,9 @@ export class GameDialog extends Part {
       }
       fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, h("span", {}, input,
         option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
-      colour.replaceChildren(...choicesOf({ black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither }));
-      colour.value = chosen;
+      colour = select({ "data-name": "new-colour" }, { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither },
+        colour.value || OWN_SIDE[players.join()] || "neither");
+      colours.replaceChildren(say.youPlay, colour);
     };
     choose.addEventListener("change", fill);
     fill();
@@ -51,8 +55,8 @@ export class GameDialog extends Part {
       this.app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
     };
     this.element.replaceChildren(h("h2", {}, buttons.new[0]), h("label", {}, say.gameWord, choose), fields,
-      h("label", {}, say.youPlay, colour), h("div", { class: "ag-row" },
-        button("begin", start, "ag-main"), button("cancel", () => this.element.close())));
+      colours, h("div", { class: "ag-row" },
+        button("begin", start, { class: "ag-main" }), button("cancel", () => this.element.close())));
     this.element.onkeydown = (/** @type {any} */ event) => {
       if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
     };

@@ -5,6 +5,9 @@ import { LEAST_VISITS } from "./replies.js";
 const MOST_NODES = 4000;
 const SIDES = "BW";
 const SKIPPED_TURN = "_"; // stands before a move out of turn among the moves of a link
+/** What a node has as long as nothing else is known. @type {Pick<Knot, "dead" | "loser" | "comment" | "inFile" | "win" | "score" | "visits">} */
+const USUAL = { dead: null, loser: 0, comment: "", inFile: -1, win: null, score: null, visits: 0 };
+const KEPT = /** @type {(keyof typeof USUAL)[]} */ (Object.keys(USUAL));
 
 export class GameTree {
   /** @param {Opened} opened */
@@ -34,8 +37,7 @@ export class GameTree {
    */
   add(parent, move, mover, shown) {
     const node = this.nodes.length;
-    this.nodes.push({ node, parent, move, mover, children: [], chosen: -1, shown, dead: null, loser: 0, comment: "", inFile: -1,
-      analysis: null, win: null, score: null, visits: 0, mean: null, rough: false });
+    this.nodes.push({ node, parent, move, mover, children: [], chosen: -1, shown, analysis: null, mean: null, rough: false, ...USUAL });
     if (parent >= 0) this.nodes[parent].children.push(node);
     return node;
   }
@@ -51,6 +53,22 @@ export class GameTree {
   /** The position on the board, which the page has been told of. */
   get position() {
     return /** @type {BoardAnswer} */ (this.node.shown).view;
+  }
+
+  /** How the game ended here: by resignation, as its file states, or as the rules count; null if it goes on. @returns {ResultView | null} */
+  get result() {
+    const { node, node: { loser }, stated } = this;
+    if (loser) return { text: `${this.side(-loser)} wins by resignation`, winner: -loser, short: `${this.letter(-loser)}+R` };
+    if (this.over && stated && node.inFile >= 0 && node.dead === null && this.isEnd(node.node)) {
+      return { text: `The file says ${stated}`, winner: { B: 1, W: -1 }[stated[0]] || 0, short: stated };
+    }
+    return node.shown?.result ?? null;
+  }
+
+  /** The count of the game that is over here. */
+  get count() {
+    const { dead, loser, shown } = this.node;
+    return dead !== null && !loser && shown ? shown.count : null;
   }
 
   /**
@@ -75,27 +93,26 @@ export class GameTree {
   /** @param {number} number */
   goTo(number) {
     this.current = number;
-    for (const child of this.path().slice(1)) this.nodes[this.nodes[child].parent].chosen = child;
+    for (const { node, parent } of this.path().slice(1)) this.nodes[parent].chosen = node;
   }
 
-  /** The numbers of the nodes from the root to a node. */
+  /** The nodes from the root to one. */
   path(number = this.current) {
     const path = [];
-    for (let at = number; at >= 0; at = this.nodes[at].parent) path.unshift(at);
+    for (let node = this.nodes[number]; node; node = this.nodes[node.parent]) path.unshift(node);
     return path;
   }
 
   /** The current line: the path, then on by what was looked at last. */
   line() {
     const line = this.path();
-    for (let next = this.nextOf(this.current); next >= 0; next = this.nextOf(next)) line.push(next);
+    for (let next = this.nextOf(this.node); next; next = this.nextOf(next)) line.push(next);
     return line;
   }
 
-  /** @param {number} number */
-  nextOf(number) {
-    const { chosen, children } = this.nodes[number];
-    return children.includes(chosen) ? chosen : children[0] ?? -1;
+  /** The node after another that was looked at last, else the first one. @param {Knot} node @returns {Knot | undefined} */
+  nextOf({ chosen, children }) {
+    return this.nodes[children.includes(chosen) ? chosen : children[0]];
   }
 
   /** Whether a node is the last of the main line. @param {number} number */
@@ -111,19 +128,23 @@ export class GameTree {
    * @returns {[string, string][]}
    */
   moves(number = this.current) {
-    return this.path(number).slice(1).map((each) => [this.letter(this.nodes[each].mover), this.view.names[this.nodes[each].move]]);
+    return this.path(number).slice(1).map(({ mover, move }) => [this.letter(mover), this.view.names[move]]);
   }
 
-  /** @param {number} side */
-  letter(side) {
-    return SIDES[side > 0 ? 0 : 1];
+  /** @param {number} player */
+  letter(player) {
+    return SIDES[player > 0 ? 0 : 1];
+  }
+
+  /** The name of a side. @param {number} player */
+  side(player) {
+    return this.view.sides[player > 0 ? 0 : 1];
   }
 
   /** A link to the position on the board. */
   linkHere() {
     let next = this.nodes[0].shown?.view.toPlay || 1;
-    const words = this.path().slice(1).flatMap((number) => {
-      const { move, mover } = this.nodes[number];
+    const words = this.path().slice(1).flatMap(({ move, mover }) => {
       const skipped = this.view.skips && mover === -next;
       next = -mover;
       return skipped ? [SKIPPED_TURN, this.view.names[move]] : [this.view.names[move]];
@@ -145,7 +166,6 @@ export class GameTree {
       node.score = analysis.score;
     }
     for (const each of [number, ...node.children]) this.judge(this.nodes[each]);
-    return /** @type {AnalysisView} */ (node.analysis);
   }
 
   /**
@@ -175,10 +195,9 @@ export class GameTree {
    */
   record(found = false) {
     const { view: { names: texts }, game, link, names, file, stated, fileLoser } = this;
-    const nodes = this.nodes.map(({ parent, move, mover, win, score, visits, comment, loser, inFile, dead, analysis }) => {
-      const known = Object.entries({ win, score, visits, comment, loser, dead, inFile: inFile < 0 ? null : inFile,
-        found: found && analysis ? foundOf(analysis, texts) : null }).filter(([name, value]) => value !== null && (value || name === "win" || name === "score" || name === "inFile"));
-      return { parent, ...(parent < 0 ? {} : { move: texts[move], mover }), ...Object.fromEntries(known) };
+    const nodes = this.nodes.map((node) => {
+      const known = Object.fromEntries(KEPT.filter((name) => node[name] !== USUAL[name]).map((name) => [name, node[name]]));
+      return { parent: node.parent, move: texts[node.move], mover: node.mover, ...known, found: found && node.analysis ? foundOf(node.analysis, texts) : undefined };
     });
     return { game, link, names, nodes, file, stated, fileLoser, end: this.current };
   }

@@ -1,7 +1,7 @@
 // The graph of a line: the first player's chance to win and lead, by move; a click goes there.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { margin, Part, renew, s } from "./elements.js";
+import { margin, renew, s } from "./elements.js";
 import { curvesOf, isMistake, lossesOf } from "./losses.js";
 import { fill, say } from "./words.js";
 
@@ -13,20 +13,20 @@ const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
 /** @param {number} x @param {number} y @param {string} text @param {string} anchor */
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
-export class Graph extends Part {
-  element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph, onclick: (/** @type {MouseEvent} */ event) => this.click(event) });
+export class Graph {
   size = { width: 0, height: 0 };
 
-  /** @param {boolean} anew whether its size may be another */
-  draw(anew) {
-    const all = this.app.known.line();
-    const { node } = this.app.state;
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+  }
+
+  /** @param {Element} place @param {boolean} anew whether its size may be another */
+  draw(place, anew) {
+    const { tree, tree: { node, view: { sides } } } = this.app.desk;
+    const all = tree.line();
     const known = all.filter(({ win }) => win !== null).length;
-    const shows = known > 1;
-    if (anew || shows === this.element.hasAttribute("hidden")) {
-      this.element.toggleAttribute("hidden", !shows);
-      this.size = this.element.getBoundingClientRect();
-    }
+    if (anew || !this.size.height) this.size = place.getBoundingClientRect();
     const { width, height: high } = this.size;
     if (!high) return; // not shown
     const right = width - RIGHT;
@@ -44,12 +44,11 @@ export class Graph extends Part {
       const top = height(STEEPEST * kind / (LOSSES.length - 1));
       return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
     });
-    const here = all.findIndex((one) => one.node === node);
-    const { score } = this.app.known.nodes[node];
+    const here = all.indexOf(node);
+    const { score } = node;
     if (score !== null) dots.push(s("circle", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3, class: "ag-score-axis" }));
-    const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);
-    renew(this.element, [
+    renew(place, [s("svg", { width: "100%", height: "100%", "aria-hidden": "true" },
       s("rect", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM, class: "ag-plot" }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
       s("path", { d: `M${x(here)} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
@@ -58,15 +57,15 @@ export class Graph extends Part {
       ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
       s("text", { x: 2, y: high - 3, class: "ag-axis" }, s("tspan", { class: "ag-win-axis" }, fill(say.winKey, sides[0])),
         scored && s("tspan", { class: "ag-score-axis" }, say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
-      label(width - 2, high - 3, String(all.length - 1), "end")]);
+      label(width - 2, high - 3, String(all.length - 1), "end"))]);
   }
 
-  /** @param {MouseEvent} event */
-  click(event) {
-    const { line } = this.app.state;
-    const box = this.element.getBoundingClientRect();
-    const share = (event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
+  /** @param {any} event */
+  click({ clientX, currentTarget }) {
+    const line = this.app.desk.tree.line();
+    const box = currentTarget.getBoundingClientRect();
+    const share = (clientX - box.left - LEFT) / (box.width - LEFT - RIGHT);
     const index = Math.round(Math.min(Math.max(share, 0), 1) * (line.length - 1));
-    this.app.send("go", { node: line[index] });
+    this.app.send("go", { node: line[index].node });
   }
 }

@@ -29,16 +29,16 @@ export const swatch = (shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swa
 /** @param {string} fill */
 export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill, class: "ag-dot" }));
 
-/** A button with an icon, a word, or both. @param {string} name @param {() => void} action @param {string} [kind] its class */
-export function button(name, action, kind) {
-  const [text, title] = buttons[name];
-  return h("button", { title, class: kind, onclick: action, "data-name": name, "aria-label": /\w/.test(text) ? null : title },
-    PATHS[name] && s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] })), text && h("span", {}, text));
+/** A button with an icon, a word, or both. @param {string} name @param {() => void} action @param {Record<string, any>} [more] attributes, and another `word` */
+export function button(name, action, { word = buttons[name][0], ...more } = {}) {
+  const [, title] = buttons[name];
+  return h("button", { title, onclick: action, "data-name": name, "aria-label": /\w/.test(word) ? null : title, ...more },
+    PATHS[name] && s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] })), word && h("span", {}, word));
 }
 
-/** A box to tick, in its label. @param {string} name @param {(checked: boolean) => void} action @param {boolean} [checked] */
-export function box(name, action, checked) {
+/** A box to tick, in its label. @param {string} name @param {(checked: boolean) => void} action @param {boolean} checked @param {boolean} [hidden] */
+export function box(name, action, checked, hidden) {
   const [text, title] = buttons[name];
-  const input = h("input", { type: "checkbox", "data-name": name, checked, onchange: () => action(input.checked) });
-  return h("label", { class: "ag-check", title }, input, text);
+  return h("label", { class: "ag-check", title, hidden }, h("input", { type: "checkbox", "data-name": name, checked,
+    onchange: (/** @type {any} */ { target }) => action(target.checked) }), text);
 }

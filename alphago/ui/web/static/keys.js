@@ -12,15 +12,15 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
  * @type {Record<string, (app: App) => void>}
  */
 const KEYS = {
-  ArrowLeft: (app) => app.step(-1), ArrowRight: (app) => app.step(1),
-  Home: (app) => app.step(-FAR), End: (app) => app.step(FAR),
+  ArrowLeft: (app) => app.walk(-1), ArrowRight: (app) => app.walk(1),
+  Home: (app) => app.walk(-FAR), End: (app) => app.walk(FAR),
   ArrowUp: (app) => app.send("variation", { direction: -1 }), ArrowDown: (app) => app.send("variation", { direction: 1 }),
-  " ": (app) => { app.column.menuOpen = false; app.send("toggle", { what: "study" }); }, a: (app) => app.send("toggle", { what: "analysing" }),
-  Escape: (app) => (app.column.menuOpen ? app.column.choose("menu") : app.stop()),
-  m: (app) => app.send("move"), p: (app) => app.play(app.known.game.pass),
+  " ": (app) => { app.menuOpen = false; app.send("toggle", { what: "study" }); }, a: (app) => app.send("toggle", { what: "analysing" }),
+  Escape: (app) => (app.menuOpen ? app.choose("menu") : app.stop()),
+  m: (app) => app.send("move"), p: (app) => app.play(app.desk.tree.view.pass),
   u: (app) => app.send("undo"), y: (app) => app.send("redo"), n: (app) => app.dialog.open(),
-  o: (app) => app.flip("ownership"), k: (app) => app.flip("numbers"), d: (app) => app.column.study.nextMode(),
-  "/": (app) => app.column.menu.type(), Enter: (app) => app.board.playCursor(), r: (app) => app.review(),
+  o: (app) => app.flip("ownership"), k: (app) => app.flip("numbers"), d: (app) => app.setMode(),
+  "/": (app) => app.type(), Enter: (app) => app.board.playCursor(), r: (app) => app.review(),
   s: (app) => app.send("save"), l: (app) => app.copyLink(), w: (app) => app.why(), "[": (app) => app.mistake(-1), "]": (app) => app.mistake(1),
 };
 for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(row);
@@ -28,7 +28,7 @@ for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(ro
 /** Do what a key asks for, unless it is meant for something else. @param {App} app @param {any} event */
 export function obeyKey(app, event) {
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName || "") || app.dialog.element.open;
-  if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.state || app.root.hidden) return;
+  if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.desk.tree || app.root.hidden) return;
   const onButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
   if (onButton && (event.key === " " || event.key === "Enter")) return;
   if (event.key.length === 1 && event.key !== " " && !app.look.letters) return;

@@ -17,6 +17,20 @@ export function lossesOf(line) {
 }
 
 /**
+ * An analysis in which a move that was played loses what the list of moves says.
+ * @param {AnalysisView} analysis @param {Knot} here @param {Knot[]} nodes
+ */
+export function asPlayed(analysis, here, nodes) {
+  const [best] = analysis.moves;
+  const losses = here.children.flatMap((child) => lossesOf([here, nodes[child]]));
+  return { ...analysis, moves: analysis.moves.map((move) => {
+    const loss = losses.find((one) => one.move === move.move);
+    if (!loss || move === best || move.win === null || best.win === null) return move;
+    return { ...move, win: best.win - loss.win, score: loss.points === null || best.score === null ? null : best.score - loss.points };
+  }) };
+}
+
+/**
  * Lines of a graph. `moves`: from before each move to after it, by its loss; `wins`, `leads`: on to each position's own values.
  * @param {Knot[]} line @returns {{moves: Point[][], wins: Point[], leads: Point[]}}
  */

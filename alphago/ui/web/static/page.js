@@ -15,15 +15,14 @@ function show(name) {
 }
 
 const begins = location.hash;
-const toWatch = h("button", { hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
 const desk = openPage(places.play, socketCarrier, {
-  beside: toWatch,
+  beside: ({ offered }) => offered.runs.length > 0 && h("button", { "data-name": "watch", onclick: () => show("watch") }, say.watch),
   take: (network, from) => location.assign(`/file?${new URLSearchParams({ network, link: from })}`),
 });
 
-desk.listen(async (message) => {
-  if (message.type !== "welcome" || !message.runs.length) return;
-  toWatch.hidden = false;
+const unlisten = desk.listen(async () => {
+  if (!desk.offered.runs.length) return;
+  unlisten();
   const { watch } = await import("./watch.js");
   watch(places.watch, (run, game) => {
     if (run >= 0) desk.send({ type: "run-game", run, game });

@@ -1,9 +1,9 @@
 // The column while one plays: how strong the opponent is, a hint for the first games, and how the game ended.
 
-import { Ending } from "./ending.js";
-import { h, Part } from "./elements.js";
+import { endingOf } from "./ending.js";
+import { h } from "./elements.js";
 import { box, button } from "./icons.js";
-import { MoveList } from "./move_list.js";
+import { moveList } from "./move_list.js";
 import { buttons, fill, say } from "./words.js";
 
 const SEEN = "alphago-hints"; // where the browser keeps how many hints were read
@@ -12,82 +12,49 @@ const RUNGS = [16, 100, 200, 800, 3200]; // readouts of a move, where no levels 
 const LESSON = 2; // points, from which on a move is explained
 const EVEN = "even";
 
-export class PlayPane extends Part {
-  opponent = new Opponent(this.app);
-  ending = new Ending(this.app);
-  list = new MoveList(this.app, false);
-  seen = kept();
-  due = 0; // the hint that is due
-  hintText = h("span", {});
-  hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, button("hint", () => this.read()));
-  element = h("section", { class: "ag-play", "aria-label": buttons.play[0] }, this.ending.element, this.opponent.element, this.hint, this.list.element);
-
-  draw() {
-    const { state } = this.app;
-    this.due = MOVES.filter((moves) => state.view.moves >= moves).length - 1;
-    const alone = !state.players.includes("engine") || Boolean(this.app.options.widget);
-    this.hint.hidden = this.due < this.seen || state.over || alone || !this.app.isHumansTurn() || Boolean(this.app.column.status.loading);
-    this.hintText.textContent = say.hints[this.due];
-    this.opponent.draw();
-    this.ending.draw();
-    this.list.draw();
-  }
-
-  read() {
-    this.seen = this.due + 1;
-    kept(this.seen);
-    this.draw();
-  }
+/** @param {App} app */
+export function playPane(app) {
+  return h("section", { class: "ag-play", "aria-label": buttons.play[0], hidden: app.pane !== "play" }, endingOf(app), opponentOf(app), hintOf(app), moveList(app, false));
 }
 
-/** How many hints were read; a browser that keeps nothing shows them again. @param {number} [seen] to be kept */
-function kept(seen) {
+/** @param {App} app */
+function hintOf(app) {
+  const { desk, desk: { players, tree } } = app;
+  const due = MOVES.filter((moves) => tree.position.moves >= moves).length - 1;
+  const alone = !players.includes("engine") || app.options.widget;
+  const read = () => {
+    app.hintsRead = keptHints(due + 1);
+    app.draw();
+  };
+  return h("p", { class: "ag-hint", hidden: due < app.hintsRead || tree.over || alone || !app.isHumansTurn() || Boolean(desk.status) }, h("span", {}, say.hints[due]), button("hint", read));
+}
+
+/** How many hints were read; a browser that keeps nothing shows them again. @param {number} [read] to be kept */
+export function keptHints(read = 0) {
   try {
-    if (seen) localStorage.setItem(SEEN, String(seen));
+    if (read) localStorage.setItem(SEEN, String(read));
     return Number(localStorage.getItem(SEEN));
   } catch {
-    return 0;
+    return read;
   }
 }
 
-// How strong the engine plays, in words; and whether it explains bad moves.
-class Opponent extends Part {
-  slider = h("input", { type: "range", min: 1, step: 1, "data-name": "level", "aria-label": say.opponent,
-    oninput: () => this.tell(Number(this.slider.value)), onchange: () => this.send() });
-  word = h("b", {});
-  text = h("p", { class: "ag-small" });
-  even = box("even", () => this.send());
-  teach = box("teach", (checked) => this.app.send("teach", { points: checked ? LESSON : null }));
-  checks = h("div", { class: "ag-row" }, this.even, this.teach);
-  element = h("div", { class: "ag-opponent" }, h("div", { class: "ag-field" }, say.opponent, this.word), this.slider, this.text, this.checks);
-
-  send() {
-    const step = Number(this.slider.value);
-    const { levels } = this.app.known.game;
-    if (!levels) this.app.send("strength", { tree: true, seconds: null, readouts: RUNGS[step - 1] });
-    else this.app.send("strength", { tree: true, level: this.even.control.checked ? EVEN : step });
-  }
-
-  /** @param {number} step of the slider */
-  tell(step) {
-    const { known: { game: { levels } }, state: { strength, opponent } } = this.app;
-    this.word.textContent = this.even.control.checked ? buttons.even[0] : say.strengths[Math.round((step - 1) * (say.strengths.length - 1) / (this.slider.max - 1))];
-    const told = levels ? levels[step - 1].split(/: (?:full strength, )?/)[1] || "" : fill(say.readoutsSoFar, RUNGS[step - 1]);
-    this.text.textContent = this.even.control.checked ? opponent : told || strength.network;
-  }
-
-  draw() {
-    const { known: { game: { levels } }, state: { players, strength, teach, over } } = this.app;
-    this.element.hidden = !players.includes("engine") || over;
-    this.checks.hidden = !levels;
-    this.slider.max = (levels || RUNGS).length;
-    this.even.control.checked = strength.level === EVEN;
-    this.teach.control.checked = teach !== null;
-    const readouts = strength.readouts || 0;
-    const rung = RUNGS.findIndex((one) => readouts <= one) + 1 || RUNGS.length;
-    const step = !levels ? rung : strength.level === EVEN ? Number(this.slider.value) : strength.level ?? levels.length;
-    this.slider.value = step;
-    this.slider.disabled = this.even.control.checked;
-    this.tell(step);
-  }
+/** How strong the engine plays, in words; and whether it explains bad moves. @param {App} app */
+function opponentOf(app) {
+  const { desk, desk: { opponent, players, strength, teach, tree } } = app;
+  const { levels } = tree.view;
+  const steps = (levels || RUNGS).length;
+  const readouts = strength.readouts || 0;
+  const rung = RUNGS.findIndex((one) => readouts <= one) + 1 || RUNGS.length;
+  const isEven = strength.level === EVEN;
+  const step = app.step = levels ? isEven ? app.step : Number(strength.level ?? steps) : rung;
+  const send = (/** @type {object} */ wishes) => desk.send({ type: "strength", tree: true, ...wishes });
+  const known = levels ? levels[step - 1].split(/: (?:full strength, )?/)[1] : fill(say.readoutsSoFar, RUNGS[step - 1]);
+  return h("div", { class: "ag-opponent", hidden: !players.includes("engine") || tree.over },
+    h("div", { class: "ag-field" }, say.opponent, h("b", {}, isEven ? buttons.even[0] : say.strengths[Math.round((step - 1) * (say.strengths.length - 1) / (steps - 1))])),
+    h("input", { type: "range", min: 1, max: steps, step: 1, value: step, "data-name": "level", "aria-label": say.opponent, disabled: isEven,
+      oninput: (/** @type {any} */ { target: { value } }) => send(levels ? { level: Number(value) } : { seconds: null, readouts: RUNGS[value - 1] }) }),
+    h("p", { class: "ag-small" }, isEven ? opponent : known || strength.network),
+    h("div", { class: "ag-row", hidden: !levels }, box("even", (checked) => send({ level: checked ? EVEN : step }), isEven),
+      box("teach", (checked) => desk.send({ type: "teach", points: checked ? LESSON : null }), teach !== null)));
 }

@@ -1,62 +1,45 @@
 // Who plays: a card for each side, and between them, while one studies, a bar of the chance to win.
 
-import { choicesOf, h, Part, percent } from "./elements.js";
-import { fill, say } from "./words.js";
+import { h, percent, select } from "./elements.js";
 import { COLOURS } from "./geometry.js";
+import { fill, say } from "./words.js";
 
-export class Players extends Part {
-  cards = [1, -1].map((player) => this.card(player));
-  share = h("i", {});
-  bar = h("div", { class: "ag-winbar", role: "img", hidden: true }, this.share);
-  element = h("div", { class: "ag-players" }, this.cards.map((card) => card.element), this.bar);
+/** The time that each side has thought, in a game and on a page. */
+export class Clock {
+  spent = [0, 0]; // milliseconds of either side
+  since = 0; // when the side that is to move began
+  runs = -1; // the side whose clock runs, -1 for none
+  moves = 0;
 
-  /** @param {number} player */
-  card(player) {
+  /** @param {Desk} desk @param {boolean} steps whether the position is another one @param {boolean} begins whether it is of another game */
+  look({ study, tree: { over, position: { moves, toPlay } } }, steps, begins) {
+    if (begins) this.spent = [0, 0];
+    else if (steps && moves === this.moves + 1) this.spent = [0, 1].map((side) => this.timeOf(side));
+    if (steps) this.since = Date.now();
+    this.runs = over || study ? -1 : toPlay > 0 ? 0 : 1;
+    this.moves = moves;
+  }
+
+  /** @param {number} side 0 or 1 */
+  timeOf(side) {
+    return this.spent[side] + (this.runs === side ? Date.now() - this.since : 0);
+  }
+}
+
+/** @param {App} app */
+export function playersOf({ clock, desk, desk: { players, study, tree, tree: { names, node, over, position, view } } }) {
+  const { captures, stones = "" } = position;
+  const cards = [1, -1].map((player, i) => {
     const colour = COLOURS[player];
-    const who = h("select", { "data-name": colour, onchange: () => this.app.send("players", { [colour]: who.value }) }, choicesOf({ human: say.you, engine: say.engine }));
-    const side = h("b", {});
-    const [captures, name, time] = ["", "ag-name", "ag-time"].map((kind) => h("span", { class: `ag-small ${kind}` }));
-    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who,
-      h("span", { class: "ag-facts" }, captures, name, time));
-    return { element, side, who, captures, name, time };
-  }
-
-  clear() {
-    const { game, names } = this.app.known;
-    for (const [i, { side, who, name }] of this.cards.entries()) {
-      side.textContent = game.sides[i];
-      who.setAttribute("aria-label", fill(say.who, game.sides[i]));
-      name.textContent = names[i];
-      this.app.root.style.setProperty(`--${COLOURS[i ? -1 : 1]}`, game.colours ? game.colours[i] : "");
-    }
-  }
-
-  draw() {
-    const { known: { game }, state } = this.app;
-    for (const [i, card] of this.cards.entries()) {
-      card.who.value = state.players[i];
-      card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
-      const { captures, stones = "" } = state.view;
-      card.captures.textContent = captures ? fill(say.captured, captures[i])
-        : game.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "";
-    }
-    this.tick();
-  }
-
-  tick() {
-    const { known, state } = this.app;
-    for (const [i, { time }] of state ? this.cards.entries() : []) {
-      const seconds = Math.floor(known.timeOf(i) / 1000);
-      time.textContent = seconds || !(state.study || state.over) ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "";
-    }
-  }
-
-  drawThought() {
-    const { known, state } = this.app;
-    const win = state?.study ? known.nodes[state.node].win : null;
-    this.bar.hidden = win === null;
-    if (win === null) return;
-    this.share.style.width = `${(100 * win).toFixed(1)}%`;
-    this.bar.setAttribute("aria-label", fill(say.wins, known.side(1), percent(win)));
-  }
+    const seconds = Math.floor(clock.timeOf(i) / 1000);
+    const facts = { "": captures ? fill(say.captured, captures[i]) : view.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "",
+      "ag-name": names[i], "ag-time": seconds || !(study || over) ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "" };
+    return h("div", { class: `ag-card ${!over && position.toPlay === player ? "ag-turn" : ""}` }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }),
+      h("b", {}, view.sides[i]), select({ "data-name": colour, "aria-label": fill(say.who, view.sides[i]),
+        onchange: (/** @type {any} */ { target }) => desk.send({ type: "players", [colour]: target.value }) }, { human: say.you, engine: say.engine }, players[i]),
+      h("span", { class: "ag-facts" }, Object.entries(facts).map(([kind, text]) => h("span", { class: `ag-small ${kind}` }, text))));
+  });
+  const win = study ? node.win : null;
+  return h("div", { class: "ag-players" }, cards, win !== null && h("div", { class: "ag-winbar", role: "img", "aria-label": fill(say.wins, view.sides[0], percent(win)) },
+    h("i", { style: `width: ${(100 * win).toFixed(1)}%` })));
 }

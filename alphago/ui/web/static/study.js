@@ -1,11 +1,10 @@
 // The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
 import { colourOf, evenPriors, isHeld, modeOf, priorText, shownMoves } from "./candidates.js";
-import { choicesOf, h, margin, Part, percent, renew, short } from "./elements.js";
-import { Graph } from "./graph.js";
+import { h, margin, percent, same, select, short } from "./elements.js";
 import { box, button, dot } from "./icons.js";
-import { MoveList } from "./move_list.js";
-import { Variations } from "./variations.js";
+import { moveList } from "./move_list.js";
+import { variations } from "./variations.js";
 import { buttons, fill, legend, say } from "./words.js";
 
 /**
@@ -19,88 +18,46 @@ const CELLS = {
   prior: ({ prior }) => priorText(prior),
 };
 
-export class Study extends Part {
-  graph = new Graph(this.app);
-  variations = new Variations(this.app);
-  list = new MoveList(this.app, true);
-  analyse = button("analyse", () => this.app.send("toggle", { what: "analysing" }));
-  review = button("review", () => this.app.review());
-  modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
-    onchange: () => this.app.setMode(this.modes.value) }, choicesOf(say.modes));
-  ownership = box("ownership", () => this.app.flip("ownership"), this.app.look.ownership);
-  numbers = box("numbers", () => this.app.flip("numbers"), this.app.look.numbers);
-  why = button("why", () => this.app.why());
-  show = (/** @type {any} */ event) => this.point(event);
-  moves = h("tbody", { class: "ag-moves", "data-name": "moves", onpointermove: this.show, onpointerleave: this.show, onpointerdown: this.show });
-  heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
-  table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
-  fit = h("div", { class: "ag-fit" }, h("div", {}, this.table));
-  element = h("section", { class: "ag-study", hidden: true, "aria-label": buttons.study[0] },
-    h("div", { class: "ag-row" }, this.analyse, this.review, this.why, button("shows", () => this.element.toggleAttribute("data-open"), "ag-shows")), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
-    this.graph.element, this.fit, this.list.element, this.variations.element);
+/** @param {App} app @param {boolean} all also what does not change while the engine thinks */
+export function studyPane(app, all) {
+  const { desk: { analysing, jobs, study, tree, tree: { view } }, look } = app;
+  if (!study) return h("section", { class: "ag-study", hidden: true });
+  const found = app.analysis();
+  const even = found !== null && evenPriors(found.moves);
+  const line = tree.line();
+  return h("section", { class: "ag-study", "aria-label": buttons.study[0], hidden: app.pane !== "study", "data-open": look.tools },
+    h("div", { class: "ag-row" }, button("analyse", () => app.send("toggle", { what: "analysing" }), { "aria-pressed": String(analysing) }),
+      button("review", () => app.review(), { disabled: line.length < 2 }), button("why", () => app.why(), { hidden: tree.current === 0 || !view.levels }),
+      button("shows", () => app.flip("tools"), { class: "ag-shows" })),
+    h("div", { class: "ag-row ag-tools" }, select({ "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
+      onchange: (/** @type {any} */ { target }) => app.setMode(target.value) },
+    Object.fromEntries(Object.entries(say.modes).filter(([mode]) => !even || mode === look.mode || !/prior|sum/.test(mode))), modeOf(found, look.mode)),
+    box("ownership", () => app.flip("ownership"), look.ownership, !view.territory || Boolean(found && !found.ownership)),
+    box("numbers", () => app.flip("numbers"), look.numbers, view.surface === "houses")), // no piece there came with one move
+    h("div", { class: "ag-graph", role: "img", "aria-label": say.graph, hidden: line.filter(({ win }) => win !== null).length < 2,
+      onclick: (/** @type {MouseEvent} */ event) => app.graph.click(event) }, same()),
+    table(app, found, even), all || jobs.busy === "review" ? moveList(app, true) : same(), all ? variations(app) : same());
+}
 
+/** @param {App} app @param {AnalysisView | null} found @param {boolean} even whether all priors are equal */
+function table(app, found, even) {
+  const { board, desk: { tree: { view: { names, sides } } } } = app;
+  const listed = found ? shownMoves(found) : [];
+  const unknown = Object.entries(CELLS).filter(([name, text]) => (even && name === "prior") || !listed.some((move) => text(move, 1, sides))).map(([name]) => name);
   /** Show the line of the row under the pointer; its rows are drawn anew too. @param {any} event */
-  point({ type, pointerType, target }) {
-    const { board } = this.app;
+  const point = ({ type, pointerType, target }) => {
     const action = Number(target.closest("tr")?.dataset.action ?? NaN);
     if ((pointerType === "mouse") === (type === "pointerdown")) return;
     if (type === "pointerleave") board.hover(null);
     else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
-  }
-
-  clear() {
-    const { territory, surface, sides } = this.app.known.game;
-    this.heads.win.textContent = fill(say.columns.win, sides[0]);
-    this.ownership.hidden = !territory;
-    this.numbers.hidden = surface === "houses"; // no piece there came with one move
-  }
-
-  nextMode() {
-    const all = Object.keys(say.modes);
-    this.app.setMode(all[(all.indexOf(this.app.look.mode) + 1) % all.length]);
-  }
-
-  /** @param {boolean} all also what does not change while the engine thinks */
-  draw(all) {
-    const { state, look } = this.app;
-    if (!state?.study) return;
-    if (all) {
-      this.analyse.setAttribute("aria-pressed", String(state.analysing));
-      this.ownership.control.checked = look.ownership;
-      this.numbers.control.checked = look.numbers;
-      this.review.disabled = state.line.length < 2;
-      this.why.hidden = state.node === 0 || !this.app.known.game.levels;
-      this.variations.draw();
-    }
-    if (all || state.busy === "review") this.list.draw();
-    this.modes.value = modeOf(this.app.known.analysis(), look.mode);
-    this.drawMoves();
-    this.graph.draw(all);
-  }
-
-  drawMoves() {
-    const found = this.app.known.analysis();
-    const listed = found ? shownMoves(found) : [];
-    if (found) {
-      const even = evenPriors(found.moves);
-      for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some((move) => text(move, 1, this.app.known.game.sides));
-      this.heads.prior.hidden = even;
-      for (const mode of this.modes.options) mode.hidden = even && /prior|sum/.test(mode.value);
-      this.ownership.hidden = !found.ownership || !this.app.known.game.territory;
-    }
-    this.fit.hidden = !listed.length;
-    this.fit.style.setProperty("--rows", listed.length + 1);
-    renew(this.moves, listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover)));
-  }
-
-  /** @param {MoveView} move @param {MoveView} best @param {number} mover */
-  row(move, best, mover) {
-    const { names, sides } = this.app.known.game;
-    return h("tr", { class: this.app.board.hovered === move.move && "ag-chosen", "data-action": move.move, title: move.line.map((one) => names[one]).join(" ") },
-      h("td", {}, dot(colourOf(move, best)), h("b", {}, names[move.move])),
+  };
+  return h("div", { class: "ag-fit", hidden: !listed.length, style: `--rows: ${listed.length + 1}` }, h("div", {}, h("table", { class: "ag-table", "aria-label": say.candidates },
+    h("thead", {}, h("tr", {}, Object.entries(say.columns).map(([name, text]) => h("th", { scope: "col", hidden: unknown.includes(name) }, fill(text, sides[0]))))),
+    h("tbody", { class: "ag-moves", "data-name": "moves", onpointermove: point, onpointerleave: point, onpointerdown: point }, listed.map((move) => h("tr",
+      { class: board.hovered === move.move && "ag-chosen", "data-action": move.move, title: move.line.map((one) => names[one]).join(" ") },
+      h("td", {}, dot(colourOf(move, listed[0])), h("b", {}, names[move.move])),
       Object.entries(CELLS).map(([name, text]) => {
-        const held = /win|score/.test(name) && isHeld(move, best, name);
-        return h("td", { hidden: this.heads[name].hidden, title: held && legend.held }, held && "≈", text(move, mover, sides));
-      }));
-  }
+        const held = /win|score/.test(name) && isHeld(move, listed[0], name);
+        return h("td", { hidden: unknown.includes(name), title: held && legend.held }, held && "≈", text(move, found?.mover || 1, sides));
+      })))))));
 }
