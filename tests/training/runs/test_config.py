@@ -19,7 +19,7 @@ class TestConfig:
     """config.json, and its copy."""
 
     @pytest.mark.parametrize(
-        "data", [b'{"game": "go"', b"", b"\xff\x00", b"[]", b'{"game": "go"}', b'{"version": 5}', None]
+        "data", [b'{"game": "go"', b"", b"\xff\x00", b"[]", b'{"game": "go"}', b'{"version": 6}', None]
     )
     def test_a_damaged_one_has_a_copy(self, finished: Path, data: bytes | None) -> None:
         path = finished / "config.json"
