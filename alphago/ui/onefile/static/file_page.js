@@ -18,11 +18,11 @@ const part = (name) => /** @type {HTMLElement} */ (document.getElementById(name)
  * @param {{title: string, facts: Record<string, string>}} about
  */
 function aboutButton({ title, facts }) {
-  const rows = Object.entries(facts).flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]);
-  const dialog = h("dialog", { class: "ag-dialog file-about", "aria-label": title,
-    onkeydown: (/** @type {Event} */ event) => event.stopPropagation() }, h("h2", {}, title), h("dl", {}, rows),
-    h("div", { class: "ag-row" }, h("button", { class: "ag-main", onclick: () => dialog.close() }, "Close")));
-  return () => h("button", { "data-name": "about-network", onclick: () => {
+  const rows = Object.entries(facts).flatMap(([name, text]) => [h("dt", name), h("dd", text)]);
+  const dialog = h("dialog.ag-dialog.file-about", { "aria-label": title,
+    onkeydown: (/** @type {Event} */ event) => event.stopPropagation() }, h("h2", title), h("dl", rows),
+    h("div.ag-row", h("button.ag-main", { onclick: () => dialog.close() }, "Close")));
+  return () => h("button#about-network", { onclick: () => {
     if (!dialog.isConnected) place.append(dialog);
     dialog.showModal();
   } }, "About");

@@ -7,13 +7,16 @@ import { FAR } from "./keys.js";
 /** @param {App} app */
 export function actionBar(app) {
   const { desk: { jobs, tree, tree: { over, position, view: { pass } } } } = app;
-  const step = (/** @type {string} */ name, /** @type {number} */ count, /** @type {boolean} */ disabled) => button(name, () => app.walk(count), { disabled });
+  /** @type {(name: string, count: number, disabled: boolean) => any} */
+  const step = (name, count, disabled) => button(name, () => app.walk(count), { disabled });
   const isFirst = tree.current === 0;
   const isLast = !tree.nextOf(tree.node);
   const barred = jobs.busy === "move" || !position.legal.includes(pass ?? -1); // a click is told why
-  return h("div", { class: "ag-actions" },
-    h("div", { class: "ag-steps" }, step("first", -FAR, isFirst), step("back", -1, isFirst), step("on", 1, isLast), step("last", FAR, isLast)),
-    h("div", { class: "ag-verbs" }, button("pass", () => app.play(pass), { hidden: pass === null, disabled: over, "aria-disabled": String(barred) }),
-      button("undo", () => app.send("undo"), { disabled: isFirst && !over }), button("redo", () => app.send("redo"), { disabled: isLast }),
+  return h("div.ag-actions",
+    h("div.ag-steps", step("first", -FAR, isFirst), step("back", -1, isFirst), step("on", 1, isLast), step("last", FAR, isLast)),
+    h("div.ag-verbs",
+      button("pass", () => app.play(pass), { hidden: pass === null, disabled: over, "aria-disabled": String(barred) }),
+      button("undo", () => app.send("undo"), { disabled: isFirst && !over }),
+      button("redo", () => app.send("redo"), { disabled: isLast }),
       button("resign", () => app.send("resign"), { disabled: over })));
 }

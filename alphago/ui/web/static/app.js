@@ -35,7 +35,7 @@ export class App {
   step = 1; // of the slider of strength, which stays where it is while the engine follows the person's
   clock = new Clock();
   graph = new Graph(this);
-  side = h("div", { class: "ag-side" });
+  side = h("div.ag-side");
   file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file", onchange: () => {
     this.read(this.file.files[0]);
     this.file.value = "";
@@ -237,8 +237,8 @@ export class App {
   draw(moves = false) {
     const { board, desk, desk: { jobs, status, tree }, look } = this;
     if (tree && tree === this.drawn.tree) {
-      board.show({ view: tree.position, count: tree.count, open: !tree.over && jobs.busy !== "move" && !status, analysis: this.analysis(), better: betterMove(desk),
-        path: look.numbers ? tree.path().slice(1) : undefined, mode: look.mode, ownership: look.ownership }, moves);
+      board.show({ view: tree.position, count: tree.count, open: !tree.over && jobs.busy !== "move" && !status, analysis: this.analysis(),
+        better: betterMove(desk), path: look.numbers ? tree.path().slice(1) : undefined, mode: look.mode, ownership: look.ownership }, moves);
     }
     this.drawColumn(true);
   }

@@ -28,18 +28,18 @@ export class Board {
     this.small = false; // whether a disc has room for one short number
     this.walked = ""; // the line that was walked through last, so that it is walked once
     this.pieces = new Pieces(this.id);
-    this.ground = s("g", {});
-    this.frame = s("g", {});
-    this.marks = s("g", { class: "ag-marks" });
-    this.over = s("g", { class: "ag-over" });
-    this.targets = s("g", {});
+    this.ground = s("g");
+    this.frame = s("g");
+    this.marks = s("g.ag-marks");
+    this.over = s("g.ag-over");
+    this.targets = s("g");
     // Two drawings: what a search changes ten times a second does not paint the stones again.
     this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
       this.marks);
-    this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, this.over, this.targets);
-    this.stack = h("div", { class: "ag-stack" }, this.below, this.svg);
-    this.words = h("div", { class: "ag-words", hidden: true });
-    this.element = h("div", { class: "ag-board" }, this.stack, this.words);
+    this.svg = s("svg.ag-svg", { role: "img", "aria-label": say.board }, this.over, this.targets);
+    this.stack = h("div.ag-stack", this.below, this.svg);
+    this.words = h("div.ag-words", { hidden: true });
+    this.element = h("div.ag-board", this.stack, this.words);
     /** @type {string | undefined} */
     this.pressed = undefined; // the action that is pressed
     this.holding = 0;
@@ -168,7 +168,7 @@ export class Board {
     const others = open ? view.legal.filter((action) => !clicked.has(action) && (text || action !== pass)) : [];
     this.words.hidden = !text && !others.length;
     this.element.classList.toggle("ag-worded", !this.words.hidden && !text);
-    this.words.replaceChildren(...(text ? [h("pre", {}, view.drawing)] : []), h("div", { class: "ag-row" },
+    this.words.replaceChildren(...(text ? [h("pre", view.drawing)] : []), h("div.ag-row",
       others.slice(0, MOST_WORDS).map((action) => h("button", { "data-action": action,
         onclick: () => this.listener.play(action) }, names[action]))));
   }

@@ -14,17 +14,22 @@ import { say } from "./words.js";
 /** @param {App} app @param {boolean} all also what does not change while the engine thinks */
 export function column(app, all) {
   const { desk, desk: { tree }, notice, options } = app;
-  const tab = (/** @type {"play" | "study" | "menu"} */ name) => button(name, () => app.choose(name), { "aria-pressed": String(name === app.pane) });
+  const comment = tree?.node.comment;
+  /** @param {"play" | "study" | "menu"} name */
+  const tab = (name) => button(name, () => app.choose(name), { "aria-pressed": String(name === app.pane) });
+  const keep = (/** @type {(app: App) => any} */ part) => (all ? part(app) : same());
   return [
-    h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, tab("play"), tab("study"), options.beside?.(desk), tab("menu")),
-      h("div", { class: "ag-title" }, h(options.widget ? "h2" : "h1", { class: "ag-game" }, tree?.view.title), h("p", { class: "ag-small", "data-name": "about" }, tree && aboutOf(tree.view)))),
+    h("div.ag-bar", h("div.ag-tabs", { role: "group" }, tab("play"), tab("study"), options.beside?.(desk), tab("menu")),
+      h("div.ag-title", h(`${options.widget ? "h2" : "h1"}.ag-game`, tree?.view.title), h("p.ag-small#about", tree && aboutOf(tree.view)))),
     tree ? playersOf(app) : h("div"), statusLine(app),
-    h("p", { class: "ag-notice", role: "alert", hidden: !notice, "data-kind": notice?.kind }, h("span", {}, notice?.text), h("button", { "aria-label": say.close, onclick: () => app.notify() }, "×")),
-    h("p", { class: "ag-comment", "data-name": "comment", hidden: !tree?.node.comment }, tree?.node.comment),
-    ...(tree ? [h("div", { class: "ag-pane" }, all ? [reasonsOf(app), playPane(app)] : [same(), same()], studyPane(app, all), all ? menuPane(app) : same()), all ? actionBar(app) : same()] : []),
+    h("p.ag-notice", { role: "alert", hidden: !notice, "data-kind": notice?.kind }, h("span", notice?.text),
+      h("button", { "aria-label": say.close, onclick: () => app.notify() }, "×")),
+    h("p.ag-comment#comment", { hidden: !comment }, comment),
+    ...(tree ? [h("div.ag-pane", keep(reasonsOf), keep(playPane), studyPane(app, all), keep(menuPane)), keep(actionBar)] : []),
   ];
 }
 
 /** The game's options in a few words; those that its title names already, or that need a sentence, are left out. @param {GameView} game */
-const aboutOf = ({ options }) => options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(size|height|width)$/i.test(title))
+const aboutOf = ({ options }) => options
+  .filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(size|height|width)$/i.test(title))
   .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");

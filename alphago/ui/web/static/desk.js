@@ -397,7 +397,9 @@ const COMMANDS = {
   async save(desk) {
     const { players, strength, tree, tree: { view } } = desk;
     const names = tree.names.map((name, i) => name || (players[i] === ENGINE ? `alphago ${strength.network}` : view.sides[i]));
-    const { name, text } = !view.sgf && !tree.file ? { name: `${view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: tree.linkHere() }, null, 2)}\n` }
+    const isText = view.sgf || tree.file;
+    const link = { format: FORMAT, link: tree.linkHere() };
+    const { name, text } = !isText ? { name: `${view.name}.json`, text: `${JSON.stringify(link, null, 2)}\n` }
       : await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1)?.node : tree.current });
     desk.tell({ type: "file", name, text });
     return false;

@@ -6,25 +6,27 @@ const SAME = "ag-same";
 /**
  * Make an element of the page. An attribute that begins with "on" is a listener; true is one without a value; false, null
  * and undefined leave it out.
- * @param {string} tag
- * @param {Record<string, any>} [attributes]
- * @param {...any} children elements and texts, or lists of them; left out as attributes are
+ * @param {string} tag with its classes and its name, such as "p.ag-small#about"
+ * @param {...any} given its attributes as an object, unless it has none; then elements and texts, or lists of them, left out as attributes are
  * @returns {any}
  */
-export function h(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), tag === "button" ? { type: tag, ...attributes } : attributes, children);
-}
+export const h = (tag, ...given) => filled((name) => document.createElement(name), tag, given);
 
 /** Make an element of a drawing; the arguments are those of `h`. @type {typeof h} */
-export const s = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
+export const s = (tag, ...given) => filled((name) => document.createElementNS(SVG, name), tag, given);
 
-/** @param {any} node @param {Record<string, any>} attributes @param {any[]} children */
-function filled(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node[name] = value;
-    else if (name === "style") node.style.cssText = value; // the attribute is forbidden by the server's policy
-    else if (value === true) node.setAttribute(name, "");
-    else if ((value ?? false) !== false) node.setAttribute(name, value);
+/** @param {(name: string) => any} make @param {string} tag @param {any[]} given */
+function filled(make, tag, [first, ...rest]) {
+  const [kind, part] = tag.split("#");
+  const [name, ...classes] = kind.split(".");
+  const node = make(name);
+  const [{ class: more, ...attributes }, children] = first?.constructor === Object ? [first, rest] : [{}, [first, rest]];
+  const all = { class: [...classes, more].filter(Boolean).join(" ") || null, type: name === "button" && name, "data-name": part, ...attributes };
+  for (const [key, value] of Object.entries(all)) {
+    if (key.startsWith("on")) node[key] = value;
+    else if (key === "style") node.style.cssText = value; // the attribute is forbidden by the server's policy
+    else if (value === true) node.setAttribute(key, "");
+    else if ((value ?? false) !== false) node.setAttribute(key, value);
   }
   node.append(...children.flat(Infinity).filter((child) => (child ?? false) !== false));
   return node;

@@ -20,24 +20,31 @@ export function isToBeLookedInto({ jobs, tree }) {
 
 /** @param {App} app */
 export function endingOf(app) {
-  const { desk, desk: { jobs, players, tree, tree: { count, view } } } = app;
-  if (!tree.result) return h("div", { class: "ag-ending", hidden: true, "data-name": "ending" });
+  const { desk: { jobs, players, tree, tree: { count, view } } } = app;
+  if (!tree.result) return h("div.ag-ending", { hidden: true, "data-name": "ending" });
   const line = tree.line();
   const found = decisive(lossesOf(line).filter(({ move }) => move !== view.pass), MOMENTS);
   /** What a move lost, and who was ahead after it. @param {Loss} loss */
-  const momentOf = (loss) => fill(say.moment, loss.number, tree.side(loss.mover), view.names[loss.move], lossText(loss, true), tree.side(loss.after[0] - 0.5),
-    percent(Math.max(loss.after[0], 1 - loss.after[0])));
-  const moments = jobs.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
+  const momentOf = (loss) => {
+    const [win] = loss.after;
+    return fill(say.moment, loss.number, tree.side(loss.mover), view.names[loss.move], lossText(loss, true), tree.side(win - 0.5),
+      percent(Math.max(win, 1 - win)));
+  };
+  const moments = jobs.busy === "review" ? [h("li", say.counting)] : found.map((loss) => h("li", {},
     h("button", { onclick: () => app.send("go", { node: line[loss.number - 1].node }) }, dotOf(loss), momentOf(loss))));
   /** The same game again. @param {string[]} sides who plays */
   const again = ([black, white]) => app.send("new", { game: view.name, black, white,
     options: Object.fromEntries(view.options.flatMap(({ name, value, at_start: atStart }) => (atStart ? [] : [[name, value]]))) });
-  const counted = count?.points.map((points, i) => fill(count.bonuses[i] ? say.sum : say.per, view.sides[i], points, count.bonuses[i], points + count.bonuses[i]));
-  return h("div", { class: "ag-ending", "data-name": "ending" },
-    h("div", { hidden: !count }, h("p", { "data-name": "count" }, counted?.join(" · ")), h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead),
-      button("all-alive", () => desk.send({ type: "all-alive" }), { hidden: !count?.dead.length }))),
-    h("div", { class: "ag-row" }, button("again", () => again(players), { class: "ag-main" }),
-      button("exchanged", () => again([...players].reverse()), { hidden: players[0] === players[1] }), button("study-game", () => app.choose("study"))),
-    h("div", { hidden: line.length <= LEAST_MOVES || !moments.length }, h("h2", {}, found.some(({ rough }) => rough) ? say.quick : say.decided),
-      h("ol", { class: "ag-moments", "data-name": "moments" }, moments)));
+  const counted = count?.points.map((points, i) => {
+    const bonus = count.bonuses[i];
+    return fill(bonus ? say.sum : say.per, view.sides[i], points, bonus, points + bonus);
+  });
+  return h("div.ag-ending#ending",
+    h("div", { hidden: !count }, h("p#count", counted?.join(" · ")), h("div.ag-field", h("p.ag-small", say.clickDead),
+      button("all-alive", () => app.send("all-alive"), { hidden: !count?.dead.length }))),
+    h("div.ag-row", button("again", () => again(players), { class: "ag-main" }),
+      button("exchanged", () => again([...players].reverse()), { hidden: players[0] === players[1] }),
+      button("study-game", () => app.choose("study"))),
+    h("div", { hidden: line.length <= LEAST_MOVES || !moments.length }, h("h2", found.some(({ rough }) => rough) ? say.quick : say.decided),
+      h("ol.ag-moments#moments", moments)));
 }

@@ -8,7 +8,7 @@ import { buttons, say } from "./words.js";
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
 export class GameDialog {
-  element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": buttons.new[0] });
+  element = h("dialog.ag-dialog#dialog", { "aria-label": buttons.new[0] });
 
   /** @param {App} app */
   constructor(app) {
@@ -34,7 +34,7 @@ export class GameDialog {
           for (const each of options) if (Number(input.value)) each.input.value = option.also[each.option.name] ?? each.input.value;
         });
       }
-      fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, h("span", {}, input,
+      fields.replaceChildren(...options.map(({ option, input }) => h("label", option.title, h("span", input,
         option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
       colour = select({ "data-name": "new-colour" }, { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither },
         colour.value || OWN_SIDE[players.join()] || "neither");
@@ -54,8 +54,8 @@ export class GameDialog {
       const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
       this.app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
     };
-    this.element.replaceChildren(h("h2", {}, buttons.new[0]), h("label", {}, say.gameWord, choose), fields,
-      colours, h("div", { class: "ag-row" },
+    this.element.replaceChildren(h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
+      colours, h("div.ag-row",
         button("begin", start, { class: "ag-main" }), button("cancel", () => this.element.close())));
     this.element.onkeydown = (/** @type {any} */ event) => {
       if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
@@ -66,7 +66,7 @@ export class GameDialog {
 
 /** @param {OptionView} option */
 function inputOf({ name, value, choices, least, most, step }) {
-  const input = choices.length ? h("select", { "data-option": name }, choices.map((one) => h("option", {}, one)))
+  const input = choices.length ? h("select", { "data-option": name }, choices.map((one) => h("option", one)))
     : h("input", { "data-option": name, type: typeof value === "number" ? "number" : "text", min: least, max: most, step, title: most && `${least} … ${most}` });
   input.value = value;
   return input;

@@ -197,7 +197,8 @@ export class GameTree {
     const { view: { names: texts }, game, link, names, file, stated, fileLoser } = this;
     const nodes = this.nodes.map((node) => {
       const known = Object.fromEntries(KEPT.filter((name) => node[name] !== USUAL[name]).map((name) => [name, node[name]]));
-      return { parent: node.parent, move: texts[node.move], mover: node.mover, ...known, found: found && node.analysis ? foundOf(node.analysis, texts) : undefined };
+      const best = found && node.analysis ? { found: foundOf(node.analysis, texts) } : {};
+      return { parent: node.parent, move: texts[node.move], mover: node.mover, ...known, ...best };
     });
     return { game, link, names, nodes, file, stated, fileLoser, end: this.current };
   }

@@ -37,7 +37,7 @@ export class Graph {
     const path = (/** @type {Point[]} */ points) => points.map(([i, share], at) => `${at ? "L" : "M"}${x(i).toFixed(1)} ${height(share).toFixed(1)}`).join("");
     const lines = [path(wins), path(leads.map(([i, lead]) => [i, 0.5 + lead / most / 2])), moves.map(path).join("")];
     const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
-      : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
+      : [s("circle.ag-win-dot", { cx: x(i), cy: height(one.win), r: 1.8 })])) : [];
     const wide = Math.min(0.8 * (x(1) - LEFT), 5);
     const mistakes = lossesOf(all).filter(isMistake).map(({ number, win, points }) => {
       const kind = kindOf(win, points);
@@ -46,17 +46,17 @@ export class Graph {
     });
     const here = all.indexOf(node);
     const { score } = node;
-    if (score !== null) dots.push(s("circle", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3, class: "ag-score-axis" }));
+    if (score !== null) dots.push(s("circle.ag-score-axis", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3 }));
     const scored = all.some((one) => one.score !== null);
     renew(place, [s("svg", { width: "100%", height: "100%", "aria-hidden": "true" },
-      s("rect", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM, class: "ag-plot" }),
+      s("rect.ag-plot", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
       s("path", { d: `M${x(here)} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
       ...mistakes, ...lines.map((d, i) => s("path", { d, class: `ag-${["faint", "score", "win"][i]}-line` })), ...dots,
       ...[1, 0.5, 0].map((share) => label(LEFT - 3, height(share) + 7 * share, `${100 * share}%`, "end")),
       ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
-      s("text", { x: 2, y: high - 3, class: "ag-axis" }, s("tspan", { class: "ag-win-axis" }, fill(say.winKey, sides[0])),
-        scored && s("tspan", { class: "ag-score-axis" }, say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
+      s("text.ag-axis", { x: 2, y: high - 3 }, s("tspan.ag-win-axis", fill(say.winKey, sides[0])),
+        scored && s("tspan.ag-score-axis", say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
       label(width - 2, high - 3, String(all.length - 1), "end"))]);
   }
 

@@ -26,19 +26,19 @@ export function paints(id) {
 export function groundOf(game, id) {
   const { surface, size, cells, lines, edges, labels, stars, stone, stores } = game;
   const [x, y, width, height] = boxOf(game);
-  const parts = surface === "holes" ? [s("rect", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 12, class: "ag-back" })]
-    : [s("rect", { x, y, width, height, class: "ag-wood" }), s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
+  const parts = surface === "holes" ? [s("rect.ag-back", { width: size[0] * UNIT, height: size[1] * UNIT, rx: 12 })]
+    : [s("rect.ag-wood", { x, y, width, height }), s("rect", { x, y, width, height, fill: `url(#${id}-sheen)` })];
   const path = (/** @type {number[][]} */ all) => all.map(inPixels).map(([a, b, c, d]) => `M${a} ${b}L${c} ${d}`).join("");
-  if (lines.length) parts.push(s("path", { d: path(lines), class: "ag-lines" }));
+  if (lines.length) parts.push(s("path.ag-lines", { d: path(lines) }));
   parts.push(...edges.map((own, side) => s("path", { d: path(own), class: `ag-edge ag-${side ? "white" : "black"}-edge` })));
-  parts.push(...stars.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 3, class: "ag-star" })));
+  parts.push(...stars.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle.ag-star", { cx, cy, r: 3 })));
   if (surface === "houses") {
     const hollow = (/** @type {object} */ form, /** @type {string} */ tag) => [s(tag, { ...form, class: "ag-house" }),
       s(tag, { ...form, fill: `url(#${id}-hollow)`, class: "ag-deep" })];
     parts.push(...cells.map(inPixels).flatMap(([cx, cy]) => hollow({ cx, cy, r: stone * UNIT }, "circle")),
       ...stores.map(inPixels).flatMap(([left, top, wide, high]) => hollow({ x: left, y: top, width: wide, height: high, rx: high / 2 }, "rect")));
   }
-  return [...parts, ...labels.map(([left, top, text]) => s("text", { x: left * UNIT, y: top * UNIT, class: "ag-label" }, text))];
+  return [...parts, ...labels.map(([left, top, text]) => s("text.ag-label", { x: left * UNIT, y: top * UNIT }, text))];
 }
 
 /** What lies above the pieces: the frame with its holes. @param {GameView} game */
@@ -49,6 +49,6 @@ export function frameOf({ surface, size, cells, stone }) {
   const holes = middles.map(([x, y]) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
   const [wide, high] = inPixels(size).map((length) => length - 24);
   const edge = `M12 0h${wide}q12 0 12 12v${high}q0 12-12 12h${-wide}q-12 0-12-12v${-high}q0-12 12-12z`;
-  return [s("path", { d: edge + holes.join(""), "fill-rule": "evenodd", class: "ag-frame" }),
-    ...middles.map(([cx, cy]) => s("circle", { cx, cy, r, class: "ag-rim" }))];
+  return [s("path.ag-frame", { d: edge + holes.join(""), "fill-rule": "evenodd" }),
+    ...middles.map(([cx, cy]) => s("circle.ag-rim", { cx, cy, r }))];
 }

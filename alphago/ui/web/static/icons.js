@@ -27,18 +27,18 @@ const PATHS = {
 export const swatch = (shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, shape);
 
 /** @param {string} fill */
-export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill, class: "ag-dot" }));
+export const dot = (fill) => swatch(s("circle.ag-dot", { cx: 10, cy: 10, r: 8, fill }));
 
 /** A button with an icon, a word, or both. @param {string} name @param {() => void} action @param {Record<string, any>} [more] attributes, and another `word` */
 export function button(name, action, { word = buttons[name][0], ...more } = {}) {
   const [, title] = buttons[name];
   return h("button", { title, onclick: action, "data-name": name, "aria-label": /\w/.test(word) ? null : title, ...more },
-    PATHS[name] && s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] })), word && h("span", {}, word));
+    PATHS[name] && s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] })), word && h("span", word));
 }
 
 /** A box to tick, in its label. @param {string} name @param {(checked: boolean) => void} action @param {boolean} checked @param {boolean} [hidden] */
 export function box(name, action, checked, hidden) {
   const [text, title] = buttons[name];
-  return h("label", { class: "ag-check", title, hidden }, h("input", { type: "checkbox", "data-name": name, checked,
+  return h("label.ag-check", { title, hidden }, h("input", { type: "checkbox", "data-name": name, checked,
     onchange: (/** @type {any} */ { target }) => action(target.checked) }), text);
 }

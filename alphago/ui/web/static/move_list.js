@@ -2,6 +2,7 @@
 
 import { dotOf } from "./ending.js";
 import { h } from "./elements.js";
+import { COLOURS } from "./geometry.js";
 import { button } from "./icons.js";
 import { isMistake, lossesOf, lossText, nextMistake } from "./losses.js";
 import { fill, say } from "./words.js";
@@ -11,18 +12,20 @@ export function moveList(app, judged) {
   const { tree, tree: { current, view } } = app.desk;
   const line = tree.line();
   const losses = new Map((judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
-  const [previous, next] = ["previous", "next"].map((name, i) => button(name, () => app.mistake(2 * i - 1), { disabled: nextMistake(line, current, 2 * i - 1) === undefined }));
-  return h("div", { class: "ag-list", hidden: line.length < 2 },
-    h("div", { class: "ag-row" }, judged ? [h("span", { class: "ag-small" }, meansOf([...losses.values()], tree)), previous, h("span", { class: "ag-small" }, say.mistakes), next]
-      : h("h2", {}, say.moves)),
-    h("div", { class: "ag-fit" }, h("ol", { class: "ag-played", "data-name": judged ? "played" : "so-far", tabindex: 0, "aria-label": say.moves },
-      line.slice(1).map(({ node, mover, move }, i) => {
-        const loss = losses.get(node);
-        return h("li", {}, h("button", { "data-node": node, class: node === current && "ag-here-row", "aria-current": node === current && "step",
-          onclick: () => app.send("go", { node }) }, h("span", { class: "ag-small" }, i + 1),
-        h("span", { class: `ag-stone ag-${mover > 0 ? "black" : "white"}`, title: tree.side(mover) }), view.names[move],
-        loss && isMistake(loss) && [h("span", { class: "ag-small" }, lossText(loss)), dotOf(loss)]));
-      }))));
+  /** @param {string} name @param {number} by */
+  const step = (name, by) => button(name, () => app.mistake(by), { disabled: nextMistake(line, current, by) === undefined });
+  const rows = line.slice(1).map(({ node, mover, move }, i) => {
+    const loss = losses.get(node);
+    const isHere = node === current;
+    const more = { class: isHere && "ag-here-row", "data-node": node, "aria-current": isHere && "step" };
+    return h("li", h("button", { ...more, onclick: () => app.send("go", { node }) }, h("span.ag-small", i + 1),
+      h(`span.ag-stone.ag-${COLOURS[mover]}`, { title: tree.side(mover) }), view.names[move],
+      loss && isMistake(loss) && [h("span.ag-small", lossText(loss)), dotOf(loss)]));
+  });
+  return h("div.ag-list", { hidden: line.length < 2 },
+    h("div.ag-row", !judged ? h("h2", say.moves) : [h("span.ag-small", meansOf([...losses.values()], tree)),
+      step("previous", -1), h("span.ag-small", say.mistakes), step("next", 1)]),
+    h("div.ag-fit", h(`ol.ag-played#${judged ? "played" : "so-far"}`, { tabindex: 0, "aria-label": say.moves }, rows)));
 }
 
 /** Put the move on the board in view, and the focus there if it is in the list. @param {HTMLElement} rows */

@@ -16,7 +16,7 @@ function show(name) {
 
 const begins = location.hash;
 const desk = openPage(places.play, socketCarrier, {
-  beside: ({ offered }) => offered.runs.length > 0 && h("button", { "data-name": "watch", onclick: () => show("watch") }, say.watch),
+  beside: ({ offered }) => offered.runs.length > 0 && h("button#watch", { onclick: () => show("watch") }, say.watch),
   take: (network, from) => location.assign(`/file?${new URLSearchParams({ network, link: from })}`),
 });
 

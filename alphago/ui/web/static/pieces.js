@@ -14,8 +14,8 @@ export class Pieces {
   /** @param {string} id of the paints */
   constructor(id) {
     this.id = id;
-    this.element = s("g", {});
-    this.counts = s("g", {});
+    this.element = s("g");
+    this.counts = s("g");
     /** @type {Map<number, {sign: string, element: any}>} */
     this.stones = new Map();
     /** @type {number[]} */
@@ -42,8 +42,8 @@ export class Pieces {
       const [x, y, width, height] = inPixels(lengths);
       const middle = y + height / 2;
       return [...seedsIn(x + width / 2, middle, captures[i] || 0, this.id, width / height / 2),
-        s("text", { x: x + UNIT, y: middle, class: "ag-side-name" }, game.sides[i]),
-        s("text", { x: x + width - UNIT, y: middle, class: "ag-store" }, captures[i])];
+        s("text.ag-side-name", { x: x + UNIT, y: middle }, game.sides[i]),
+        s("text.ag-store", { x: x + width - UNIT, y: middle }, captures[i])];
     }));
   }
 
@@ -74,7 +74,7 @@ export class Pieces {
     const [cx, cy] = middleOf(game, cell);
     const r = game.stone * UNIT;
     const beside = [1, 2].map((salt) => (SLOPPY * chance(cell, salt)).toFixed(2)).join(" ");
-    return s("g", { class: "ag-set", "data-cell": cell, transform: game.surface === "lines" ? `translate(${beside})` : null },
+    return s("g.ag-set", { "data-cell": cell, transform: game.surface === "lines" ? `translate(${beside})` : null },
       s("circle", { cx: cx + 1, cy: cy + 2.2, r: r + 2, fill: `url(#${this.id}-shadow)` }),
       s("circle", { cx, cy, r, class: `ag-piece ag-${colour}` }),
       s("circle", { cx, cy, r, fill: `url(#${this.id}-${game.colours ? "black" : colour})`, class: "ag-light" }));
@@ -89,10 +89,10 @@ export class Pieces {
     this.element.replaceChildren(...seeds.map((count, cell) => {
       const [x, y] = middleOf(game, cell);
       const r = game.stone * UNIT;
-      const group = s("g", { class: "ag-set" },
-        live.has(cell) ? s("circle", { cx: x, cy: y, r, class: "ag-live" }) : null,
+      const group = s("g.ag-set",
+        live.has(cell) ? s("circle.ag-live", { cx: x, cy: y, r }) : null,
         ...seedsIn(x, y - 2, count, this.id),
-        count ? [s("circle", { cx: x, cy: y + r, r: 9.5, class: "ag-tag" }), s("text", { x, y: y + r, class: "ag-count" }, count)] : null);
+        count ? [s("circle.ag-tag", { cx: x, cy: y + r, r: 9.5 }), s("text.ag-count", { x, y: y + r }, count)] : null);
       if (moves && before.length && before[cell] !== count) pulses(group, 90 * order++);
       return group;
     }));
@@ -108,6 +108,6 @@ function seedsIn(x, y, count, id, wide = 1) {
     const far = drawn === 1 ? 0 : spread * Math.sqrt(i + 0.35);
     const [cx, cy] = [x + wide * far * Math.cos(turn), y + far * Math.sin(turn)];
     const form = { cx, cy, rx: 5.6, ry: 4.6, transform: `rotate(${Math.round(90 * chance(i, 3))} ${cx} ${cy})` };
-    return [s("ellipse", { ...form, class: "ag-seed" }), s("ellipse", { ...form, fill: `url(#${id}-seed)` })];
+    return [s("ellipse.ag-seed", { ...form }), s("ellipse", { ...form, fill: `url(#${id}-seed)` })];
   }).flat();
 }

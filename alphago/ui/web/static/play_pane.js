@@ -14,19 +14,20 @@ const EVEN = "even";
 
 /** @param {App} app */
 export function playPane(app) {
-  return h("section", { class: "ag-play", "aria-label": buttons.play[0], hidden: app.pane !== "play" }, endingOf(app), opponentOf(app), hintOf(app), moveList(app, false));
+  return h("section.ag-play", { "aria-label": buttons.play[0], hidden: app.pane !== "play" },
+    endingOf(app), opponentOf(app), hintOf(app), moveList(app, false));
 }
 
 /** @param {App} app */
 function hintOf(app) {
   const { desk, desk: { players, tree } } = app;
   const due = MOVES.filter((moves) => tree.position.moves >= moves).length - 1;
-  const alone = !players.includes("engine") || app.options.widget;
+  const begins = due >= app.hintsRead && !tree.over && players.includes("engine") && app.isHumansTurn();
   const read = () => {
     app.hintsRead = keptHints(due + 1);
     app.draw();
   };
-  return h("p", { class: "ag-hint", hidden: due < app.hintsRead || tree.over || alone || !app.isHumansTurn() || Boolean(desk.status) }, h("span", {}, say.hints[due]), button("hint", read));
+  return h("p.ag-hint", { hidden: !begins || Boolean(app.options.widget || desk.status) }, h("span", say.hints[due]), button("hint", read));
 }
 
 /** How many hints were read; a browser that keeps nothing shows them again. @param {number} [read] to be kept */
@@ -49,12 +50,14 @@ function opponentOf(app) {
   const isEven = strength.level === EVEN;
   const step = app.step = levels ? isEven ? app.step : Number(strength.level ?? steps) : rung;
   const send = (/** @type {object} */ wishes) => desk.send({ type: "strength", tree: true, ...wishes });
+  const word = say.strengths[Math.round((step - 1) * (say.strengths.length - 1) / (steps - 1))];
   const known = levels ? levels[step - 1].split(/: (?:full strength, )?/)[1] : fill(say.readoutsSoFar, RUNGS[step - 1]);
-  return h("div", { class: "ag-opponent", hidden: !players.includes("engine") || tree.over },
-    h("div", { class: "ag-field" }, say.opponent, h("b", {}, isEven ? buttons.even[0] : say.strengths[Math.round((step - 1) * (say.strengths.length - 1) / (steps - 1))])),
-    h("input", { type: "range", min: 1, max: steps, step: 1, value: step, "data-name": "level", "aria-label": say.opponent, disabled: isEven,
+  return h("div.ag-opponent", { hidden: !players.includes("engine") || tree.over },
+    h("div.ag-field", say.opponent, h("b", isEven ? buttons.even[0] : word)),
+    h("input#level", { type: "range", min: 1, max: steps, step: 1, value: step, "aria-label": say.opponent, disabled: isEven,
       oninput: (/** @type {any} */ { target: { value } }) => send(levels ? { level: Number(value) } : { seconds: null, readouts: RUNGS[value - 1] }) }),
-    h("p", { class: "ag-small" }, isEven ? opponent : known || strength.network),
-    h("div", { class: "ag-row", hidden: !levels }, box("even", (checked) => send({ level: checked ? EVEN : step }), isEven),
+    h("p.ag-small", isEven ? opponent : known || strength.network),
+    h("div.ag-row", { hidden: !levels },
+      box("even", (checked) => send({ level: checked ? EVEN : step }), isEven),
       box("teach", (checked) => desk.send({ type: "teach", points: checked ? LESSON : null }), teach !== null)));
 }

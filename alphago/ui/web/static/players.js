@@ -27,19 +27,21 @@ export class Clock {
 }
 
 /** @param {App} app */
-export function playersOf({ clock, desk, desk: { players, study, tree, tree: { names, node, over, position, view } } }) {
+export function playersOf({ clock, desk, desk: { players, study, tree: { names, node, over, position, view } } }) {
   const { captures, stones = "" } = position;
   const cards = [1, -1].map((player, i) => {
     const colour = COLOURS[player];
+    const taken = captures ? fill(say.captured, captures[i]) : view.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "";
     const seconds = Math.floor(clock.timeOf(i) / 1000);
-    const facts = { "": captures ? fill(say.captured, captures[i]) : view.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "",
-      "ag-name": names[i], "ag-time": seconds || !(study || over) ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "" };
-    return h("div", { class: `ag-card ${!over && position.toPlay === player ? "ag-turn" : ""}` }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }),
-      h("b", {}, view.sides[i]), select({ "data-name": colour, "aria-label": fill(say.who, view.sides[i]),
-        onchange: (/** @type {any} */ { target }) => desk.send({ type: "players", [colour]: target.value }) }, { human: say.you, engine: say.engine }, players[i]),
-      h("span", { class: "ag-facts" }, Object.entries(facts).map(([kind, text]) => h("span", { class: `ag-small ${kind}` }, text))));
+    const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    const onchange = (/** @type {any} */ { target }) => desk.send({ type: "players", [colour]: target.value });
+    return h("div.ag-card", { class: !over && position.toPlay === player && "ag-turn" },
+      h(`span.ag-stone.ag-${colour}`, { "aria-hidden": "true" }), h("b", view.sides[i]),
+      select({ "data-name": colour, "aria-label": fill(say.who, view.sides[i]), onchange }, { human: say.you, engine: say.engine }, players[i]),
+      h("span.ag-facts", h("span.ag-small", taken), h("span.ag-small.ag-name", names[i]),
+        h("span.ag-small.ag-time", seconds || !(study || over) ? fill(say.used, time) : "")));
   });
   const win = study ? node.win : null;
-  return h("div", { class: "ag-players" }, cards, win !== null && h("div", { class: "ag-winbar", role: "img", "aria-label": fill(say.wins, view.sides[0], percent(win)) },
+  return h("div.ag-players", cards, win !== null && h("div.ag-winbar", { role: "img", "aria-label": fill(say.wins, view.sides[0], percent(win)) },
     h("i", { style: `width: ${(100 * win).toFixed(1)}%` })));
 }

@@ -8,8 +8,8 @@ import { fill, say } from "./words.js";
 /** @param {App} app */
 export function reasonsOf({ desk, desk: { lesson, reasons, tree, tree: { current, node } } }) {
   const shown = reasons && [current, node.parent].includes(reasons.node) ? reasons : null;
-  return h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: !shown }, h("b", {}, shown && titleOf(tree, shown)),
-    h("div", {}, shown?.sentences.map((text) => h("p", {}, text))), h("div", { class: "ag-row", hidden: lesson !== current },
+  return h("div.ag-why#reasons", { role: "status", hidden: !shown }, h("b", shown && titleOf(tree, shown)),
+    h("div", shown?.sentences.map((text) => h("p", text))), h("div.ag-row", { hidden: lesson !== current },
       button("lesson-undo", () => desk.send({ type: "undo" }), { class: "ag-main" }), button("lesson-move", () => desk.send({ type: "move" }))));
 }
 

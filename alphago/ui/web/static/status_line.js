@@ -17,12 +17,14 @@ export function statusLine(app) {
   const { desk, desk: { jobs, tree } } = app;
   const { text, rest = "", share = 0 } = wordsOf(app);
   const isMoving = jobs.busy === "move";
-  const isPaused = tree && !(jobs.busy || desk.study || tree.over || desk.lesson === tree.current || app.isHumansTurn()); // the engine is to move
+  const isPaused = tree && !(jobs.busy || desk.study || tree.over || desk.lesson === tree.current || app.isHumansTurn());
   const rests = !tree || (!jobs.busy && !desk.analysing);
-  return h("div", { class: "ag-line" }, h("p", { class: "ag-status", role: "status", "aria-live": "off" }, h("span", {}, text), " ", h("span", { class: "ag-small", "data-name": "known" }, rest)),
+  return h("div.ag-line",
+    h("p.ag-status", { role: "status", "aria-live": "off" }, h("span", text), " ", h("span.ag-small#known", rest)),
     button("move", () => app.send("move"), { hidden: !isMoving && !isPaused, word: buttons[isMoving ? "move" : "lesson-move"][0] }),
     button("stop", () => app.stop(), { hidden: rests, disabled: rests, word: isMoving ? say.pause : buttons.stop[0] }),
-    h("progress", { max: 1, value: share, hidden: !share, "aria-hidden": "true" }), h("p", { class: "ag-unseen", "aria-live": "polite" }, app.said));
+    h("progress", { max: 1, value: share, hidden: !share, "aria-hidden": "true" }),
+    h("p.ag-unseen", { "aria-live": "polite" }, app.said));
 }
 
 /** What screen readers are told of the move that led to the board. @param {Desk} desk */
@@ -58,7 +60,8 @@ export function wordsOf(app) {
   const isLong = isLimited && busy === "move" && rate && limit > LONG * rate;
   const known = study ? usual : isLimited ? fill(say.readoutsOf, short(readouts), short(limit)) : fill(say.readoutsSoFar, short(readouts));
   const more = busy !== "move" ? fill(say.rate, short(rate)) : isLong ? fill(say.timeLeft, span((limit - readouts) / rate)) : "";
-  return { text, rest: [known, more, busy === "review" ? fill(say.left, nodes.length - 1) : ""].filter(Boolean).join(" · "), share: isLong ? readouts / limit : 0 };
+  const left = busy === "review" ? fill(say.left, nodes.length - 1) : "";
+  return { text, rest: [known, more, left].filter(Boolean).join(" · "), share: isLong ? readouts / limit : 0 };
 }
 
 /** What is known of the position on the board. @param {Desk["tree"]} tree */

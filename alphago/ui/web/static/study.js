@@ -21,20 +21,22 @@ const CELLS = {
 /** @param {App} app @param {boolean} all also what does not change while the engine thinks */
 export function studyPane(app, all) {
   const { desk: { analysing, jobs, study, tree, tree: { view } }, look } = app;
-  if (!study) return h("section", { class: "ag-study", hidden: true });
+  if (!study) return h("section.ag-study", { hidden: true });
   const found = app.analysis();
   const even = found !== null && evenPriors(found.moves);
   const line = tree.line();
-  return h("section", { class: "ag-study", "aria-label": buttons.study[0], hidden: app.pane !== "study", "data-open": look.tools },
-    h("div", { class: "ag-row" }, button("analyse", () => app.send("toggle", { what: "analysing" }), { "aria-pressed": String(analysing) }),
-      button("review", () => app.review(), { disabled: line.length < 2 }), button("why", () => app.why(), { hidden: tree.current === 0 || !view.levels }),
+  const modes = Object.fromEntries(Object.entries(say.modes).filter(([mode]) => !even || mode === look.mode || !/prior|sum/.test(mode)));
+  return h("section.ag-study", { "aria-label": buttons.study[0], hidden: app.pane !== "study", "data-open": look.tools },
+    h("div.ag-row", button("analyse", () => app.send("toggle", { what: "analysing" }), { "aria-pressed": String(analysing) }),
+      button("review", () => app.review(), { disabled: line.length < 2 }),
+      button("why", () => app.why(), { hidden: tree.current === 0 || !view.levels }),
       button("shows", () => app.flip("tools"), { class: "ag-shows" })),
-    h("div", { class: "ag-row ag-tools" }, select({ "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
-      onchange: (/** @type {any} */ { target }) => app.setMode(target.value) },
-    Object.fromEntries(Object.entries(say.modes).filter(([mode]) => !even || mode === look.mode || !/prior|sum/.test(mode))), modeOf(found, look.mode)),
-    box("ownership", () => app.flip("ownership"), look.ownership, !view.territory || Boolean(found && !found.ownership)),
-    box("numbers", () => app.flip("numbers"), look.numbers, view.surface === "houses")), // no piece there came with one move
-    h("div", { class: "ag-graph", role: "img", "aria-label": say.graph, hidden: line.filter(({ win }) => win !== null).length < 2,
+    h("div.ag-row.ag-tools",
+      select({ "data-name": "mode", title: say.numbersTitle, "aria-label": say.numbersTitle, onchange: (/** @type {any} */ { target }) => app.setMode(target.value) },
+        modes, modeOf(found, look.mode)),
+      box("ownership", () => app.flip("ownership"), look.ownership, !view.territory || Boolean(found && !found.ownership)),
+      box("numbers", () => app.flip("numbers"), look.numbers, view.surface === "houses")), // no piece there came with one move
+    h("div.ag-graph", { role: "img", "aria-label": say.graph, hidden: line.filter(({ win }) => win !== null).length < 2,
       onclick: (/** @type {MouseEvent} */ event) => app.graph.click(event) }, same()),
     table(app, found, even), all || jobs.busy === "review" ? moveList(app, true) : same(), all ? variations(app) : same());
 }
@@ -43,7 +45,7 @@ export function studyPane(app, all) {
 function table(app, found, even) {
   const { board, desk: { tree: { view: { names, sides } } } } = app;
   const listed = found ? shownMoves(found) : [];
-  const unknown = Object.entries(CELLS).filter(([name, text]) => (even && name === "prior") || !listed.some((move) => text(move, 1, sides))).map(([name]) => name);
+  const unknown = Object.keys(CELLS).filter((name) => (even && name === "prior") || !listed.some((move) => CELLS[name](move, 1, sides)));
   /** Show the line of the row under the pointer; its rows are drawn anew too. @param {any} event */
   const point = ({ type, pointerType, target }) => {
     const action = Number(target.closest("tr")?.dataset.action ?? NaN);
@@ -51,13 +53,14 @@ function table(app, found, even) {
     if (type === "pointerleave") board.hover(null);
     else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
   };
-  return h("div", { class: "ag-fit", hidden: !listed.length, style: `--rows: ${listed.length + 1}` }, h("div", {}, h("table", { class: "ag-table", "aria-label": say.candidates },
-    h("thead", {}, h("tr", {}, Object.entries(say.columns).map(([name, text]) => h("th", { scope: "col", hidden: unknown.includes(name) }, fill(text, sides[0]))))),
-    h("tbody", { class: "ag-moves", "data-name": "moves", onpointermove: point, onpointerleave: point, onpointerdown: point }, listed.map((move) => h("tr",
-      { class: board.hovered === move.move && "ag-chosen", "data-action": move.move, title: move.line.map((one) => names[one]).join(" ") },
-      h("td", {}, dot(colourOf(move, listed[0])), h("b", {}, names[move.move])),
-      Object.entries(CELLS).map(([name, text]) => {
-        const held = /win|score/.test(name) && isHeld(move, listed[0], name);
-        return h("td", { hidden: unknown.includes(name), title: held && legend.held }, held && "≈", text(move, found?.mover || 1, sides));
-      })))))));
+  const heads = Object.entries(say.columns).map(([name, text]) => h("th", { scope: "col", hidden: unknown.includes(name) }, fill(text, sides[0])));
+  const rows = listed.map((move) => h("tr", { class: board.hovered === move.move && "ag-chosen", "data-action": move.move,
+    title: move.line.map((one) => names[one]).join(" ") }, h("td", dot(colourOf(move, listed[0])), h("b", names[move.move])),
+  Object.entries(CELLS).map(([name, text]) => {
+    const held = /win|score/.test(name) && isHeld(move, listed[0], name);
+    return h("td", { hidden: unknown.includes(name), title: held && legend.held }, held && "≈", text(move, found?.mover || 1, sides));
+  })));
+  return h("div.ag-fit", { hidden: !listed.length, style: `--rows: ${listed.length + 1}` },
+    h("div", h("table.ag-table", { "aria-label": say.candidates }, h("thead", h("tr", heads)),
+      h("tbody.ag-moves#moves", { onpointermove: point, onpointerleave: point, onpointerdown: point }, rows))));
 }

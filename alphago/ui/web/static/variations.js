@@ -19,18 +19,20 @@ export function variations(app) {
   });
   const knots = nodes.map(({ node, mover, move }) => {
     const [cx, cy] = at(node);
-    return s("circle", { cx, cy, r: node === current ? 7.5 : 5.5, "data-node": node, class: `ag-knot ag-${COLOURS[mover] || "root"}${node === current ? " ag-current" : ""}`,
-      onclick: () => app.send("go", { node }) }, s("title", {}, mover ? view.names[move] : say.start));
+    const isHere = node === current;
+    return s(`circle.ag-knot.ag-${COLOURS[mover] || "root"}`, { cx, cy, r: isHere ? 7.5 : 5.5, class: isHere && "ag-current", "data-node": node,
+      onclick: () => app.send("go", { node }) }, s("title", mover ? view.names[move] : say.start));
   });
   const [width, height] = [0, 1].map((axis) => Math.max(...places.map((place) => place[axis])) * STEP + 2 * EDGE);
-  return h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": say.treeTitle, hidden: nodes.length <= line.length }, // a line alone stands in the list of moves
+  const isLine = nodes.length <= line.length; // alone it stands in the list of moves
+  return h("div.ag-tree#tree", { tabindex: 0, "aria-label": say.treeTitle, hidden: isLine },
     s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, branches, knots));
 }
 
 /** Put the node on the board in the middle of the tree. @param {Element} tree */
 export function showNode(tree) {
-  const here = tree.querySelector(".ag-current");
-  tree.scrollTo({ left: Number(here?.getAttribute("cx")) - tree.clientWidth / 2, top: Number(here?.getAttribute("cy")) - tree.clientHeight / 2 });
+  const [x, y] = ["cx", "cy"].map((name) => Number(tree.querySelector(".ag-current")?.getAttribute(name)));
+  tree.scrollTo({ left: x - tree.clientWidth / 2, top: y - tree.clientHeight / 2 });
 }
 
 /** The column and the row of each node. @param {Knot[]} nodes */
