@@ -6,7 +6,6 @@ from typing import Any
 
 from alphago.cli.models import add_device, add_level, add_model, load
 from alphago.cli.options import Parser, given_options, integer, number, option
-from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import MOST_READOUTS, check_int
@@ -41,7 +40,12 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError(f"level must be left out with --policy {options.policy}, got {options.level}")
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
-        env, network = load_player(options)
+        if options.policy != "random":
+            env, network = load(options.model, options.board_size, options.komi, game=GoEnv.name)
+        elif options.model is None:
+            env, network = make_game(GoEnv.name, options.board_size, komi=options.komi), "random"
+        else:
+            raise ValueError(f"MODEL must be left out with --policy random, got {options.model}")
         is_packaged = options.model is None and network != "random"  # then each board gets the network that fits it
         try:
             serve(
@@ -77,12 +81,3 @@ def chosen_readouts(policy: str, readouts: int | None) -> int:
     if policy != "mcts" and readouts:
         raise ValueError(f"readouts must be left out with --policy {policy}, got {readouts}")
     return check_int("readouts", readouts, 0, MOST_READOUTS)
-
-
-def load_player(options: argparse.Namespace) -> tuple[GameEnv, Any]:
-    """Return the game and the network; with --policy random, "random" instead of a network."""
-    if options.policy != "random":
-        return load(options.model, options.board_size, options.komi, game=GoEnv.name)
-    if options.model is not None:
-        raise ValueError(f"MODEL must be left out with --policy random, got {options.model}")
-    return make_game(GoEnv.name, options.board_size, komi=options.komi), "random"

@@ -27,14 +27,12 @@ class AnalysisClient(LineProcess):
 
     Args:
         command: program and arguments, as one text that is split as a shell does.
-        timeout: seconds without any reply.
     """
 
-    def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
+    def __init__(self, command: str) -> None:
         message = f"engine must be a command such as 'katago analysis -model …', got {command!r}"
         words = split_command(command, message)
         super().__init__(words, name=program_name(words), longest=LONGEST_REPLY)
-        self.timeout = timeout
 
     def send(self, query: Mapping[str, Any]) -> None:
         """Send a query."""
@@ -66,7 +64,7 @@ class AnalysisClient(LineProcess):
     def receive(self) -> dict[str, Any]:
         """Return the next reply that is neither a warning nor an intermediate result."""
         while True:
-            text = self.read_line(self.timeout).strip()
+            text = self.read_line(TIMEOUT).strip()
             try:
                 reply = json.loads(text) if text else {}
             except (ValueError, RecursionError):

@@ -89,7 +89,6 @@ class Query:
     """A checked query; the comment of a field has its name in the protocol."""
 
     id: str
-    env: GoEnv
     turns: list[QueryTurn]  # analyzeTurns
     visits: int  # maxVisits, for each turn
     seconds: float | None  # maxTime, for each turn
@@ -184,7 +183,6 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         warnings.append(("rules", NO_BONUS))
     return Query(
         id=query_id,
-        env=env,
         turns=turns,
         visits=visits,
         seconds=positive_field(override, "maxTime"),
