@@ -38,9 +38,9 @@ const ANSWERS = {
     const { outcome } = await load("position");
     const told = (position) => {
       const planes = position.over ? new Float32Array(0) : position.planes(length);
-      const { toPlay, over, lastCell } = position;
-      return { toPlay, over, lastCell, legal: [...position.legal()], outcome: outcome(position), margin: position.margin,
-        decisive: over ? -1 : position.decisive(), planes: packed(planes), content: position.content(),
+      const { toPlay, over } = position;
+      return { toPlay, over, legal: [...position.legal()], outcome: outcome(position), margin: position.margin,
+        decisive: over || game === "go" ? -1 : position.decisive(), planes: packed(planes), content: position.content(),
         owners: position.owners() && [...position.owners()] };
     };
     return games.map((actions) => {
@@ -100,7 +100,7 @@ const ANSWERS = {
       terminate() {}
     };
     const engine = new Engine("", { settings: { leaves: 1 } });
-    const said = () => new Promise((resolve) => { engine.search({}, resolve, (fault) => resolve(fault.message)); });
+    const said = () => new Promise((resolve) => { engine.search({ number: 1 }, resolve, (fault) => resolve(fault.message)); });
     return [await said(), await said()];
   },
   async even({ game, options, games, planes, inputs, settings, levels, pass }) {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from alphago import GameEnv, GoEnv, NeuralNet, OwareEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv
 from alphago.nn.export import network_graph
 from alphago.ui.onefile.page import facts
 from tests.ui.onefile.scripts import ask
@@ -45,6 +45,7 @@ OWARE = [
     {"type": "hello", "link": "game=oware&repetition=no&moves=A.B.C"},
     {"type": "new", "game": "oware", "options": {"repetition": "no", "remainder": "nobody"}, "setup": {}, **BOTH},
 ]
+FOUR = [{"type": "hello"}, *({"type": "play", "move": move} for move in "DDCDDDD")]
 
 
 def reply(mover: int, win: float, score: float | None, best: int) -> dict[str, Any]:
@@ -89,7 +90,9 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
 
 
 @pytest.mark.parametrize(
-    ("env", "messages"), [(GoEnv(5).match_variant(), GO), (OwareEnv(), OWARE)], ids=["go", "oware"]
+    ("env", "messages"),
+    [(GoEnv(5).match_variant(), GO), (OwareEnv(), OWARE), (ConnectFourEnv(), FOUR)],
+    ids=["go", "oware", "four"],
 )
 def test_both_carriers_are_asked_the_same_and_lead_to_the_same(env: GameEnv, messages: list[dict[str, Any]]) -> None:
     hello, begin = {"type": "hello"}, {"type": "players", **BOTH}  # as a Guest has done

@@ -51,7 +51,7 @@ def compare(env: GameEnv, seeds: range, stones: tuple[int, ...] = (), **setup: A
 def same(position: Any, told: dict[str, Any]) -> None:
     env, shown, here = position.env, position_view(position), str(position)
     assert told["legal"] == position.legal_mask.astype(int).tolist(), here
-    assert (told["toPlay"], told["over"], told["lastCell"]) == (position.to_play, position.is_over, shown["last"]), here
+    assert (told["toPlay"], told["over"]) == (position.to_play, position.is_over), here
     assert (told["outcome"], told["margin"]) == (position.to_play * position.result, position.score()), here
     owners = position.batch.ownership(np.zeros(1, np.int64), np.zeros((1, math.prod(env.plane_shape)), np.int8))[0]
     assert told["owners"] == (owners.tolist() if env.has_ownership else None), here

@@ -14,7 +14,7 @@ export function countOf(position, dead) {
   const passed = [position, position.parent].every((after) => after?.action === position.game.points);
   if (!(position instanceof Go) || !position.over || position.game.options.turns !== null || !passed) return null;
   const stones = position.cells().map((stone, point) => (dead.includes(point) ? 0 : stone));
-  const owners = /** @type {Go} */ (startOf("go", { ...position.game.options, handicap: [], stones })).owners(); // Black is to move
+  const owners = /** @type {Int8Array} */ (startOf("go", { ...position.game.options, handicap: [], stones }).owners()); // Black is to move
   const { komi } = position.game.options;
   const points = /** @type {[number, number]} */ ([1, -1].map((side) => owners.filter((owner) => owner === side).length));
   const bonuses = /** @type {[number, number]} */ ([Math.max(0, -komi), Math.max(0, komi)]);

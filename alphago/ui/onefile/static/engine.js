@@ -76,17 +76,17 @@ export class Engine {
   }
 
   /**
-   * @param {Omit<Request, "number">} request
+   * @param {Request} request
    * @param {(found: Found) => void} tell
    * @param {(fault: Error) => void} fail
    */
   search(request, tell, fail) {
-    this.number += 1;
+    this.number = request.number;
     this.asked = { tell, fail };
     this.wait();
     try {
       if (!this.workers.length) this.start();
-      this.workers[0].postMessage({ request: { ...request, number: this.number } });
+      this.workers[0].postMessage({ request });
     } catch {
       this.fail(new Error(NONE));
     }
@@ -94,7 +94,6 @@ export class Engine {
 
   stop() {
     this.rest();
-    this.number += 1;
     this.workers[0]?.postMessage({ request: null });
   }
 }

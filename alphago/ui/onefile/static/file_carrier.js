@@ -3,6 +3,7 @@
 import { countOf, deadStones, marginOf, shortResult, toggled } from "./dead_stones.js";
 import { beginGame, checkedMove, linkHead, readLink } from "./file_games.js";
 import { sgf } from "./file_saving.js";
+import { landingOf } from "./geometry.js";
 import { startOf } from "./rules.js";
 
 /** @typedef {import("./engine_worker.js").Found} Found */
@@ -17,14 +18,13 @@ const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
 export class FileCarrier {
   /**
    * @param {Facts} facts
-   * @param {Pick<Engine, "search" | "stop">} engine
+   * @param {Pick<Engine, "number" | "search" | "stop">} engine
    * @param {(answer: any) => void} hear
    */
   constructor(facts, engine, hear) {
     this.facts = facts;
     this.engine = engine;
     this.hear = hear;
-    this.searching = 0; // the id of the query that is searched
   }
 
   /** @param {Query} query */
@@ -32,7 +32,7 @@ export class FileCarrier {
     const { id, action } = query;
     try {
       if (action === "terminate") {
-        if (query.terminateId === this.searching) this.engine.stop();
+        if (query.terminateId === this.engine.number) this.engine.stop();
       } else if (action) {
         if (!ANSWERS[action]) throw new Error("this file cannot do that: alphago web can");
         this.hear({ ...await ANSWERS[action](this, query), id });
@@ -75,8 +75,7 @@ export class FileCarrier {
     const chosen = play && level !== null && level !== levels.length ? level : null;
     const terms = chosen !== null && chosen !== EVEN ? levels[chosen - 1] : null;
     const readouts = terms ? terms.readouts : maxVisits - 1;
-    this.searching = id;
-    this.engine.search({ options, moves: position.line.map(({ action }) => action), shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
+    this.engine.search({ number: id, options, moves: position.line.map(({ action }) => action), shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
       even: chosen === EVEN ? levels : null, most: most(view) + (play ? readouts : 0) }, (found) => {
       const reply = named(found, view.names);
       const chosenMove = !play || found.isDuringSearch ? {} : { play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], opponent: found.opponent };
@@ -100,10 +99,11 @@ const named = ({ raw, best, resigns, opponent, number, ...reply }, names) => ({ 
  * @returns {BoardAnswer}
  */
 function shown(view, position, count) {
-  const legal = position.legal();
-  return { view: { toPlay: position.toPlay, legal: Array.from(legal.keys()).filter((action) => legal[action]), over: position.over,
-    moves: position.ply, last: position.lastCell, ko: [], ...position.content() },
-  result: position.over ? resultOf(view, count ? marginOf(count) : position.margin) : null, count };
+  const { action, parent, ply: moves, over, toPlay } = position;
+  const [legal, before] = [position.legal(), parent?.cells()];
+  const last = parent && landingOf(view, action, parent.toPlay, (cell) => !before?.[cell]);
+  return { view: { toPlay, legal: Array.from(legal.keys()).filter((one) => legal[one]), over, moves, last, ko: [], ...position.content() },
+    result: over ? resultOf(view, count ? marginOf(count) : position.margin) : null, count };
 }
 
 /**
@@ -155,7 +155,7 @@ const ANSWERS = {
   async count(file, query) {
     const { begun: { options, view }, position } = file.position(query);
     const moves = position.line.slice(0, -2).map(({ action }) => action); // without the passes, which leave no stone dead
-    const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ options, moves, shape: /** @type {any} */ (view).shape,
+    const { raw } = await /** @type {Promise<Found>} */ (new Promise((tell, fail) => file.engine.search({ number: query.id, options, moves, shape: /** @type {any} */ (view).shape,
       readouts: 0, seconds: null, level: null, even: null, most: most(view) }, tell, fail)));
     return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
   },

@@ -112,10 +112,10 @@ class Plan {
       const make = OPERATIONS[op];
       if (!make) throw new Error(`this file cannot compute the network's operation ${op}`);
       const inputs = names.map((name) => this.find(name));
-      const [out, compute] = make(this, inputs, attributes, names);
-      out.fixed = op === "Shape" || (inputs.length > 0 && inputs.every(({ fixed }) => fixed));
-      if (out.fixed) compute();
-      else this.program.push(compute);
+      const [shape, compute] = make(this, inputs, attributes, names);
+      const out = this.tensor(shape, op === "Shape" || inputs.every(({ fixed }) => fixed));
+      if (out.fixed) compute(out);
+      else this.program.push(() => compute(out));
       this.tensors.set(output, out);
     }
   }
@@ -143,8 +143,8 @@ class Plan {
    * @param {number[]} shape
    * @returns {Tensor}
    */
-  tensor(shape) {
-    return { shape, at: this.kernels.take(sizeOf(shape)), fixed: false };
+  tensor(shape, fixed = false) {
+    return { shape, at: this.kernels.take(sizeOf(shape)), fixed };
   }
 
   /**
@@ -158,9 +158,8 @@ class Plan {
     const layer = this.network.layers.get(name);
     if (layer && /\.(weight|bias)$/.test(name)) return { shape: layer.shape, at: this.network.layOut(name), fixed: true };
     const numbers = layer ? layer.numbers : Float32Array.from([this.network.manifest.constants[name]].flat());
-    const made = this.tensor(layer ? layer.shape : [numbers.length]);
+    const made = this.tensor(layer ? layer.shape : [numbers.length], true);
     this.numbers(made).set(numbers);
-    made.fixed = true;
     this.tensors.set(name, made);
     return made;
   }
@@ -201,134 +200,109 @@ class Plan {
 const board = (shape) => [shape[1] ?? 1, shape.length === 4 ? shape[2] * shape[3] : 1];
 
 /**
- * @typedef {(plan: Plan, inputs: Tensor[], attributes: Record<string, any>, names: string[]) => [Tensor, () => void]} Make
+ * The shape of an operation's output, and what computes it.
+ * @typedef {(plan: Plan, inputs: Tensor[], attributes: Record<string, any>, names: string[]) => [number[], (out: Tensor) => void]} Make
  */
 
 /**
  * @param {(x: number) => number} compute
  * @returns {Make}
  */
-const each = (compute) => (plan, [x]) => {
-  const out = plan.tensor(x.shape);
-  return [out, () => {
-    const [source, target] = [plan.numbers(x), plan.numbers(out)];
-    for (let i = 0; i < target.length; i += 1) target[i] = compute(source[i]);
-  }];
-};
+const each = (compute) => (plan, [x]) => [x.shape, (out) => plan.numbers(out).set(plan.numbers(x).map(compute))];
 
 /**
  * One number for all, or one for each channel, or one for each number.
  * @param {(x: number, y: number) => number} compute
  * @returns {Make}
  */
-const pairwise = (compute) => (plan, [x, y]) => {
-  const out = plan.tensor(sizeOf(x.shape) >= sizeOf(y.shape) ? x.shape : y.shape);
-  return [out, () => {
-    const [a, b, target] = [plan.numbers(x), plan.numbers(y), plan.numbers(out)];
-    for (let i = 0, j = 0, k = 0; i < target.length; i += 1, j += 1, k += 1) {
-      if (j === a.length) j = 0;
-      if (k === b.length) k = 0;
-      target[i] = compute(a[j], b[k]);
-    }
-  }];
-};
+const pairwise = (compute) => (plan, [x, y]) => [sizeOf(x.shape) >= sizeOf(y.shape) ? x.shape : y.shape, (out) => {
+  const [a, b, target] = [x, y, out].map((one) => plan.numbers(one));
+  for (let i = 0, j = 0, k = 0; i < target.length; i += 1, j += 1, k += 1) {
+    if (j === a.length) j = 0;
+    if (k === b.length) k = 0;
+    target[i] = compute(a[j], b[k]);
+  }
+}];
 
 /** @type {Make} */
-function convolve(plan, [x, , bias], { kernel_shape: kernel = [1] }, [, weight, biasName]) {
+function convolve(plan, [x, , bias], { kernel_shape: [side] = [1] }, [, weight, biasName]) {
   const { kernels, network } = plan;
   const [outputs, inputs] = /** @type {any} */ (network.layers.get(weight)).shape;
-  const [height, width] = x.shape.length === 4 ? x.shape.slice(2) : [1, 1];
-  const side = kernel[0];
-  const out = plan.tensor(x.shape.length === 4 ? [1, outputs, height, width] : [1, outputs]);
+  const [height = 1, width = 1] = x.shape.slice(2);
+  const shape = [1, outputs, ...x.shape.slice(2)];
   const begin = biasName ? bias.at : kernels.take(Math.ceil(outputs / TILE) * TILE);
   if (network.isFast(weight)) {
     const scratch = plan.scratch(height, width, inputs, outputs);
-    return [out, () => kernels.winograd(x.at, scratch, network.layOut(weight), begin, out.at, height, width, inputs, outputs)];
+    return [shape, (out) => kernels.winograd(x.at, scratch, network.layOut(weight), begin, out.at, height, width, inputs, outputs)];
   }
   const padded = side > 1 ? kernels.take((height + side - 1) * (width + side - 1) * inputs) : 0;
-  return [out, () => kernels.convolve(x.at, padded, network.layOut(weight), begin, out.at, height, width, inputs, outputs, side)];
+  return [shape, (out) => kernels.convolve(x.at, padded, network.layOut(weight), begin, out.at, height, width, inputs, outputs, side)];
 }
 
 /**
  * @param {"mean" | "maximum"} name of the kernel
  * @returns {Make}
  */
-const overBoard = (name) => (plan, [x]) => {
+const overBoard = (name) => (plan, [x]) => [[1, x.shape[1], 1, 1], (out) => {
   const [channels, points] = board(x.shape);
-  const out = plan.tensor([1, channels, 1, 1]);
-  return [out, () => plan.kernels[name](x.at, out.at, points, channels)];
-};
+  plan.kernels[name](x.at, out.at, points, channels);
+}];
 
 /**
  * @param {Tensor} x
  * @param {number[]} lengths 0 for the length as it is, -1 for what is left
  */
 function reshaped(x, lengths) {
-  const shape = [...lengths].map((length, i) => (length === 0 ? x.shape[i] : length));
+  const shape = lengths.map((length, i) => (length === 0 ? x.shape[i] : length));
   return shape.map((length) => (length === -1 ? sizeOf(x.shape) / Math.abs(sizeOf(shape)) : length));
 }
 
 /**
- * @param {Plan} plan
- * @param {Tensor} x
- * @param {number[]} shape
- * @returns {[Tensor, () => void]}
+ * @param {(plan: Plan, inputs: Tensor[]) => number[]} shapeOf
+ * @returns {Make}
  */
-function reshape(plan, x, shape) {
-  const out = plan.tensor(shape);
-  return [out, () => plan.write(out, plan.read(x))];
-}
+const reshape = (shapeOf) => (plan, inputs) => [shapeOf(plan, inputs), (out) => plan.write(out, plan.read(inputs[0]))];
+
+const sum = pairwise((a, b) => a + b);
 
 /** @type {Record<string, Make>} */
 const OPERATIONS = {
   Conv: convolve,
   Gemm: convolve,
   Add: (plan, [x, y], ...rest) => {
-    const [out, size] = [plan.tensor(x.shape), sizeOf(y.shape)];
+    const size = sizeOf(y.shape);
     const isLike = String(x.shape) === String(y.shape) || (size === y.shape[1] && size === x.shape[1]);
-    if (isLike) return [out, () => plan.kernels.add(x.at, y.at, out.at, sizeOf(x.shape) / size, size)];
-    return pairwise((a, b) => a + b)(plan, [x, y], ...rest);
+    return isLike ? [x.shape, (out) => plan.kernels.add(x.at, y.at, out.at, sizeOf(x.shape) / size, size)] : sum(plan, [x, y], ...rest);
   },
   Sub: pairwise((a, b) => a - b),
   Mul: pairwise((a, b) => a * b),
   Div: pairwise((a, b) => a / b),
-  Relu: (plan, [x]) => {
-    const out = plan.tensor(x.shape);
-    return [out, () => plan.kernels.rectify(x.at, out.at, sizeOf(x.shape))];
-  },
-  Elu: (...given) => each((x) => (x > 0 ? x : (given[2].alpha ?? 1) * Math.expm1(x)))(...given),
+  Relu: (plan, [x]) => [x.shape, (out) => plan.kernels.rectify(x.at, out.at, sizeOf(x.shape))],
+  Elu: (plan, inputs, { alpha = 1 }, names) => each((x) => (x > 0 ? x : alpha * Math.expm1(x)))(plan, inputs, {}, names),
   Tanh: each(Math.tanh),
   Sigmoid: each((x) => 1 / (1 + Math.exp(-x))),
   ReduceMean: overBoard("mean"),
   ReduceMax: overBoard("maximum"),
-  Concat: (plan, parts) => {
-    const channels = parts.reduce((sum, { shape }) => sum + shape[1], 0);
-    const out = plan.tensor([1, channels, ...parts[0].shape.slice(2)]);
-    const points = sizeOf(out.shape) / channels;
-    return [out, () => {
-      const target = plan.numbers(out);
-      let first = 0;
-      for (const part of parts) {
-        const [source, own] = [plan.numbers(part), part.shape[1]];
-        for (let p = 0; p < points; p += 1) for (let c = 0; c < own; c += 1) target[p * channels + first + c] = source[p * own + c];
-        first += own;
-      }
-    }];
-  },
-  Flatten: (plan, [x]) => reshape(plan, x, [1, sizeOf(x.shape)]),
-  Reshape: (plan, [x, lengths]) => reshape(plan, x, reshaped(x, [...plan.numbers(lengths)])),
+  Concat: (plan, parts) => [[1, parts.reduce((count, { shape }) => count + shape[1], 0), ...parts[0].shape.slice(2)], (out) => {
+    const [channels, points] = board(out.shape);
+    const target = plan.numbers(out);
+    let first = 0;
+    for (const part of parts) {
+      const [source, own] = [plan.numbers(part), part.shape[1]];
+      for (let p = 0; p < points; p += 1) target.set(source.subarray(p * own, (p + 1) * own), p * channels + first);
+      first += own;
+    }
+  }],
+  Flatten: reshape((_, [x]) => [1, sizeOf(x.shape)]),
+  Reshape: reshape((plan, [x, lengths]) => reshaped(x, [...plan.numbers(lengths)])),
   Slice: (plan, [x, begin, end, , step]) => {
-    const [from, to, by] = [begin, end, step].map((each) => plan.numbers(each)[0]);
-    const channels = x.shape[1];
-    const out = plan.tensor([1, Math.ceil((to - from) / by), ...x.shape.slice(2)]);
-    return [out, () => {
-      const [source, target, own] = [plan.numbers(x), plan.numbers(out), out.shape[1]];
-      for (let i = 0; i < target.length; i += 1) target[i] = source[Math.floor(i / own) * channels + from + (i % own) * by];
+    const [from, to, by] = [begin, end, step].map((bound) => plan.numbers(bound)[0]);
+    const own = Math.ceil((to - from) / by);
+    return [[1, own, ...x.shape.slice(2)], (out) => {
+      const [source, target] = [plan.numbers(x), plan.numbers(out)];
+      for (let i = 0; i < target.length; i += 1) target[i] = source[Math.floor(i / own) * x.shape[1] + from + (i % own) * by];
     }];
   },
-  Shape: (plan, [x], { start, end }) => {
-    const out = plan.tensor([end - start]);
-    return [out, () => plan.numbers(out).set(x.shape.slice(start, end))];
-  },
+  Shape: (plan, [x], { start, end }) => [[end - start], (out) => plan.numbers(out).set(x.shape.slice(start, end))],
   Cast: each((x) => x),
 };

@@ -6,6 +6,7 @@
  * @property {Record<string, any>} options
  * @property {number[]} start the arguments of `start` in alphago/env/kernels/page_*.cu
  * @property {number} points
+ * @property {boolean} [owned] whether points are owned at the end
  * @property {number} actions
  * @property {number} words of a row; until the game has begun at least so many
  * @property {number} [scratch] bytes that kernels need, if two rows are too small
@@ -197,12 +198,7 @@ export class Position {
 
   /** Who owns each point at the end, for the player to move. @returns {Int8Array | null} */
   owners() {
-    return null;
-  }
-
-  /** Where the last move's piece is. @returns {number | null} */
-  get lastCell() {
-    return this.parent && this.action < this.game.points ? this.action : null;
+    return this.game.owned ? this.mark("ownership_batch", Int8Array) : null;
   }
 
   /** What is on the board, for the page. @returns {Record<string, any>} */

@@ -46,10 +46,6 @@ export class Go extends Position {
     return this.mark("chains_batch", Int32Array);
   }
 
-  owners() {
-    return this.mark("ownership_batch", Int8Array);
-  }
-
   /** The pass-alive points: 1 the mover's, -1 the other side's, else 0. */
   alive() {
     return this.ask("pass_alive_batch", Int8Array, this.game.points, this.places.scratch, 0n);
@@ -57,20 +53,16 @@ export class Go extends Position {
 
   /** The legal moves without own eyes and without points that are pass-alive already (`GoBatch.sensible_mask`). */
   sensible() {
-    const [legal, alive, owners, eyes] = [this.legal(), this.alive(), this.owners(), this.mark("own_eyes_batch", Uint8Array)];
+    const [legal, alive, owners, eyes] = [this.legal(), this.alive(), this.mark("ownership_batch", Int8Array), this.mark("own_eyes_batch", Uint8Array)];
     const captures = alive.some((side, point) => side > 0 && owners[point] < 0); // stones that count until they are captured
     return legal.map((may, action) => Number(may && !eyes[action] && !(alive[action] < 0) && (captures || !(alive[action] > 0))));
   }
 
   /** The moves onto points of neither side that join an own chain and leave it two liberties (`GoBatch.neutral_mask`). */
   neutral() {
-    const owners = this.owners();
+    const owners = this.mark("ownership_batch", Int8Array);
     return this.legal().map((legal, action) => Number(legal && owners[action] === 0
       && this.play(action).mark("joined_and_free_batch", Uint8Array)[action]));
-  }
-
-  decisive() {
-    return -1; // the package looks for none in Go
   }
 
   /** How many stones Black and White have captured. */
@@ -96,24 +88,7 @@ export class Go extends Position {
   }
 }
 
-class Reversi extends Position {
-  owners() {
-    return this.mark("ownership_batch", Int8Array);
-  }
-}
-
-class ConnectFour extends Position {
-  get lastCell() {
-    const column = this.cells().filter((_, point) => point % COLUMNS === this.action);
-    return this.parent && COLUMNS * column.findIndex(Boolean) + this.action;
-  }
-}
-
 class Oware extends Position {
-  get lastCell() {
-    return this.parent && this.action + (this.parent.toPlay > 0 ? 0 : HOUSES / 2);
-  }
-
   /** @param {number} count */
   planes(count) {
     return super.planes(count, this.game.options.planes === "one-hot" ? 1 : HOUSES); // one-hot numbers have no board
@@ -130,7 +105,7 @@ class Oware extends Position {
 function goOf({ board_size: size, ko, suicide, max_moves: most, turns, komi, planes }) {
   const history = typeof planes === "number" ? (planes - 1) / 2 : 1;
   const passes = turns === null ? 2 : most + 1; // that end a game
-  return { start: [size, history, KO_RULES.indexOf(ko), Number(suicide), most, passes, 2 * komi], points: size * size, actions: size * size + 1,
+  return { start: [size, history, KO_RULES.indexOf(ko), Number(suicide), most, passes, 2 * komi], points: size * size, owned: true, actions: size * size + 1,
     words: 10000 + 50 * history + 2 * most, scratch: PLACES + 8 * aliveWords(size) };
 }
 
@@ -139,8 +114,8 @@ const GAMES = {
   go: [Go, goOf],
   gomoku: [Position, ({ board_size: size, connect_row: connect, planes }) => ({ start: [size, connect, (planes - 1) / 2], points: size * size,
     actions: size * size, words: 1024 + planes })],
-  "connect-four": [ConnectFour, () => ({ start: [ROWS, COLUMNS], points: ROWS * COLUMNS, actions: COLUMNS, words: 64 })],
-  reversi: [Reversi, ({ board_size: size }) => ({ start: [size], points: size * size, actions: size * size + 1, words: 512 })],
+  "connect-four": [Position, () => ({ start: [ROWS, COLUMNS], points: ROWS * COLUMNS, actions: COLUMNS, words: 64 })],
+  reversi: [Position, ({ board_size: size }) => ({ start: [size], points: size * size, owned: true, actions: size * size + 1, words: 512 })],
   oware: [Oware, ({ max_moves: most, repetition, remainder }) => ({ start: [most, Number(repetition), Number(remainder === "own")], points: HOUSES,
     actions: HOUSES / 2, words: 64 + 2 * most })],
 };

@@ -8,7 +8,7 @@ import { FAR } from "./keys.js";
 export function actionBar(app) {
   const { desk: { jobs, tree, tree: { over, position, view: { pass } } } } = app;
   /** @type {(name: string, count: number, disabled: boolean) => any} */
-  const step = (name, count, disabled) => button(name, () => app.walk(count), { disabled });
+  const step = (name, count, disabled) => button(name, () => app.send("step", { count }), { disabled });
   const isFirst = tree.current === 0;
   const isLast = !tree.nextOf(tree.node);
   const barred = jobs.busy === "move" || !position.legal.includes(pass ?? -1); // a click is told why

@@ -172,11 +172,6 @@ export class App {
     if (action !== null && this.desk.tree) this.send("play", { move: action });
   }
 
-  /** @param {number} count */
-  walk(count) {
-    this.send("step", { count });
-  }
-
   review() {
     const { strength } = this.desk;
     this.send("study", { study: true });

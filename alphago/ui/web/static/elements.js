@@ -53,7 +53,7 @@ function become(old, fresh) {
   for (const name of new Set([...old.getAttributeNames(), ...fresh.getAttributeNames()])) {
     const value = fresh.getAttribute(name);
     if (name === "style") old.style.cssText = value || "";
-    else if (value === null && !/open/.test(name)) old.removeAttribute(name);
+    else if (value === null && name !== "open") old.removeAttribute(name);
     else if (value !== null && value !== old.getAttribute(name)) old.setAttribute(name, value);
   }
   for (const name of /** @type {const} */ (["onclick", "onchange", "oninput"])) old[name] = fresh[name];

@@ -12,8 +12,8 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
  * @type {Record<string, (app: App) => void>}
  */
 const KEYS = {
-  ArrowLeft: (app) => app.walk(-1), ArrowRight: (app) => app.walk(1),
-  Home: (app) => app.walk(-FAR), End: (app) => app.walk(FAR),
+  ArrowLeft: (app) => app.send("step", { count: -1 }), ArrowRight: (app) => app.send("step", { count: 1 }),
+  Home: (app) => app.send("step", { count: -FAR }), End: (app) => app.send("step", { count: FAR }),
   ArrowUp: (app) => app.send("variation", { direction: -1 }), ArrowDown: (app) => app.send("variation", { direction: 1 }),
   " ": (app) => { app.menuOpen = false; app.send("toggle", { what: "study" }); }, a: (app) => app.send("toggle", { what: "analysing" }),
   Escape: (app) => (app.menuOpen ? app.choose("menu") : app.stop()),

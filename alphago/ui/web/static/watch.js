@@ -1,6 +1,6 @@
 // Runs that train: how strong each is and how far, the curves that matter, the latest games; all else folded.
 
-import { h, s } from "./elements.js";
+import { h, renew, s, select } from "./elements.js";
 import { swatch } from "./icons.js";
 import { buttons, fill, runs, say } from "./words.js";
 
@@ -18,24 +18,18 @@ export function watch(element, open) {
 }
 
 class Watch {
+  tag = ""; // of what is shown
+  x = "minutes";
+  /** @type {OverviewView | null} */
+  data = null;
+  fault = "";
+
   /** @param {HTMLElement} element @param {Open} open */
   constructor(element, open) {
+    this.element = element;
     this.open = open;
-    this.tag = "";
-    this.x = "minutes";
-    this.axis = h("select#axis", { onchange: () => { this.x = this.axis.value; this.tag = ""; this.update(); } });
-    this.note = h("p.ag-notice", { role: "alert", hidden: true });
-    this.runs = h("section.w-runs");
-    this.main = h("section.w-main");
-    this.rest = h("div.w-rest");
-    this.folded = h("details", { hidden: true }, h("summary", runs.curves), this.rest);
-    /** @type {Set<number>} */
-    this.unfolded = new Set(); // runs whose figures are shown
     element.classList.add("ag-watch");
-    element.replaceChildren(h("div.w-head", h("div.ag-tabs", { role: "group" },
-      h("button#to-board", { onclick: () => open(-1, 0) }, buttons.play[0]),
-      h("button", { "aria-pressed": "true" }, say.watch)), h("h1", runs.title), h("label", `${runs.axis} `, this.axis)),
-    this.note, this.runs, this.main, this.folded);
+    this.draw();
   }
 
   async update() {
@@ -45,27 +39,26 @@ class Watch {
       if (answer.status === 304) return;
       const data = await answer.json();
       if (data.error) throw new Error(data.error);
-      this.tag = answer.headers.get("ETag") || "";
-      this.note.hidden = true;
-      this.show(data);
+      [this.data, this.tag, this.fault] = [data, answer.headers.get("ETag") || "", ""];
     } catch (error) {
-      this.note.textContent = answer && error instanceof Error ? error.message : say.silent;
-      this.note.hidden = false;
+      this.fault = answer && error instanceof Error ? error.message : say.silent;
     }
+    this.draw();
   }
 
-  /** @param {OverviewView} data */
-  show(data) {
-    if (!this.axis.options.length) {
-      this.axis.replaceChildren(...data.axes.map((name) => h("option", name)));
-      this.axis.value = this.x;
-    }
-    this.runs.replaceChildren(...data.runs.map((run, i) => this.run(run, i)));
-    const figures = data.panels.map(figureOf);
-    this.main.replaceChildren(...figures.slice(0, MAIN));
-    if (!figures.length) this.main.replaceChildren(h("p", runs.empty));
-    this.rest.replaceChildren(...figures.slice(MAIN));
-    this.folded.hidden = figures.length <= MAIN;
+  draw() {
+    const { data, fault } = this;
+    const figures = data ? data.panels.map(figureOf) : [];
+    const axis = select({ "data-name": "axis", onchange: (/** @type {any} */ { target }) => {
+      [this.x, this.tag] = [target.value, ""];
+      this.update();
+    } }, Object.fromEntries((data?.axes || []).map((name) => [name, name])), this.x);
+    renew(this.element, [h("div.w-head", h("div.ag-tabs", { role: "group" }, h("button#to-board", { onclick: () => this.open(-1, 0) }, buttons.play[0]),
+      h("button", { "aria-pressed": "true" }, say.watch)), h("h1", runs.title), h("label", `${runs.axis} `, axis)),
+    h("p.ag-notice", { role: "alert", hidden: !fault }, fault),
+    h("section.w-runs", data?.runs.map((run, i) => this.run(run, i))),
+    h("section.w-main", data && !figures.length ? h("p", runs.empty) : figures.slice(0, MAIN)),
+    h("details", { hidden: figures.length <= MAIN }, h("summary", runs.curves), h("div.w-rest", figures.slice(MAIN)))]);
   }
 
   /** @param {RunView} run @param {number} number */
@@ -74,13 +67,12 @@ class Watch {
     const over = run.over ? 1 : 0;
     const line = swatch(s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
-    const unfold = (/** @type {any} */ { target }) => this.unfolded[target.open ? "add" : "delete"](number);
     return h("article.w-run", h("div", h("h2", line, run.name),
       run.error ? h("p.ag-notice", run.error) : [h("p.w-strength", strength.replaceAll(" %", "\u00a0%") || runs.untested[over]),
         h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p.ag-small", progress)],
       run.diagnosis.length ? h("ul.w-diagnosis", run.diagnosis.map((text) => h("li", text)))
         : run.error ? null : h("p.ag-small", runs.fine[over]),
-      h("details", { open: this.unfolded.has(number), ontoggle: unfold }, h("summary", runs.details),
+      h("details", h("summary", runs.details),
         h("dl", Object.entries(run.facts).flatMap(([name, value]) => [h("dt", name), h("dd", value)])))),
     h("div", h("h3", runs.games), h("ol.w-games", { tabindex: 0, "aria-label": runs.games },
       games.length ? games : h("li", runs.none[over]))));
