@@ -270,15 +270,18 @@ class TestPondering:
 
 
 class TestFiles:
-    def test_a_game_comes_back(self, tmp_path: Path) -> None:
-        gtp = engine(5)
+    @pytest.mark.parametrize("quote", ["", '"', "'"])
+    def test_a_game_comes_back(self, tmp_path: Path, quote: str) -> None:
+        """Names may have spaces, and stand between quotes."""
+        gtp, file = engine(5), tmp_path / "my games" / "game 1.sgf"
+        file.parent.mkdir()
+        path = f"{quote}{file}{quote}"
         ask(gtp, "komi 3.5", "set_free_handicap A1 B2", "play w C3", "play b D4", "play w pass")
-        before = draw(gtp.game.position)
-        path = tmp_path / "game.sgf"
-        text = ask(gtp, "printsgf")[0]
+        before, text = draw(gtp.game.position), ask(gtp, "printsgf")[0]
         assert ask(gtp, f"printsgf {path}", "clear_board", "komi 7.5", f"loadsgf {path}") == [""] * 4
+        assert [name.name for name in file.parent.iterdir()] == [file.name]
         assert (draw(gtp.game.position), gtp.game.position.komi) == (before, 3.5)
-        assert ask(gtp, "printsgf")[0] == text == path.read_text().strip()
+        assert ask(gtp, "printsgf")[0] == text == file.read_text().strip()
         ask(gtp, f"loadsgf {path} 2")
         assert gtp.game.position.moves_text() == "W C3"
         assert ask(gtp, "undo", "undo") == ["", "? cannot undo"]
@@ -312,18 +315,6 @@ class TestFiles:
             path.write_bytes(text)
             assert ask(engine(5), f"printsgf {path}") == [""]
             assert path.read_bytes().startswith(b"(;")
-
-    @pytest.mark.parametrize("quote", ["", '"', "'"])
-    def test_names_with_spaces(self, tmp_path: Path, quote: str) -> None:
-        path = f"{quote}{tmp_path}/my games/game 1.sgf{quote}"
-        (tmp_path / "my games").mkdir()
-        gtp = engine(5)
-        assert ask(gtp, "play b C3", "play w D3", f"printsgf {path}", "clear_board") == [""] * 4
-        assert [file.name for file in (tmp_path / "my games").iterdir()] == ["game 1.sgf"]
-        assert ask(gtp, f"loadsgf {path}") == [""]
-        assert gtp.game.position.moves_text() == "B C3, W D3"
-        assert ask(gtp, f"loadsgf {path} 2") == [""]
-        assert gtp.game.position.moves_text() == "B C3"
 
     @pytest.mark.parametrize(
         ("text", "replies", "said"),
