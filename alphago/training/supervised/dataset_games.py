@@ -25,13 +25,12 @@ class GivenGames(Memory, Protocol):
 
     They are the Memory of a run: the games that it remembers count, and samples are drawn from all training games.
 
-    teacher: the name of the teacher that labelled the positions; "" for results and moves played.
-
     Attributes:
         env: the game.
         lengths: int64 [games], the number of positions of each training game to learn from.
         left_out: the number of games left out, by reason.
         digest: a hash of the games.
+        teacher: the name of the teacher that labelled the positions; "" for results and moves played.
     """
 
     env: GameEnv
