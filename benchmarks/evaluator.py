@@ -57,7 +57,7 @@ class Eager(Evaluator):
 
 
 def evaluators(net: NeuralNet) -> tuple[dict[str, Evaluator], dict[str, float]]:
-    """The network in every form that this machine can compute, and the seconds that it takes to make each again."""
+    """The network in every form that this machine can compute, and the seconds that it takes to make each."""
     made: dict[str, Evaluator] = {EAGER: Eager(net)}
     seconds = {EAGER: 0.0}
     for form, dtype in FORMS:
@@ -71,7 +71,7 @@ def evaluators(net: NeuralNet) -> tuple[dict[str, Evaluator], dict[str, float]]:
             taken = []
             for _ in range(READY):
                 start = time.perf_counter()
-                make(before=evaluator)
+                make()
                 taken.append(time.perf_counter() - start)
             seconds[f"{form}, {dtype}"] = median(taken)
     return made, seconds
