@@ -62,23 +62,29 @@ class MatchWork(RemoteWork):
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
 
+def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
+    """Return a player's network; None for a player without one.  Raise ValueError for a player that cannot travel."""
+    if entrant.player == "random" or isinstance(entrant.player, (PlayoutSettings, AlphaBetaSettings)):
+        return None
+    network = fitting_network(entrant.network, env)
+    if not isinstance(network, NeuralNet):
+        raise ValueError(
+            "with workers, a player must be a network, random, uct:N, rave:N or alphabeta:N, which can travel to them, "
+            f"got {entrant.name or getattr(entrant.player, 'name', type(entrant.player).__name__)}"
+        )
+    return network
+
+
 def plain_player(env: GameEnv, entrant: Entrant) -> tuple[Any, dict[str, np.ndarray]]:
     """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
 
     The data is "random", a list of the class of the player's settings and their values, or the network's game,
     architecture and "check", a digest of what it computes, which `rebuild_player` compares.
     """
-    player = entrant.player
-    if player == "random":
-        return player, {}
-    if isinstance(player, (PlayoutSettings, AlphaBetaSettings)):
-        return [type(player).__name__, *player], {}
-    network = fitting_network(entrant.network, env)
-    if not isinstance(network, NeuralNet):
-        raise ValueError(
-            "with workers, a player must be a network, random, uct:N, rave:N or alphabeta:N, which can travel to them, "
-            f"got {entrant.name or getattr(player, 'name', type(player).__name__)}"
-        )
+    player: Any = entrant.player
+    network = travelling_network(env, entrant)
+    if network is None:
+        return player if player == "random" else [type(player).__name__, *player], {}
     config, weights = net_to_arrays(network)
     evaluator = make_evaluator(network, env, entrant.level)
     check = network_digest(own_view(env, evaluator), evaluator)

@@ -10,6 +10,7 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match import find_adjudicator, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
+from alphago.arena.match_work import travelling_network
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.arena.submission import MOVE_SECONDS, Submission
@@ -116,16 +117,22 @@ class Tournament:
     """
 
     def __init__(
-        self, env: GameEnv, entrants: Sequence[Entrant], settings: TournamentSettings, folder: str | Path | None = None
+        self,
+        env: GameEnv,
+        entrants: Sequence[Entrant],
+        settings: TournamentSettings,
+        folder: str | Path | None = None,
+        pool: JobPool | None = None,
     ) -> None:
         """Open or create the folder.
 
         Args:
             folder: the path; None for `runs/evaluate-HASH`, with a hash of everything that determines the games.
+            pool: the workers that play, as in `evaluate`; None for threads of this process.
 
         Raises:
-            ValueError: if the folder has other contents, if there are fewer than two entrants, or if the adjudicator
-                cannot score the game.
+            ValueError: if the folder has other contents, if there are fewer than two entrants, if the adjudicator
+                cannot score the game, or if the workers cannot play an entrant.
             EngineError: if the adjudicator is not installed.
         """
         if len(entrants) < 2:
@@ -136,6 +143,9 @@ class Tournament:
         self.settings = replace(settings, random_opening=random_plies)
         self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
         self.names = [entrant.name for entrant in entrants]
+        self.pool = pool
+        for entrant in self.entrants if pool is not None else ():
+            travelling_network(self.env, entrant)  # raises for a player that cannot travel, before there is a folder
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         self.folder = ResultFolder(folder, self.env, self.names, self.identity())
 
@@ -172,14 +182,13 @@ class Tournament:
         # One leaf a wave, so that strength does not depend on how many games are played at once.
         return MatchPlan(settings.games, opening_plies, settings.random_opening, settings.seed, leaves=1)
 
-    def play(self, bar: ProgressBar, pool: JobPool | None = None) -> None:
+    def play(self, bar: ProgressBar) -> None:
         """Play the games that are missing.
 
         Ctrl-C stops unfinished games at their next move; a later call plays them again from the start.
 
         Args:
             bar: shows the progress.
-            pool: the workers that play, as in `evaluate`; None for threads of this process.
 
         Raises:
             BlockingIOError: if another process plays in the folder.
@@ -188,12 +197,12 @@ class Tournament:
             done = sum(len(self.games(match)) for match in self.matches)
             bar.start(len(self.matches) * self.settings.games, done)
             for match in self.matches:
-                self._play_match(match, bar, pool)
+                self._play_match(match, bar)
 
-    def _play_match(self, match: Match, bar: ProgressBar, pool: JobPool | None) -> None:
+    def _play_match(self, match: Match, bar: ProgressBar) -> None:
         """Play the missing games of a match, at most until the sequential test decides; save each game as it ends.
 
-        match: the indices of the two players.  bar, pool: as in `play`.
+        match: the indices of the two players.  bar: as in `play`.
         """
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
@@ -203,7 +212,7 @@ class Tournament:
             self.folder.add(match, game)
             bar.game(title, self.result(match))
 
-        batch = BATCH_GAMES if pool is None else plan.games  # workers divide the games into jobs themselves
+        batch = BATCH_GAMES if self.pool is None else plan.games  # workers divide the games into jobs themselves
         step = SPRT_GAMES if self.settings.sprt else batch
         for begin in range(0, plan.games, step):
             played = self.games(match)  # also games of earlier calls
@@ -213,7 +222,7 @@ class Tournament:
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
             if numbers:
-                play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator, pool=pool)
+                play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator, pool=self.pool)
 
     def games(self, match: Match) -> dict[int, MatchGame]:
         """Return the games of a match that were played, by number; match: the indices of the two players."""

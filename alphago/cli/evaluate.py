@@ -57,16 +57,16 @@ def run(options: argparse.Namespace) -> int:
         device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
     )
     anchor, elo = read_anchor(options.anchor, [player.name for player in players])
-    tournament = Tournament(env, players, settings, options.folder)
     bar = ProgressBar()
     stopped = False
-    try:
-        with open_pool(options.workers, env) as pool:
-            tournament.play(bar, pool)
-    except KeyboardInterrupt:
-        stopped = True
-    finally:
-        bar.close()
+    with open_pool(options.workers, env) as pool:  # workers are found, or refused, before there is a folder
+        tournament = Tournament(env, players, settings, options.folder, pool)
+        try:
+            tournament.play(bar)
+        except KeyboardInterrupt:
+            stopped = True
+        finally:
+            bar.close()
     print(standings(tournament, anchor=anchor, anchor_elo=elo))
     print(f"as a page: {write_page(tournament, anchor=anchor, anchor_elo=elo)}")
     if stopped:

@@ -96,11 +96,18 @@ def import_games(
     indexes = find_indexes(places) if given is None else [user_path(path) for path in given]
     converter = Converter(filter, read_indexes(indexes))
     sources = [stamp(path, dataset) for path in places]
-    with DatasetWriter(dataset, split) as writer:
+    # Workers are found, or refused, before there is a folder; with 1 this process converts.
+    with open_pool(None if str(workers) == "1" else workers) as pool, DatasetWriter(dataset, split) as writer:
         jobs_done = writer.begin(sources, {"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(kept=0, total=writer.games)
-        batches = convert_jobs(converter, islice(jobs(places), jobs_done, None), workers)
+        groups = islice(jobs(places), jobs_done, None)
+        batches: Iterator[Batch]
+        if pool is None:
+            batches = map(converter.convert, groups)
+        else:
+            data = pack(asdict(converter.filter), {"index": converter.index})
+            batches = pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
         for job, batch in enumerate(batches, jobs_done + 1):
             writer.add(batch, jobs=job)
             if on_progress is not None:
@@ -141,20 +148,6 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[Piece]]:
             waiting, size = [], 0
     if waiting:
         yield waiting
-
-
-def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
-    """Yield the games of each job, in the jobs' order.
-
-    Args:
-        workers: as `import_games` takes it.
-    """
-    with open_pool(None if str(workers) == "1" else workers) as pool:
-        if pool is None:  # there are no others: this process converts
-            yield from map(converter.convert, groups)
-        else:
-            data = pack(asdict(converter.filter), {"index": converter.index})
-            yield from pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
 
 
 class ConvertingWork(RemoteWork):

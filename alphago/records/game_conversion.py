@@ -31,6 +31,9 @@ CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETI
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 LONGEST_GAME = 0xFFFF  # largest number of plies, and of set-up stones, of a row
 TRIED = (Rules(), *LENIENT)  # rules of plays that name none
+POINTS = {f"{chr(97 + action % 19)}{chr(97 + action // 19)}": action for action in range(361)} | {"tt": 361}
+# The plays on 19x19 in the form that texts with a game on each line have, as colour and action.
+PLAYS = {f";{c}[{point}]".encode(): (sign, POINTS[point]) for c, sign in (("B", 1), ("W", -1)) for point in POINTS}
 SCORED_WITHIN = 1.0  # largest difference in points at which the area on the last board agrees with the result
 
 
@@ -189,7 +192,7 @@ class Converter:
         if plays is None:
             games = salvage_sgf(text if text.startswith(b"(") else b"(" + text + b")", name=where)
         else:
-            games = iter([game_of_plays(*plays, where)])
+            games = iter([game_of_plays(plays, where)])
         for game in games:
             missing = {name: value for name, value in known.items() if getattr(game, name) in (None, "")}
             self.add_game(into, replace(game, **missing))
@@ -244,37 +247,25 @@ def known_fields(entry: np.void | None) -> dict[str, Any]:
     return {"result": winner + margin, "komi": None if entry["komi2"] == NO_KOMI else float(entry["komi2"] / 2)}
 
 
-def parse_plays(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return colours (1, -1) and actions, int32 [n], of a text of plays on 19x19 that have six bytes each, ;B[pd].
+def parse_plays(text: bytes) -> list[tuple[int, int]] | None:
+    """Return pairs of a colour (1, -1) and an action of a text of plays on 19x19 that have six bytes each, ;B[pd].
 
     Returns:
         None if the text has any other form, or a point off the board.
     """
-    if not text or len(text) % 6:
-        return None
-    begins, colours, opens, columns, rows, closes = np.frombuffer(text, np.uint8).reshape(-1, 6).T
-    is_plain = (begins == ord(";")).all() and (opens == ord("[")).all() and (closes == ord("]")).all()
-    if not is_plain or not ((colours == ord("B")) | (colours == ord("W"))).all():
-        return None
-    column, row = columns.astype(np.int32) - ord("a"), rows.astype(np.int32) - ord("a")
-    is_pass = (column == 19) & (row == 19)  # SGF's tt
-    on_board = (column >= 0) & (column < 19) & (row >= 0) & (row < 19)
-    if not (is_pass | on_board).all():
-        return None
-    actions = np.where(is_pass, 361, row * 19 + column)
-    return np.where(colours == ord("B"), 1, -1).astype(np.int32), actions.astype(np.int32)
+    plays = [PLAYS.get(text[at : at + 6]) for at in range(0, len(text), 6)]
+    return None if None in plays else plays or None  # type: ignore[return-value]
 
 
-def game_of_plays(colours: np.ndarray, actions: np.ndarray, where: str) -> SgfGame:
+def game_of_plays(plays: list[tuple[int, int]], where: str) -> SgfGame:
     """Return the game of plays on 19x19 up to the first illegal one, read as the plays of an SGF file without rules.
 
     Args:
-        colours, actions: from `parse_plays`.
+        plays: from `parse_plays`.
         where: names the game in messages.
     """
-    stretch = Stretch(
-        np.zeros(361, np.int8), int(colours[0]), colours.tolist(), actions.tolist(), [*range(len(actions))]
-    )
+    colours, actions = map(list, zip(*plays, strict=True))
+    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(plays))])
     played = PlayedStretch(stretch, [partial(make_board, 19, rules) for rules in TRIED], None)
     return SgfGame(
         19,

@@ -21,6 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, env in games.items():
         NeuralNet(env, tower_height=0, channels=4).save(path / name)
     write(path / "exam", row())
+    (path / "ada.py").touch()
     rows = {"run": '{"seconds": 30.0, "policy_loss": 3.9}\n', "still": '{"seconds": 1.0}\n', "empty": ""}
     for name, text in (rows | {"swept/usual/0": rows["run"]}).items():
         (path / name).mkdir(parents=True)
@@ -60,6 +61,9 @@ exam --make x --engine y --games z -- net -> --make must come with --engine and 
 exam 9x9 --readouts few -> argument --readouts: must be integers such as 0,64, got 'few'
 label nothing --to d -> there must be one teacher, --engine or --network, got none
 label nothing --to d --engine x --network y -> there must be one teacher, --engine or --network, got both
+sgf exam --to d --workers 0 -> --workers must be an integer from 1 to 10000, got 0
+evaluate random uct:5 --folder d --workers 0 -> --workers must be an integer from 1 to 10000, got 0
+evaluate random ada.py --folder d --board-size 3 --workers 1 -> with workers, a player must be a network
 sgf exam --to d --validation 2 -> --validation and --test must be shares
 export four --out four.pt -> --format must be onnx, w32 or w16, or the end of the file's name
 export four --game reversi -> four must hold a network for reversi, got one for ConnectFourEnv
