@@ -226,10 +226,6 @@ class StonesPosition(Position):
         """The side to move, or the result of the game, as text."""
         return f"game over, {result_text(self.score())}" if self.is_over else super().state_text
 
-    @property
-    def caption(self) -> str:
-        return f"move {self.move_number}: {self.state_text}"
-
     def drawing(self, look: Look = PLAIN) -> Drawing:
         view = self.env.board_view
         if view.surface == "text":  # its stones are drawn, though its actions have no places

@@ -106,8 +106,7 @@ class GoBatch(PackedBatch):
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.ownership_batch(self.rows, slots, out)
-        return out
+        return self._answer(loops.ownership_batch, slots, out)
 
     def pass_alive(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the pass-alive points, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others.

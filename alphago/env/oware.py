@@ -231,8 +231,7 @@ class OwareBatch(RowBatch):
         return super().planes(slots, out)
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        kernels.outcome_batch(self.rows, slots, out)
-        return out
+        return self._answer(kernels.outcome_batch, slots, out)
 
 
 class OwarePosition(Position):
@@ -273,10 +272,6 @@ class OwarePosition(Position):
     @property
     def state_text(self) -> str:
         return f"game over, {result_text(self.score())}" if self.is_over else super().state_text
-
-    @property
-    def caption(self) -> str:
-        return f"move {self.move_number}: {self.state_text}"
 
     def __str__(self) -> str:
         """Return the board as Black sees it: White's houses from right to left above Black's, stores beside them."""

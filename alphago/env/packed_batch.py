@@ -1,7 +1,7 @@
 """Batches whose positions are packed rows of integers and whose methods are kernels: `PackedBatch`, `RowBatch`."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -46,25 +46,25 @@ class PackedBatch(GameBatch):
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
         self.rules.replay_batch(self.rows, roots, paths, lengths, targets)
 
-    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        self.rules.legal_mask_batch(self.rows, slots, out)
+    def _answer(self, kernel: Callable[..., None], slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Return `out` with what a kernel writes for the slots."""
+        kernel(self.rows, slots, out)
         return out
+
+    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        return self._answer(self.rules.legal_mask_batch, slots, out)
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        self.common.is_over_batch(self.rows, slots, out)
-        return out
+        return self._answer(self.common.is_over_batch, slots, out)
 
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        self.common.to_play_batch(self.rows, slots, out)
-        return out
+        return self._answer(self.common.to_play_batch, slots, out)
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        self.common.hash_batch(self.rows, slots, out)
-        return out
+        return self._answer(self.common.hash_batch, slots, out)
 
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        self.common.score_batch(self.rows, slots, out)
-        return out
+        return self._answer(self.common.score_batch, slots, out)
 
 
 class RowBatch(PackedBatch):
@@ -104,11 +104,8 @@ class RowBatch(PackedBatch):
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        row_kernels.outcome_batch(self.rows, slots, out)
-        return out
+        return self._answer(row_kernels.outcome_batch, slots, out)
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        if not self.env.has_ownership:
-            return super().ownership(slots, out)
-        row_kernels.ownership_batch(self.rows, slots, out)
-        return out
+        has_owners = self.env.has_ownership
+        return self._answer(row_kernels.ownership_batch, slots, out) if has_owners else super().ownership(slots, out)

@@ -271,7 +271,7 @@ class Position:
     @property
     def caption(self) -> str:
         """A line of text about the position: the number of moves, and the side to move or the result."""
-        return f"after {len(self.moves)} moves: {self.state_text}"
+        return f"move {self.move_number}: {self.state_text}"
 
     @property
     def state_text(self) -> str:

@@ -14,7 +14,7 @@ from alphago.env.kernels.go_row import TO_PLAY, point_of
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
 from tests.diagrams import position
-from tests.naive.go import NaiveGo, NaiveGoEnv
+from tests.naive.go import NaiveGo, naive_go
 from tests.naive.playouts import NaivePlayoutSearch
 
 ONE = np.zeros(1, np.int64)
@@ -61,7 +61,7 @@ class TestTwin:
         ],
     )
     def test_agrees(self, settings: PlayoutSettings, size: int, rules: dict[str, Any], plies: tuple[int, ...]) -> None:
-        env, plain = GoEnv(size, **rules), NaiveGoEnv(size, **rules)
+        env, plain = GoEnv(size, **rules), naive_go(size, **rules)
         random = np.random.default_rng(size)
         checked = 0
         while checked < len(plies):

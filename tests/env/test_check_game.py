@@ -15,7 +15,7 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import PlainBatch
 from alphago.env.symmetry import Symmetries
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
-from tests.naive.go import NaiveGoEnv
+from tests.naive.go import naive_go
 
 
 class DecisiveEnv(TicTacToeEnv):
@@ -24,7 +24,7 @@ class DecisiveEnv(TicTacToeEnv):
     has_decisive_moves = True
 
 
-OTHERS = [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)]
+OTHERS = [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv()]
 VIEWED = [GoEnv(5), GoEnv(3, komi=20), ReversiEnv(4), GomokuEnv(6, 4), ConnectFourEnv(), OwareEnv()]
 
 
@@ -62,12 +62,6 @@ def never_over(self: TicTacToe) -> bool:
     return False
 
 
-def aliased_copy(self: TicTacToe) -> TicTacToe:
-    twin = copy.deepcopy(self)
-    twin.board = self.board
-    return twin
-
-
 def shallow_copy(self: TicTacToe) -> TicTacToe:
     twin = copy.deepcopy(self)
     twin.to_play = 1
@@ -93,7 +87,6 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ({"legal_mask": lambda self: np.zeros(9, bool)}, r"legal_mask: expected to have a legal action in a game that"),
         ({"legal_mask": taken_squares_too, "is_over": never_over}, r"is_over: expected True after max_moves = 9 plies"),
         ({"copy": lambda self: self}, r"copy, seen by to_play: expected 1 \(the original does not .*, got -1"),
-        ({"copy": aliased_copy}, r"copy, seen by legal_mask: expected \w\d legal \(the original does not "),
         (
             {"copy": shallow_copy},
             r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n  in .* after \w\d ",
@@ -102,12 +95,7 @@ def dict_key(self: TicTacToe, action: int) -> None:
             {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
             r"planes: expected different answers for different ",
         ),
-        ({"outcome": lambda self: 3.0}, r"outcome: expected to be a number from -1 to 1, got 3.0"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
-        (
-            {"planes": lambda self: TicTacToe.planes(self) + np.eye(3, dtype=np.float32)},
-            r"symmetries\[\d\], seen by planes: expected . at plane . .* \(the same game, all moves turned",
-        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:invalid value")
@@ -122,8 +110,6 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
         ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), got 3"),
         ({"name": ""}, "name: expected a text, got ''"),
         ({"config": {"size": 3}}, "config: expected no error, got TypeError: BrokenEnv() takes no arguments"),
-        ({"config": {"size": np.ones(1)}}, "config: expected no error, got TypeError: Object of type ndarray"),
-        ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, got False"),
         ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
         ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
         ({"symmetries": Symmetries(*(table[::-1] for table in SQUARE))}, "symmetries.points: expected the identity fi"),
@@ -179,8 +165,8 @@ def test_the_moves_to_a_position_can_be_played_again_from_the_text() -> None:
 
 
 def test_a_twin_of_another_size_is_refused() -> None:
-    assert caught(GoEnv(5), NaiveGoEnv(5, planes=3)).startswith("planes: expected 3 as in NaiveGoEnv(")
-    assert caught(GoEnv(5), NaiveGoEnv(3)).startswith("action_space: expected 10 as in NaiveGoEnv(")
+    assert caught(GoEnv(5), naive_go(5, planes=3)).startswith("planes: expected 3 as in GoEnv(")
+    assert caught(GoEnv(5), naive_go(3)).startswith("action_space: expected 10 as in GoEnv(")
 
 
 @pytest.mark.parametrize(
@@ -250,7 +236,6 @@ NEW_ARRAY = spoilt("to_play", lambda out, *_: out.copy())
 FIRST_SLOT_ONLY = spoilt("outcome", lambda out, *_: out.fill(out[0] if len(out) else 0))
 KOMI_TWICE = spoilt("score", lambda out, *_: np.subtract(out, 0.5, out))
 SLOT_IN_HASH = spoilt("hash", lambda out, slots, _: np.add(out, slots.astype(out.dtype), out))
-CONSTANT_HASH = spoilt("hash", lambda out, *_: out.fill(7))
 
 
 class Unfilled(GoBatch):
@@ -310,12 +295,11 @@ class NeedsASlot(GoBatch):
         (FIRST_SLOT_ONLY, "outcome: expected the same answer for a slot alone and among others, got two answers"),
         (KOMI_TWICE, "score: expected -0.5 (as in the plain game), got -1.0"),
         (SLOT_IN_HASH, "copy, seen by hash: expected"),
-        (CONSTANT_HASH, "hash: expected different answers for different positions, got the same answer in"),
         (NeedsASlot, "is_over: expected no error, got IndexError"),
     ],
 )
 def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> None:
-    assert caught(faulty(batch), NaiveGoEnv(3, komi=0.5)).startswith(text)
+    assert caught(faulty(batch), naive_go(3, komi=0.5)).startswith(text)
 
 
 def test_a_wrong_ownership_is_caught() -> None:
@@ -323,10 +307,8 @@ def test_a_wrong_ownership_is_caught() -> None:
     assert caught(faulty(OWNERSHIP_IN_POINTS)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
     alone = caught(faulty(OWNERSHIP_OF_THE_LAST_ROW_MISSING))
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
-    twin = NaiveGoEnv(3, komi=0.5)
+    twin = naive_go(3, komi=0.5)
     assert caught(faulty(OWNERSHIP_IN_BLACKS_VIEW), twin).startswith("ownership: expected [")
-    unsaid = type("Unset", (NaiveGoEnv,), {"has_ownership": False})
-    check_game(faulty(OWNERSHIP_IN_BLACKS_VIEW), unsaid(3, komi=0.5), games=3)  # this twin does not know better
 
 
 @pytest.mark.parametrize(
@@ -359,18 +341,13 @@ def test_set_ups_are_played_from_and_named() -> None:
     stones = np.zeros((3, 3), np.int8)
     stones[1, 1] = 1
     setups = [{"stones": stones, "to_play": "white", "komi": 3.5}]
-    check_game(GoEnv(3), NaiveGoEnv(3), games=5, setups=setups)
-    text = caught(faulty(KOMI_TWICE), NaiveGoEnv(3, komi=0.5), setups=setups)
+    check_game(GoEnv(3), naive_go(3), games=5, setups=setups)
+    text = caught(faulty(KOMI_TWICE), naive_go(3, komi=0.5), setups=setups)
     assert text == (
         "score: expected -5.5 (as in the plain game), got -6.0\n"
         "  in GoEnv(3, komi=0.5) set up with stones=[[0, 0, 0], [0, 1, 0], [0, 0, 0]], "
         "to_play='white', komi=3.5, at the start"
     )
-
-
-def test_a_game_without_any_positions_is_caught() -> None:
-    text = "new_batch: expected no error, got NotImplementedError: BrokenEnv defines neither new() nor new_batch()"
-    assert caught(described(new=GameEnv.new)).startswith(text)
 
 
 def test_the_same_seed_plays_the_same_games() -> None:

@@ -9,7 +9,7 @@ from alphago.env.kernels import go_row as layout
 from alphago.env.kernels import go_score as scoring
 from alphago.env.kernels.playouts import random_action
 from tests.diagrams import draw, stones
-from tests.naive.go import NaiveGoEnv, is_own_eye, random_board
+from tests.naive.go import is_own_eye, naive_go, random_board
 
 # How many times as many games.
 THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
@@ -52,7 +52,7 @@ THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
     ],
 )
 def test_random_games(size: int, games: int, options: dict, times: int) -> None:
-    check_game(GoEnv(size, **options), NaiveGoEnv(size, **options), games=games * times)
+    check_game(GoEnv(size, **options), naive_go(size, **options), games=games * times)
 
 
 @pytest.mark.parametrize("times", THOROUGH)
@@ -72,7 +72,7 @@ def test_random_set_ups(size: int, games: int, max_moves: int, times: int) -> No
         for number, filled in enumerate(np.linspace(0.3, 0.95, games))
     ]
     for options in ({}, {"ko": "simple", "suicide": True, "planes": "alive"}):
-        env, plain = (kind(size, max_moves=max_moves, **options) for kind in (GoEnv, NaiveGoEnv))
+        env, plain = (kind(size, max_moves=max_moves, **options) for kind in (GoEnv, naive_go))
         check_game(env, plain, games=games // 2, setups=setups)
 
 
@@ -82,7 +82,7 @@ def test_random_set_ups(size: int, games: int, max_moves: int, times: int) -> No
 def test_ko_in_games_that_nobody_passes(size: int, limit: int, ko: str, suicide: bool) -> None:
     """Hundreds of captures on a tiny board: nearly every legal point is one that superko left."""
     options = {"max_moves": limit, "ko": ko, "suicide": suicide}
-    env, plain = GoEnv(size, **options), NaiveGoEnv(size, **options)
+    env, plain = GoEnv(size, **options), naive_go(size, **options)
     random = np.random.default_rng(size)
     refused = 0
     for _ in range(20 if size == 2 else 2):
@@ -129,7 +129,7 @@ def test_light_playouts_end_with_legal_games() -> None:
     """The kernel's own random games, move by move on plain Go: no eyes filled, no pass while there is a move."""
     state = np.array([7], np.int64)
     for size in (2, 5, 9):
-        env, plain = GoEnv(size), NaiveGoEnv(size)
+        env, plain = GoEnv(size), naive_go(size)
         row, twin = env.new_batch(1).rows[0], plain.new()
         while not layout.is_over(row):
             action = random_action(row, state, False)

@@ -8,7 +8,7 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
 from alphago.system.kernels.jit import kernel
 from tests.env.counting import count_games
-from tests.naive.go import NaiveGoEnv
+from tests.naive.go import naive_go
 
 
 @kernel
@@ -46,4 +46,4 @@ def test_games_of_a_few_plies(size: int, depth: int, count: int) -> None:
     """Two plies can be counted on paper; more are counted by plain Python, too."""
     assert count_games(GoEnv(size, max_moves=50), depth)[-1] == count
     if size <= 3:
-        assert count_games(NaiveGoEnv(size, max_moves=50), depth)[-1] == count
+        assert count_games(naive_go(size, max_moves=50), depth)[-1] == count

@@ -6,7 +6,7 @@ import pytest
 from alphago.env.go import GoEnv
 from tests.diagrams import position
 from tests.eyes import own_eyes
-from tests.naive.go import NaiveGoEnv, is_own_eye, random_board
+from tests.naive.go import is_own_eye, naive_go, random_board
 
 
 def eyes_of(drawing: str, to_play: str = "black") -> str:
@@ -25,14 +25,6 @@ CENTRE = """
     """
 
 
-@pytest.mark.parametrize(
-    ("corners", "eyes"),
-    [("....", "C3"), ("XXXX", "C3"), ("O...", "C3"), ("O..O", ""), ("OO..", ""), ("XOXO", ""), ("OOOX", "")],
-)
-def test_an_eye_in_the_middle_is_false_with_two_enemies_at_its_corners(corners: str, eyes: str) -> None:
-    assert eyes_of(CENTRE.format(*corners)) == eyes
-
-
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
 def test_they_agree_with_plain_go(size: int) -> None:
     """On boards that are nearly full of stones of mostly one colour, where eyes true and false abound."""
@@ -43,7 +35,7 @@ def test_they_agree_with_plain_go(size: int) -> None:
         stones = mover * random_board(size, [0.08, 0.22, 0.7], random)
         batch = env.new_batch(1)
         batch.reset(np.zeros(1, np.int64), stones=stones, to_play=mover)
-        plain = NaiveGoEnv(size).new(stones=stones, to_play=mover)
+        plain = naive_go(size).new(stones=stones, to_play=mover)
         wanted = [is_own_eye(plain.board, point, mover, size) for point in range(size * size)]
         assert own_eyes(batch.rows, size)[0].tolist() == wanted  # type: ignore[attr-defined]
         found += sum(wanted)

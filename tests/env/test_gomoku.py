@@ -5,7 +5,8 @@ import pytest
 from alphago import GameEnv, GomokuEnv, IllegalMove, check_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.env.counting import count_games, solve
-from tests.naive.gomoku import NaiveGomokuEnv
+from tests.naive.gomoku import NaiveGomoku
+from tests.naive.plain import with_states
 
 
 def play(env: GomokuEnv, moves: str):
@@ -17,13 +18,13 @@ def play(env: GomokuEnv, moves: str):
     [((2, 2, 3), 4), ((4, 1, 3), 2), ((3, 3, 17), 4), ((5, 4, 5), 4), ((6, 3, 3), 2), ((9, 5, 17), 1)],
 )
 def test_agrees_with_its_twin(options: tuple[int, int, int], games: int) -> None:
-    check_game(GomokuEnv(*options), NaiveGomokuEnv(*options), games=games)
+    check_game(GomokuEnv(*options), with_states(GomokuEnv(*options), NaiveGomoku), games=games)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [15, 19, 25])
 def test_agrees_with_its_twin_on_large_boards(size: int) -> None:
-    check_game(GomokuEnv(size), NaiveGomokuEnv(size), games=1)
+    check_game(GomokuEnv(size), with_states(GomokuEnv(size), NaiveGomoku), games=1)
 
 
 @pytest.mark.parametrize(

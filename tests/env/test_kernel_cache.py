@@ -27,12 +27,12 @@ from alphago.env.kernels import go, go_score, playouts
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.kernels import jit
-from tests.naive.go import NaiveGoEnv
+from tests.naive.go import naive_go
 
 assert numba.config.DISABLE_JIT
 for planes in (None, 17):
     env = GoEnv(5, max_moves=15, planes=planes)
-    check_game(env, NaiveGoEnv(5, max_moves=15, planes=planes), games=2)
+    check_game(env, naive_go(5, max_moves=15, planes=planes), games=2)
 row = GoEnv(5).position(black="C3").batch.rows[0]
 print(go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
 player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)

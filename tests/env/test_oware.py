@@ -1,5 +1,8 @@
 """Oware Abapa: each rule in a position, and the naive twin."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -8,7 +11,8 @@ from alphago.env.oware import OwarePosition
 from alphago.nn.base import DenseBase
 from alphago.records.record import RecordBuilder
 from tests.env.counting import count_games
-from tests.naive.oware import NaiveOwareEnv
+from tests.naive.oware import NaiveOware
+from tests.naive.plain import with_states
 
 
 def position(black: str, white: str, *, margin: int = 0, to_play: int = 1, max_moves: int = 200) -> OwarePosition:
@@ -26,32 +30,34 @@ def sides(position: OwarePosition) -> tuple[str, str]:
     return " ".join(houses[:6]), " ".join(houses[6:])
 
 
-def test_agrees_with_its_twin() -> None:
-    check_game(OwareEnv(), NaiveOwareEnv(), games=2)
-    check_game(OwareEnv(7), NaiveOwareEnv(7), games=2)
+def check(env: OwareEnv, games: int, setups: Sequence[dict[str, Any]] = ({},)) -> None:
+    check_game(env, with_states(env, NaiveOware), games=games, setups=setups)
 
 
-CGZERO = {"repetition": False, "remainder": "nobody", "graded": True}
+@pytest.mark.parametrize("max_moves", [200, 7])
+def test_agrees_with_its_twin(max_moves: int) -> None:
+    check(OwareEnv(max_moves), 2)
+
+
 OPTIONS = [
-    ({"rules": "cgzero"}, {"max_moves": 199, **CGZERO}),
-    ({"max_moves": 30, "rules": "cgzero", "planes": "one-hot"}, {"max_moves": 30, "planes": "one-hot", **CGZERO}),
-    ({"max_moves": 50, "repetition": False}, {"max_moves": 50, "repetition": False}),
-    ({"max_moves": 20, "remainder": "nobody"}, {"max_moves": 20, "remainder": "nobody"}),
-    ({"graded": True}, {"graded": True}),
+    pytest.param({"rules": "cgzero"}, marks=pytest.mark.slow),
+    {"max_moves": 30, "rules": "cgzero", "planes": "one-hot"},
+    {"max_moves": 50, "repetition": False},
+    {"max_moves": 20, "remainder": "nobody"},
+    {"graded": True},
 ]
 
 
-@pytest.mark.parametrize(("options", "plain"), [pytest.param(*OPTIONS[0], marks=pytest.mark.slow), *OPTIONS[1:]])
-def test_agrees_with_its_twin_by_other_rules(options: dict, plain: dict) -> None:
+@pytest.mark.parametrize("options", OPTIONS)
+def test_agrees_with_its_twin_by_other_rules(options: dict) -> None:
     """From the start, and from few seeds, where sides are starved, positions come again and games are drawn."""
-    env, twin = OwareEnv(**options), NaiveOwareEnv(**plain)
-    check_game(env, twin, games=1)
-    check_game(env, twin, games=4, setups=few_seeds(4))
+    check(OwareEnv(**options), 1)
+    check(OwareEnv(**options), 4, few_seeds(4))
 
 
 def test_agrees_with_its_twin_near_the_end() -> None:
     """Few seeds: positions come again, sides are starved and have to be fed."""
-    check_game(OwareEnv(60), NaiveOwareEnv(60), games=12, setups=few_seeds(12))
+    check(OwareEnv(60), 12, few_seeds(12))
 
 
 def few_seeds(count: int) -> list[dict]:

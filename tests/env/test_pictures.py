@@ -121,7 +121,7 @@ def test_captions_say_who_is_to_move_and_who_won() -> None:
     assert ended.caption == "move 3: game over, B+24.5; komi 0.5"
     assert play(GoEnv(5).position(), "B C3, W pass").caption == "move 2: Black to play, after a pass; komi 7.5"
     assert title(ended.svg()) == "Go 5x5, move 3: game over, B+24.5; komi 0.5"
-    assert NimEnv().position().caption == "after 0 moves: Black to play"
+    assert NimEnv().position().caption == "move 0: Black to play"
     assert texts(GoEnv(5).position().svg(caption="a < b"))[-1] == "a < b"
 
 
@@ -144,7 +144,7 @@ def test_oware_marks_the_house_that_was_emptied(moves: str, emptied: int) -> Non
 def test_a_plain_game_is_drawn_as_its_planes() -> None:
     now = NimEnv().position().play(1).play(0)
     told = texts(now.svg())
-    assert (told[0], told[-1]) == ("plane 0", "after 2 moves: Black to play")
+    assert (told[0], told[-1]) == ("plane 0", "move 2: Black to play")
     assert len(shapes(now.svg(), "rect", fill=BLACK)) == 4  # the matches that are left
 
 

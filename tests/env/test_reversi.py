@@ -5,7 +5,8 @@ import pytest
 from alphago import IllegalMove, Position, ReversiEnv, check_game
 from alphago.arena.alphabeta import best_move
 from tests.env.counting import count_games, solve
-from tests.naive.reversi import NaiveReversiEnv
+from tests.naive.plain import with_states
+from tests.naive.reversi import NaiveReversi
 
 # Best play of both sides on 6x6, from Joel Feinstein's page "Perfect play in 6x6 Othello from two alternative starting
 # positions" (maths.nottingham.ac.uk/plp/pmzjff/Othello/6x6sol.html), which names the points as on the middle of 8x8.
@@ -27,7 +28,7 @@ def play(moves: str, size: int = 8):
     ("size", "games"), [(4, 3), (6, 1), *(pytest.param(size, 1, marks=pytest.mark.slow) for size in (8, 10, 12))]
 )
 def test_agrees_with_its_twin(size: int, games: int) -> None:
-    check_game(ReversiEnv(size), NaiveReversiEnv(size), games=games)
+    check_game(ReversiEnv(size), with_states(ReversiEnv(size), NaiveReversi), games=games)
 
 
 def test_numbers_of_games() -> None:

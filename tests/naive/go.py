@@ -5,12 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env import symmetry
-from alphago.env.game import GameEnv
-from alphago.env.symmetry import Symmetries
+from alphago.env.go import GoEnv
+from tests.naive.plain import with_states
 
 BLACK, WHITE, EMPTY = 1, -1, 0
-LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 # The planes of `NaiveGo.rule_planes` that each named set has; those of "katago" are its own.
 SETS = {"rules": [*range(16)], "turns": [*range(17), 19], "alive": [*range(20)], "katago": [*range(30)]}
 
@@ -126,7 +124,7 @@ def pass_alive(board: Board, colour: int, size: int, suicide: bool = False) -> s
 class NaiveGo:
     """One Go position; `boards` holds every board since the start, one per ply."""
 
-    def __init__(self, env: "NaiveGoEnv", stones: Any = None, to_play: Any = BLACK, komi: float | None = None) -> None:
+    def __init__(self, env: GoEnv, stones: Any = None, to_play: Any = BLACK, komi: float | None = None) -> None:
         self.env = env
         board = [EMPTY] * env.N**2 if stones is None else np.asarray(stones).ravel().tolist()
         self.boards: list[Board] = [tuple(board)]
@@ -250,55 +248,9 @@ class NaiveGo:
         return twin
 
 
-class NaiveGoEnv(GameEnv):
-    """The description of `NaiveGo`, with GoEnv's arguments."""
-
-    name = "go"
-    has_ownership = True
-
-    def __init__(
-        self,
-        board_size: int,
-        *,
-        komi: float | None = None,
-        planes: int | str | None = None,
-        max_moves: int | None = None,
-        first_pass: int = 0,
-        ko: str = "positional",
-        suicide: bool = False,
-        turns: int | None = None,
-    ) -> None:
-        self.first_pass, self.ko, self.suicide, self.turns = first_pass, ko, suicide, turns
-        self.N = board_size
-        self.plane_set = "rules" if planes is None else planes
-        self.planes = len(SETS[self.plane_set]) if isinstance(self.plane_set, str) else self.plane_set
-        self.history = self.planes // 2
-        self.plane_shape = (board_size, board_size)
-        self.action_space = board_size**2 + 1
-        self.pass_action = board_size**2
-        self.max_moves = 7 * board_size**2 // 5 if max_moves is None else max_moves
-        if turns is not None:
-            self.max_moves = 2 * turns
-        self.komi = (9.0 if board_size == 7 else 7.5) if komi is None else komi
-
-    @property
-    def config(self) -> dict[str, Any]:
-        return {"board_size": self.N, "komi": self.komi, "planes": self.plane_set, "max_moves": self.max_moves}
-
-    @property
-    def symmetries(self) -> Symmetries:
-        return symmetry.square(self.N, extra_actions=1)
-
-    def new(self, **setup: Any) -> NaiveGo:
-        return NaiveGo(self, **setup)
-
-    def to_text(self, action: int) -> str:
-        if action == self.pass_action:
-            return "pass"
-        return f"{LETTERS[action % self.N]}{self.N - action // self.N}"
-
-    def from_text(self, text: str) -> int:
-        return [self.to_text(action).upper() for action in range(self.action_space)].index(text.upper())
+def naive_go(size: int, **options: Any) -> Any:
+    """Return Go by `NaiveGo`; options: GoEnv's."""
+    return with_states(GoEnv(size, **options), NaiveGo)
 
 
 def random_board(size: int, shares: list[float], random: np.random.Generator) -> np.ndarray:

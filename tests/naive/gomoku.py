@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from alphago.env import symmetry
-from alphago.env.game import GameEnv
+from alphago import GomokuEnv
 
 
 class NaiveGomoku:
-    def __init__(self, size: int, connect: int, planes: int) -> None:
-        self.size, self.connect, self.plane_count = size, connect, planes
-        self.boards = [np.zeros((size, size), np.int8)]  # oldest first: 1 Black, -1 White
+    def __init__(self, env: GomokuEnv) -> None:
+        self.env, self.size, self.connect = env, env.N, env.connect_row
+        self.boards = [np.zeros((env.N, env.N), np.int8)]  # oldest first: 1 Black, -1 White
         self.to_play = 1
         self.winner = 0  # 1 or -1
 
@@ -42,31 +41,14 @@ class NaiveGomoku:
         return self.outcome()
 
     def planes(self) -> np.ndarray:
-        planes = np.zeros((self.plane_count, self.size, self.size), np.float32)
-        for age, board in enumerate(self.boards[::-1][: self.plane_count // 2]):
+        planes = np.zeros((self.env.planes, self.size, self.size), np.float32)
+        for age, board in enumerate(self.boards[::-1][: self.env.planes // 2]):
             planes[2 * age] = board == self.to_play
             planes[2 * age + 1] = board == -self.to_play
         planes[-1] = self.to_play == 1
         return planes
 
     def copy(self) -> "NaiveGomoku":
-        twin = NaiveGomoku(self.size, self.connect, self.plane_count)
+        twin = NaiveGomoku(self.env)
         twin.boards, twin.to_play, twin.winner = list(self.boards), self.to_play, self.winner
         return twin
-
-
-class NaiveGomokuEnv(GameEnv):
-    name = "gomoku"
-
-    def __init__(self, board_size: int = 15, connect_row: int = 5, planes: int = 17) -> None:
-        self.N, self.connect_row, self.planes = board_size, connect_row, planes
-        self.plane_shape = (board_size, board_size)
-        self.action_space = self.max_moves = board_size**2
-        self.symmetries = symmetry.square(board_size)
-
-    @property
-    def config(self) -> dict:
-        return {"board_size": self.N, "connect_row": self.connect_row, "planes": self.planes}
-
-    def new(self) -> NaiveGomoku:
-        return NaiveGomoku(self.N, self.connect_row, self.planes)

@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from alphago.env.game import GameEnv
+from alphago import OwareEnv
 
 EXACT = 12  # numbers of seeds that have a plane of their own
 
 
 class NaiveOware:
-    def __init__(
-        self, env: "NaiveOwareEnv", houses: list[int] | None = None, margin: int = 0, to_play: int = 1
-    ) -> None:
+    def __init__(self, env: OwareEnv, houses: list[int] | None = None, margin: int = 0, to_play: int = 1) -> None:
         houses = houses or [4] * 12
         captured = 48 - sum(houses)
         self.env, self.limit = env, env.max_moves
@@ -113,29 +111,3 @@ class NaiveOware:
         twin.stores, twin.seen = dict(self.stores), list(self.seen)
         twin.to_play, twin.ply, twin.over = self.to_play, self.ply, self.over
         return twin
-
-
-class NaiveOwareEnv(GameEnv):
-    name = "oware"
-    N = action_space = 6
-
-    def __init__(
-        self,
-        max_moves: int = 200,
-        repetition: bool = True,
-        remainder: str = "own",
-        graded: bool = False,
-        planes: str = "board",
-    ) -> None:
-        self.max_moves, self.repetition, self.remainder, self.graded = max_moves, repetition, remainder, graded
-        self.plane_set = planes
-        self.planes, self.plane_shape = (EXACT + 4, (2, 6)) if planes == "board" else (342, (1, 1))
-
-    @property
-    def config(self) -> dict:
-        return {name: getattr(self, name) for name in ("max_moves", "repetition", "remainder", "graded")} | {
-            "planes": self.plane_set
-        }
-
-    def new(self, **setup) -> NaiveOware:
-        return NaiveOware(self, **setup)

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from alphago.env.game import GameEnv
+from alphago import ReversiEnv
 
 DIRECTIONS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)]
 
 
 class NaiveReversi:
-    def __init__(self, size: int) -> None:
-        self.size = size
-        high = size // 2
+    def __init__(self, env: ReversiEnv) -> None:
+        self.env, self.size = env, env.N
+        high = env.N // 2
         self.stones = {(high - 1, high - 1): -1, (high, high): -1, (high - 1, high): 1, (high, high - 1): 1}
         self.to_play = 1
 
@@ -65,25 +65,6 @@ class NaiveReversi:
         return planes
 
     def copy(self) -> "NaiveReversi":
-        twin = NaiveReversi(self.size)
+        twin = NaiveReversi(self.env)
         twin.stones, twin.to_play = dict(self.stones), self.to_play
         return twin
-
-
-class NaiveReversiEnv(GameEnv):
-    name = "reversi"
-    planes = 4
-    has_ownership = True
-
-    def __init__(self, board_size: int = 8) -> None:
-        self.N = board_size
-        self.plane_shape = (board_size, board_size)
-        self.action_space = board_size**2 + 1
-        self.max_moves = 2 * (board_size**2 - 4)
-
-    @property
-    def config(self) -> dict:
-        return {"board_size": self.N}
-
-    def new(self) -> NaiveReversi:
-        return NaiveReversi(self.N)

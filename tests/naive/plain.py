@@ -1,0 +1,16 @@
+"""A game's naive twin: the game with positions in plain Python."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from alphago import GameEnv
+from alphago.env.plain_batch import PlainBatch
+
+
+def with_states(env: GameEnv, state: Callable[..., Any]) -> Any:
+    """Return the same game, whose batches hold plain states: `state(env, **setup)` makes one."""
+    twin: Any = copy.copy(env)
+    twin.new = lambda **setup: state(env, **setup)
+    twin.new_batch = lambda count, device="cpu": PlainBatch(twin, count)
+    return twin
