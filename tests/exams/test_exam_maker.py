@@ -173,9 +173,3 @@ class TestResuming:
         (tmp_path / "exam").write_bytes(b"".join([*lines[:3], b"###\n", *lines[4:]]))
         with pytest.raises(ValueError, match="exam, line 4 must be a JSON object, got ###"):
             make(tmp_path / "exam", engine(tmp_path), games, TWENTY)
-
-    def test_games_that_have_no_more(self, games: Path, tmp_path: Path) -> None:
-        making = MakeSettings(positions=1000, first_ply=1, komi=0.5)
-        found = make(tmp_path / "exam", engine(tmp_path), games, making)
-        assert 0 < found <= 12
-        assert found == len(read_exam(tmp_path / "exam"))

@@ -124,7 +124,5 @@ class TestPackaged:
 
     def test_by_name(self) -> None:
         assert find_exam("7x7").size == 7
-
-    def test_none_for_the_board(self) -> None:
         with pytest.raises(ValueError, match="an exam for the board, got 5x5: 7x7, 9x9, 13x13 come with the package"):
             find_exam(None, 5)

@@ -134,14 +134,6 @@ def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], 
     assert displayed == [game.widget, game.widget]
 
 
-def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:
-    with pytest.raises(ValueError, match="mode must be 0"):
-        play(GO, even, mode=2)
-    with pytest.raises(ValueError, match="num_readouts or seconds must limit a move"):
-        play(GO, even, num_readouts=None)
-    assert displayed == []
-
-
 def test_the_widget_is_the_pages_own_module(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(game := play(GO, even, num_readouts=4))
     assert str(game.widget._esm) == bundle("widget", (WIDGET, STATIC))

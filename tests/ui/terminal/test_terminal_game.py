@@ -283,6 +283,7 @@ class TestPlay:
             (TicTacToeEnv(), {"handicap": 2}, "handicap must be 0 in tic-tac-toe, got 2"),
             (GoEnv(5), {"mode": 2}, "mode must be 0"),
             (GoEnv(5), {"mode": "black"}, "mode must be 0"),
+            (GoEnv(5), {"readouts": None}, "num_readouts or seconds must limit a move, got None for both"),
             # AlphaGo.jl's call has both a network and a height; another height than the network's is a mistake.
             (GoEnv(5), {"tower_height": 2}, "tower_height must be left out with a given network, got 2"),
         ],
