@@ -20,11 +20,15 @@ class Targets(Protocol):
         """Return the value target of each of a record's T plies, float32 [T], from the view of the player to move."""
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-        """Return the policy target at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1."""
+        """Return the policy target at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1.
+
+        A class that derives from Targets has the search's policies.
+        """
+        return search_policies(records, plies)
 
 
 @settings
-class LambdaReturns:
+class LambdaReturns(Targets):
     """Targets as in AlphaGo Zero: the game's result, mixed with later search values, and the search's policies."""
 
     search_share: float = setting(
@@ -38,18 +42,15 @@ class LambdaReturns:
     def values(self, record: GameRecord) -> np.ndarray:
         return lambda_returns(record, self.search_share)
 
-    def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-        return search_policies(records, plies)
 
-
-class ValuesBy:
+class ValuesBy(Targets):
     """Targets with the values that a function of the record returns, and with the search's policies."""
 
-    def __init__(self, values: Values) -> None:
-        self.values = values
+    def __init__(self, function: Values) -> None:
+        self.function = function
 
-    def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-        return search_policies(records, plies)
+    def values(self, record: GameRecord) -> np.ndarray:
+        return self.function(record)
 
 
 def as_targets(given: Targets | Values) -> Targets:

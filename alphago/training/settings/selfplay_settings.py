@@ -98,16 +98,13 @@ class SelfPlaySettings:
     @property
     def usual_search(self) -> SearchSettings:
         """The search that `completed` makes of the default."""
-        return self._completed_search(SEARCHES[SELF_PLAY_RULE](), self.games_in_flight)
+        return replace(self, search=SEARCHES[SELF_PLAY_RULE]()).completed(self.games_in_flight, self.groups).search
 
     def completed(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with the given values in place of None, and with a search that suits them."""
         in_flight = self.games_in_flight or games_in_flight
-        search = self._completed_search(self.search, in_flight)
+        search = self.search.completed(self.readouts, leaves_for(in_flight, self.readouts))
         return replace(self, games_in_flight=in_flight, groups=self.groups or groups, search=search)
-
-    def _completed_search(self, search: SearchSettings, games_in_flight: int) -> SearchSettings:
-        return search.completed(self.readouts, leaves_for(games_in_flight, self.readouts))
 
 
 def default_games_in_flight(device: str) -> int:

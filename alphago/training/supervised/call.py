@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from alphago.training.judges.prediction import AT_ONCE, HeldOutGames, Prediction
 from alphago.training.judges.watcher import make_watched
 from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
-from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.supervised.given_games import Epochs, GivenGames, GivenMemory, given_games
 from alphago.training.supervised.supervised_settings import SupervisedSettings
@@ -142,14 +142,9 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
         )
     games = round(STEPS_AT_ONCE * settings.learning.batch_size / max(1.0, float(given.lengths.mean())))
     at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
+    shared = {field.name: getattr(settings, field.name) for field in fields(AnyRunSettings)}
     return RunSettings(
-        num_games=settings.num_games,
-        max_minutes=settings.max_minutes,
-        max_processor_minutes=settings.max_processor_minutes,
-        seed=settings.seed,
-        ckp_freq=settings.ckp_freq,
-        learning=settings.learning,
-        watch=settings.watch,
+        **shared,
         exact_rules=True,
         selfplay=SelfPlaySettings(games_in_flight=at_once, groups=settings.threads),
         memory=GivenMemory(given, settings.search_share),
