@@ -179,25 +179,12 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
         env: a game with `has_captures`.
         games: the actions of each game from the start position.
     """
-    boards = [final_board(env, moves, -1 if number % 2 else 1) for number, moves in enumerate(games)]
+    boards = []
+    for number, moves in enumerate(games):
+        end: Any = env.position().after(moves)
+        side = -1 if number % 2 else 1  # the player's colour
+        boards.append((side * end.score(), *end.captures[::side]))  # Black's captures come first
     return FinalBoards(*np.mean(boards, axis=0).tolist())
-
-
-def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
-    """Return one side's margin in points, the stones that it captured and those that it lost.
-
-    Args:
-        moves: the actions from the start position.
-        side: 1 for Black, -1 for White.
-    """
-    position: Any = env.position()  # Any: only games with captures have a `board`
-    placed = {1: 0, -1: 0}  # by side, the stones placed so far
-    for action in moves:
-        if action != env.pass_action:
-            placed[position.to_play] += 1
-        position = position.play(action)
-    lost = {colour: count - int((position.board == colour).sum()) for colour, count in placed.items()}
-    return side * position.score(), lost[-side], lost[side]
 
 
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from alphago.arena.match_games import MatchGame
 from alphago.env.game import GameEnv
+from alphago.records.dataset_writer import check_begun
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import (
@@ -120,33 +121,18 @@ def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
         file: `evaluation.json` in the folder.
 
     Raises:
-        ValueError: which names the first difference, if the folder has another identity or other contents.
+        ValueError: which names the differences, if the folder has another identity or other contents.
         OSError: if it cannot be created.
     """
     folder = file.parent
     if os.path.lexists(file):
-        if difference := find_difference(file, identity):
-            raise ValueError(f"{folder} holds another evaluation ({difference}): choose another folder")
-        return
+        try:
+            saved = dict(parse_json(read_file(file)))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{file} is damaged ({type(error.__cause__ or error).__name__})") from error
+        return check_begun(folder, saved, identity)
     if not is_new_or_empty(folder):
         raise ValueError(f"{folder} must be a new or empty folder or an evaluation's: choose another one")
     with explain_os_error(f"the folder {folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
     write_atomic(file, (json.dumps(identity, indent=2) + "\n").encode())
-
-
-def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
-    """Return the first difference of an identity from the one in a file as text, "" if there is none.
-
-    Raises:
-        ValueError: if the file is damaged.
-    """
-    try:
-        saved = dict(parse_json(read_file(file)))
-    except (ValueError, TypeError) as error:
-        kind = type(error.__cause__ or error).__name__  # `parse_json` raises ValueError from the true error
-        raise ValueError(f"{file} is damaged ({kind})") from error
-    key = next((key for key in identity if saved.get(key) != identity[key]), None)
-    if key == "weights":
-        return "the players' files, or the engines, have changed"
-    return "" if key is None else f"its {key} is {saved.get(key)!r}, got {identity[key]!r}"

@@ -160,7 +160,7 @@ class Tournament:
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
             "levels": [self.level_terms(entrant) for entrant in self.entrants],
-            "weights": [entrant.weights for entrant in self.entrants],
+            "files or versions": [entrant.weights for entrant in self.entrants],
             "game": self.env.name,
             **self.env.rule_options,
             **facts,
@@ -260,8 +260,6 @@ class Tournament:
 def timed(entrant: Entrant, move_seconds: float) -> Entrant:
     """Return an entrant with this time for a move, if it is a submission."""
     player = entrant.player
-    return (
-        replace(entrant, player=replace(player, move_seconds=move_seconds))
-        if isinstance(player, Submission)
-        else entrant
-    )
+    if not isinstance(player, Submission):
+        return entrant
+    return replace(entrant, player=replace(player, move_seconds=move_seconds))

@@ -5,7 +5,6 @@ Pages and pictures draw any game from this description; they know surfaces, and 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -79,26 +78,16 @@ class BoardView:
         """Return the cells of each action of a player, +1 or -1."""
         return self.places[0 if player > 0 else 1]
 
-    @cached_property
-    def _only_cells(self) -> tuple[np.ndarray, ...] | None:
-        """For each side, the only cell of each action, -1 for no cell; None in games where an action has several."""
-        if any(len(cells) > 1 for side in self.places for cells in side):
-            return None
-        return tuple(np.array([cells[0] if cells else -1 for cells in side], np.int64) for side in self.places)
-
     def landing_cells(self, player: int, contents: np.ndarray) -> np.ndarray:
         """Return the cell in which each action's piece would land, int64 [action_space]; -1 for none.
 
-        In a game in which no action has more than one cell, it is the action's cell, even if the cell is not empty. In
-        other games it is the first empty one of the action's cells.
+        It is the first empty one of the action's cells, or the only one, even if that is not empty.
 
         Args:
             player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
         """
-        if self._only_cells is not None:
-            return self._only_cells[0 if player > 0 else 1]
-        first_empty = [next((cell for cell in cells if not contents[cell]), -1) for cells in self.places_of(player)]
-        return np.array(first_empty, np.int64)
+        empty = [[cell for cell in cells if len(cells) == 1 or not contents[cell]] for cells in self.places_of(player)]
+        return np.array([cells[0] if cells else -1 for cells in empty], np.int64)
 
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
         """Return the cell in which the piece of the last action landed; None if the action has no cell.

@@ -254,27 +254,23 @@ def axes_shapes(
     right, bottom = box.x + box.width, box.y + box.height
     (first, last), (low, high) = x, y
 
-    def down(value: float) -> float:
-        return place(first, value)[1]
-
-    def across(value: float) -> float:
-        return place(value, low)[0]
-
     for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
-        at = down(value)
+        _, at = place(first, value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
     numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
-        at = across(value)
+        at, _ = place(value, low)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
     dotted = Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])
     if panel.level is not None and low <= panel.level <= high:
-        shapes.append(line(box.x, down(panel.level), right, down(panel.level), dotted))
+        _, at = place(first, panel.level)
+        shapes.append(line(box.x, at, right, at, dotted))
     if panel.vertical is not None and first <= panel.vertical <= last:
-        shapes.append(line(across(panel.vertical), box.y, across(panel.vertical), bottom, dotted))
+        at, _ = place(panel.vertical, low)
+        shapes.append(line(at, box.y, at, bottom, dotted))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes
@@ -324,15 +320,12 @@ def pale_line(curve: Curve) -> Style:
 def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]:
     """Return the names at the ends of curves, in their colours, moved up or down where they would overlap."""
     right, bottom = box.x + box.width + 4, box.y + box.height
-
-    def height_of(curve: Curve) -> float:
-        """Return the height of a curve's end above the lower edge of the box, as a share of the box's height."""
-        _, y = place(curve.x[-1], curve.y[-1])
-        return (bottom - y) / box.height
-
-    named = sorted((curve for curve in curves if curve.name), key=height_of)
-    heights = spread([height_of(curve) for curve in named], 1.1 * SMALL / box.height)
+    named = [curve for curve in curves if curve.name]
+    # The heights of the curves' ends above the lower edge of the box, as shares of the box's height.
+    ends = [(bottom - place(curve.x[-1], curve.y[-1])[1]) / box.height for curve in named]
+    order = sorted(range(len(named)), key=ends.__getitem__)
+    heights = spread([ends[i] for i in order], 1.1 * SMALL / box.height)
     return [
-        Text(right, bottom - height * box.height, curve.name, SMALL, curve.colour, anchor="start")
-        for curve, height in zip(named, heights, strict=True)
+        Text(right, bottom - height * box.height, named[i].name, SMALL, named[i].colour, anchor="start")
+        for i, height in zip(order, heights, strict=True)
     ]

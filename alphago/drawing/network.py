@@ -95,9 +95,12 @@ def join_repeats(boxes: Sequence[Box]) -> list[Box]:
     joined: list[Box] = []
     place = 0
     while place < len(boxes):
-        single, double = (repetitions(boxes, place, period) for period in (1, 2))
-        period, times = (2, double) if single == 1 and double > 2 else (1, single)
-        part = boxes[place : place + period]
+        for period, least in ((1, 2), (2, 3), (1, 1)):
+            part, times = boxes[place : place + period], 1
+            while boxes[place + times * period : place + (times + 1) * period] == part:
+                times += 1
+            if times >= least:
+                break
         joined.append(part[0] if times == 1 else repeated_box(part, times))
         place += period * times
     return joined
@@ -108,12 +111,3 @@ def repeated_box(part: Sequence[Box], times: int) -> Box:
     title = part[0].title if len(part) == 1 else f"({', '.join(box.title for box in part)})"
     details = dict.fromkeys(box.detail for box in part if box.detail)
     return Box(title, "; ".join(f"{detail} each" for detail in details), times)
-
-
-def repetitions(boxes: Sequence[Box], place: int, period: int) -> int:
-    """Return how many times in a row the `period` boxes that begin at `place` occur, counting the first time."""
-    part = boxes[place : place + period]
-    times = 1
-    while len(part) == period and boxes[place + times * period : place + (times + 1) * period] == part:
-        times += 1
-    return times

@@ -12,6 +12,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.records.dataset import Dataset, is_dataset
+from alphago.records.dataset_writer import LeftOut
 from alphago.records.game_conversion import CUT, DAMAGED, NO_RESULT
 from alphago.records.record import GameRecord, load_records
 from alphago.records.sgf import SgfGame, salvage_sgf
@@ -25,20 +26,6 @@ OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this ga
 WITHOUT_MOVES, UNREADABLE = "without moves", "unreadable file"
 LINES = "as lines of text, which `alphago sgf` imports"
 Item = TypeVar("Item")
-
-
-class LeftOut(Counter[str]):
-    """How many games are left out, by reason.
-
-    Attributes:
-        first: the sentence about the first of them; "" if none is left out.
-    """
-
-    first = ""
-
-    def add(self, reason: str, sentence: str, count: int = 1) -> None:
-        self[reason] += count
-        self.first = self.first or sentence
 
 
 def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[GameRecord]:
@@ -148,7 +135,9 @@ def sgf_records_of(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]
         if piece.error:
             left_out.add(DAMAGED, f"{piece.name} {piece.error}")
         elif piece.lines:
-            left_out.add(LINES, f"{piece.name} must be SGF, got a text with a game on each line", len(piece.lines))
+            left_out.add(
+                LINES, f"{piece.name} must be SGF, got a text with a game on each line", count=len(piece.lines)
+            )
         for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
             reason, sentence = why_useless(game, go, piece.name)
             if not reason:
@@ -193,5 +182,6 @@ def sentence_of(left_out: Mapping[str, int]) -> str:
 def reason_of(left_out: Mapping[str, int]) -> str:
     """Return ": " and what is known about games left out, for the end of an error's message; "" if there are none."""
     sentence = sentence_of(left_out)
-    first = f" ({left_out.first})" if isinstance(left_out, LeftOut) and left_out.first else ""
+    examples = left_out.examples.values() if isinstance(left_out, LeftOut) else ()
+    first = next((f" ({one})" for sentences in examples for one in sentences), "")
     return f": {sentence}{first}" if sentence else ""

@@ -5,14 +5,13 @@ import hashlib
 import json
 import os
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from alphago.records.dataset_writer import Batch, DatasetWriter, Split
+from alphago.records.dataset_writer import Batch, DatasetWriter, LeftOut, Split
 from alphago.records.game_conversion import Converter, GameFilter
 from alphago.records.sources import OTHER_NAMES, Piece, find_indexes, list_files, pieces, read_indexes
 from alphago.system.files import user_path
@@ -31,19 +30,17 @@ class ImportReport:
     Attributes:
         kept: number of games added.
         total: number of games in the dataset now.
-        rejected: number of games left out for each reason.
-        examples: some messages for each reason.
+        rejected: number of games left out for each reason; its `examples` are some messages for each reason.
     """
 
-    kept: int = 0
-    total: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
-    examples: dict[str, list[str]] = field(default_factory=dict)
+    kept: int
+    total: int
+    rejected: LeftOut = field(default_factory=LeftOut)
 
     def __str__(self) -> str:
         lines = [f"{self.kept} games are new, {sum(self.rejected.values())} were left out, {self.total} in all"]
         for reason, count in self.rejected.most_common():
-            example = next(iter(self.examples.get(reason, [])), "")
+            example = next(iter(self.rejected.examples[reason]), "")
             lines.append(f"{count:8}  {reason}" + (f", such as {example}" if example else ""))
         return "\n".join(lines)
 
@@ -100,7 +97,7 @@ def import_games(
     with open_pool(None if str(workers) == "1" else workers) as pool, DatasetWriter(dataset, split) as writer:
         jobs_done = writer.begin(sources, {"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
-            return ImportReport(kept=0, total=writer.games)
+            return ImportReport(0, writer.games)
         groups = islice(jobs(places), jobs_done, None)
         batches: Iterator[Batch]
         if pool is None:
@@ -112,10 +109,10 @@ def import_games(
             writer.add(batch, jobs=job)
             if on_progress is not None:
                 kept = writer.games - writer.before
-                on_progress(kept + sum(writer.waiting.rejected.values()), kept)
+                on_progress(kept + sum(writer.waiting.left_out.values()), kept)
         writer.finish()
         kept = writer.games - writer.before
-        return ImportReport(kept, writer.games, writer.waiting.rejected, writer.waiting.examples)
+        return ImportReport(kept, writer.games, writer.waiting.left_out)
 
 
 def stamp(path: str | Path, dataset: str | Path) -> list[str]:
@@ -163,12 +160,12 @@ class ConvertingWork(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes:
         batch = self.converter.convert(pieces_from_bytes(job))
-        return pack([batch.rejected, batch.examples], {"games": batch.games, "moves": batch.moves})
+        return pack([batch.left_out, batch.left_out.examples], {"games": batch.games, "moves": batch.moves})
 
 
 def batch_from_bytes(data: bytes) -> Batch:
-    (rejected, examples), arrays = unpack(data)
-    return Batch(arrays["games"], arrays["moves"], Counter(rejected), examples)
+    left_out, arrays = unpack(data)
+    return Batch(arrays["games"], arrays["moves"], LeftOut(*left_out))
 
 
 def pieces_to_bytes(group: list[Piece]) -> bytes:

@@ -66,20 +66,41 @@ class Split(NamedTuple):
         return split
 
 
+class LeftOut(Counter[str]):
+    """How many games are left out, by reason.
+
+    Args:
+        counts, examples: of games left out before.
+
+    Attributes:
+        examples: the first few sentences about games left out, by reason.
+    """
+
+    def __init__(
+        self, counts: Mapping[str, int] | None = None, examples: Mapping[str, list[str]] | None = None
+    ) -> None:
+        super().__init__(counts)
+        self.examples: dict[str, list[str]] = dict(examples or {})
+
+    def add(self, reason: str, *sentences: str, count: int = 1) -> None:
+        """Count games, and keep their sentences if they are among the first for this reason."""
+        self[reason] += count
+        kept = self.examples.setdefault(reason, [])
+        kept += [sentence[:LONGEST_MESSAGE] for sentence in sentences[: EXAMPLES - len(kept)]]
+
+
 class Batch(NamedTuple):
     """Converted games that are not yet in a dataset.
 
     Attributes:
         games: rows, [n] of dtype GAME; their field `start` is an index into `moves`.
         moves: uint16, stones and plies.
-        rejected: the number of games left out for each reason.
-        examples: some messages for each reason.
+        left_out: the games left out.
     """
 
     games: np.ndarray
     moves: np.ndarray
-    rejected: Counter[str]
-    examples: dict[str, list[str]]
+    left_out: LeftOut
 
 
 class Collector:
@@ -88,9 +109,7 @@ class Collector:
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
         self.words: list[np.ndarray] = []  # stones and plies of each game
-        self.length = 0  # the number of all these words
-        self.rejected: Counter[str] = Counter()
-        self.examples: dict[str, list[str]] = {}
+        self.left_out = LeftOut()
 
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
         """Add a game.
@@ -99,33 +118,27 @@ class Collector:
             row: the fields of its row except `start`; without `hash` it gets that of the words.
             words: its stones and plies, uint16.
         """
-        complete = {**row, "start": self.length}
+        complete = dict(row)
         if "hash" not in row:
             complete["hash"] = game_hash(row["size"], row["first"], row["stones"], words)
         self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # fields that are left out are 0
         self.words.append(words)
-        self.length += len(words)
-
-    def reject(self, reason: str, sentence: str) -> None:
-        """Count a game that is left out for `reason`; of the first few such games, keep `sentence`, the message."""
-        self.add_rejected({reason: 1}, {reason: [sentence]})
-
-    def add_rejected(self, counts: Mapping[str, int], examples: Mapping[str, Sequence[str]]) -> None:
-        """Count games that are left out, by reason, and keep the first messages for each reason."""
-        self.rejected.update(counts)
-        for reason, sentences in examples.items():
-            kept = self.examples.setdefault(reason, [])
-            kept += [sentence[:LONGEST_MESSAGE] for sentence in sentences[: EXAMPLES - len(kept)]]
 
     def take(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the games since the last call: rows, [n] of dtype GAME, and stones and plies, uint16."""
         games = np.array(self.rows, GAME)
-        moves = np.concatenate(self.words).astype("<u2") if self.words else np.zeros(0, "<u2")
-        self.rows, self.words, self.length = [], [], 0
+        games["start"] = np.cumsum(word_counts(games)) - word_counts(games)
+        moves = np.concatenate([np.zeros(0, "<u2"), *self.words]).astype("<u2")
+        self.rows, self.words = [], []
         return games, moves
 
     def batch(self) -> Batch:
-        return Batch(*self.take(), self.rejected, self.examples)
+        return Batch(*self.take(), self.left_out)
+
+
+def word_counts(games: np.ndarray) -> np.ndarray:
+    """Return for rows of dtype GAME, [n], the number of each game's stones and plies, int64 [n]."""
+    return games["stones"].astype(np.int64) + games["length"]
 
 
 def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
@@ -273,7 +286,7 @@ class DatasetWriter:
                     f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
                 )
             if last["sources"] == wanted["sources"]:
-                self.waiting.add_rejected(last["rejected"], last["examples"])
+                self.waiting.left_out = LeftOut(last["rejected"], last["examples"])
                 return int(last["jobs"])
             imports.pop()  # the sources have changed: the import begins again
         elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
@@ -288,12 +301,13 @@ class DatasetWriter:
             jobs: how many jobs of the import are done, with this batch.
         """
         is_new = self.seen.add_new(batch.games["hash"])
-        self.waiting.add_rejected(batch.rejected, batch.examples)
+        left_out = self.waiting.left_out
+        for reason, count in batch.left_out.items():
+            left_out.add(reason, *batch.left_out.examples[reason], count=count)
         if not is_new.all():
-            self.waiting.add_rejected({"duplicate": int((~is_new).sum())}, {})
-        for row in batch.games[is_new]:
-            words = batch.moves[row["start"] :][: int(row["stones"]) + int(row["length"])]
-            self.waiting.add(dict(zip(GAME.names or (), row.item(), strict=True)), words)
+            left_out.add("duplicate", count=int((~is_new).sum()))
+        self.waiting.rows += batch.games[is_new].tolist()
+        self.waiting.words.append(batch.moves[np.repeat(is_new, word_counts(batch.games))])
         self.index["imports"][-1]["jobs"] = jobs
         if len(self.waiting.rows) >= GAMES_PER_PART:
             self.flush()
@@ -309,7 +323,7 @@ class DatasetWriter:
             games, moves = self.waiting.take()
             self.write_part({"games": games, "moves": moves})
         last = self.index["imports"][-1]
-        last["rejected"], last["examples"] = dict(self.waiting.rejected), self.waiting.examples
+        last["rejected"], last["examples"] = dict(self.waiting.left_out), self.waiting.left_out.examples
         self.write_index()
 
     def write_part(self, arrays: Mapping[str, np.ndarray], **more: object) -> None:
@@ -353,19 +367,18 @@ class LabelWriter(DatasetWriter):
     """
 
     def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
-        super().__init__(path)
-        self.env = env
+        self.env, self.teacher = env, teacher
         self.labels: list[np.ndarray] = []  # of the games in `waiting`
+        super().__init__(path)
+
+    def _open(self, split: Split | None) -> None:
+        super()._open(split)
         # The number of the position that was drawn last, -1 before the first.
         self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
-        try:
-            if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
-                raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
-            check_begun(self.path, self.index.get("teacher", teacher), teacher)
-        except ValueError:
-            self.__exit__()
-            raise
-        self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
+        if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
+            raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
+        check_begun(self.path, self.index.get("teacher", self.teacher), self.teacher)
+        self.index.setdefault("teacher", {**self.teacher, "date": datetime.date.today().isoformat()})
 
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.

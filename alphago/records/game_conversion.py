@@ -1,6 +1,7 @@
 """Convert games from files to rows of a dataset, or reject them with a reason; runs in the workers of an import."""
 
 import codecs
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +21,7 @@ from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import PlayedStretch, Stretch, make_board
 from alphago.records.sgf.values import read_rank
-from alphago.records.sources import ID_DIGITS, NO_KOMI, NO_MARGIN, Piece
+from alphago.records.sources import ID_DIGITS, Piece
 from alphago.system.validation import setting, settings
 
 DAMAGED = "damaged file"
@@ -76,7 +77,7 @@ class Converter:
         into = Collector()
         for piece in pieces:
             if piece.error:
-                into.reject(DAMAGED, f"{piece.name} {piece.error}")
+                into.left_out.add(DAMAGED, f"{piece.name} {piece.error}")
             elif piece.lines:
                 for line in piece.lines:
                     self.add_line(into, piece.name, line)
@@ -91,7 +92,7 @@ class Converter:
         """Add a game to `into`; if the filter rejects the game, only count it there, by the reason."""
         if reason := self.why_not(game):
             where = game.faults[0].of(game.source) if game.faults else game.source
-            into.reject(reason, where)
+            into.left_out.add(reason, where)
             return
         if game.komi is None:
             game = replace(game, komi=self.filter.komi)
@@ -99,7 +100,7 @@ class Converter:
         words, stones = to_words(env, game)
         plies = len(words) - stones
         if max(plies, stones) > LONGEST_GAME:
-            into.reject(LONG, game.source)
+            into.left_out.add(LONG, game.source)
             return
         has_result = game.outcome is not None
         is_sound = all(fault.kind in TOLD for fault in game.faults)
@@ -187,7 +188,7 @@ class Converter:
         label, _, text = line.partition(b"\t")
         label, text = label.strip().removeprefix(codecs.BOM_UTF8), text.strip()
         where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
-        known = known_fields(self.entry(label))
+        known = self.known_fields(label)
         plays = parse_plays(text)
         if plays is None:
             games = salvage_sgf(text if text.startswith(b"(") else b"(" + text + b")", name=where)
@@ -197,15 +198,15 @@ class Converter:
             missing = {name: value for name, value in known.items() if getattr(game, name) in (None, "")}
             self.add_game(into, replace(game, **missing))
 
-    def entry(self, label: bytes) -> np.void | None:
-        """Return the index's entry of a game; None if the index does not have it.  label: the game's id."""
+    def known_fields(self, label: bytes) -> dict[str, Any]:
+        """Return what the index says of a game, as fields of an SgfGame; label: the game's id."""
         if not label.isdigit() or len(label) > ID_DIGITS:
-            return None
+            return {}
         place = int(np.searchsorted(self.index["id"], int(label)))
         if place == len(self.index) or self.index["id"][place] != int(label):
-            return None
-        entry: np.void = self.index[place]
-        return entry
+            return {}
+        _, result, komi = self.index[place].item()
+        return {"result": result.decode(), "komi": None if math.isnan(komi) else komi}
 
 
 def black_score(batch: GameBatch) -> float:
@@ -235,16 +236,6 @@ def stored_plies(steps: np.ndarray, pass_action: int) -> np.ndarray:
     after_skipped_turn = steps < 0
     actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
     return np.insert(actions, np.flatnonzero(after_skipped_turn), np.uint16(pass_action | SKIPPED))
-
-
-def known_fields(entry: np.void | None) -> dict[str, Any]:
-    """Return what an index says of a game, as fields of an SgfGame; entry: None if it says nothing."""
-    if entry is None:
-        return {}
-    # The outcome of a draw and an unknown outcome are both 0; the margin is 0 only for a draw.
-    winner = "B+" if entry["outcome"] > 0 else "W+" if entry["outcome"] < 0 else ""
-    margin = "" if entry["margin2"] == NO_MARGIN else f"{abs(entry['margin2']) / 2:g}"
-    return {"result": winner + margin, "komi": None if entry["komi2"] == NO_KOMI else float(entry["komi2"] / 2)}
 
 
 def parse_plays(text: bytes) -> list[tuple[int, int]] | None:

@@ -8,6 +8,7 @@ import codecs
 import gzip
 import io
 import lzma
+import math
 import re
 import tarfile
 import zipfile
@@ -20,7 +21,6 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from alphago.records.sgf.reader import LARGEST_FILE
-from alphago.records.sgf.result_texts import parse_margin, parse_outcome
 from alphago.records.sgf.values import read_komi
 from alphago.system.files import check_regular
 
@@ -173,8 +173,7 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
 
 # --- the index of a text with a game on each line ---
 
-ENTRY = np.dtype([("id", "<i8"), ("outcome", "i1"), ("margin2", "<i2"), ("komi2", "<i2")])
-NO_MARGIN, NO_KOMI = -32768, -32768
+ENTRY = np.dtype([("id", "<i8"), ("result", "S16"), ("komi", "<f4")])  # komi: NaN if it is unknown
 
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
@@ -195,7 +194,7 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
     A line of an index has columns separated by tabs.  The first column is the id of a game; the result, and perhaps the
     komi, may be in any other column.  Lines whose id is not a number are skipped.
     """
-    entries: list[tuple[int, int, int, int]] = []
+    entries: list[tuple[int, bytes, float]] = []
     for path in map(Path, paths):
         check_regular(path)
         if path.suffix.lower() == ".zip":
@@ -211,14 +210,14 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
     return array[firsts]
 
 
-def read_entries(stream: IO[bytes]) -> Iterator[tuple[int, int, int, int]]:
+def read_entries(stream: IO[bytes]) -> Iterator[tuple[int, bytes, float]]:
     """Yield the entries of an index file, whose lines are cut at LONGEST_LINE."""
     lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
     return filter(None, map(read_entry, lines))
 
 
-def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
-    """Return id, outcome, twice the margin and twice the komi from a line of an index; None if it is not an entry.
+def read_entry(line: bytes) -> tuple[int, bytes, float] | None:
+    """Return id, result and komi from a line of an index, as in ENTRY; None if it is not an entry.
 
     Lines of Tygem's index have no komi, but other numbers that look like one.
     """
@@ -229,7 +228,4 @@ def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
     komi_text = next((column for column in columns if KOMI.fullmatch(column)), "")
     is_tygem = 1 + len(columns) >= TYGEM_COLUMNS  # 1: the id
     komi = None if is_tygem else read_komi(komi_text)
-    outcome, margin = parse_outcome(result), parse_margin(result)
-    margin2 = NO_MARGIN if margin is None else int(2 * margin)
-    komi2 = NO_KOMI if komi is None else int(2 * komi)
-    return int(game_id), int(outcome or 0), margin2, komi2
+    return int(game_id), result.encode("ascii", "ignore"), math.nan if komi is None else komi

@@ -119,7 +119,7 @@ class TestTournament:
         text = standings(one)
         assert "an engine scored 4 final boards too, 4 of them differently; the win rate is by gnugo:1" in text
         assert "1-2-0001: " in text
-        with pytest.raises(ValueError, match="its adjudicator is 'gnugo:1', got None"):
+        with pytest.raises(ValueError, match="got adjudicator None, where it was begun with gnugo:1"):
             Tournament(GO, one.entrants, TournamentSettings(4), one.folder.path)
 
     def test_it_is_looked_for_before_a_folder_is_made(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The games of a match: random openings, which games count as different, and final boards told by hand."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate, play_match
-from alphago.arena.match_games import MOST_PLIES, MatchGame, MatchPlan, ParallelGames, opening_length, play_games
+from alphago.arena.match_games import MOST_PLIES, MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import FinalBoards, distinct_games, final_boards
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -86,19 +85,6 @@ class TestDistinctGames:
         assert distinct_games(games) == len(games)
         random = evaluate(GoEnv(2, komi=0.5), "random", "random", 300)
         assert random.distinct < len(set(random.games))
-
-
-def test_play_games_stops() -> None:
-    stop = threading.Event()
-    heard: list[MatchGame] = []
-
-    def add(game: MatchGame) -> None:
-        heard.append(game)
-        stop.set()
-
-    with ParallelGames(GO, [Entrant("random")] * 2, MatchPlan(4, 0, 0, seed=0, leaves=1), range(4)) as games:
-        play_games(games, add, stop)
-    assert 0 < len(heard) < 4
 
 
 @pytest.mark.parametrize("env", [GoEnv(5), ConnectFourEnv()], ids=str)

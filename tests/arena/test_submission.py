@@ -193,10 +193,10 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert main(command) == 0
     assert Path("out/games.jsonl").read_bytes() == lines
     assert main([*command, "--move-seconds=30"]) == 2
-    assert "its move_seconds is 60.0, got 30.0" in capsys.readouterr().err
+    assert "move_seconds 30.0, where it was begun with 60.0" in capsys.readouterr().err
     Path("bob.py").write_text("def choose(position):\n    return 0\n")
     assert main(command) == 2
-    assert "the players' files, or the engines, have changed" in capsys.readouterr().err
+    assert "got files or versions [" in capsys.readouterr().err
 
 
 def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
-from alphago.drawing.svg import Svg, animate, number, to_svg
+from alphago.drawing.svg import Svg, animate, to_svg
 from tests.drawing.reading import SPACE, root_of, shapes, texts, title
 
 DOT = Style("#000000")
@@ -47,11 +47,6 @@ def test_the_size_in_pixels() -> None:
     assert (root_of(to_svg(drawing())).get("width"), root_of(to_svg(drawing())).get("height")) == ("200", "100")
     assert (root_of(to_svg(drawing(), 50)).get("width"), root_of(to_svg(drawing(), 50)).get("height")) == ("50", "25")
     assert root_of(to_svg(drawing(), 50)).get("viewBox") == "0 0 20 10"
-
-
-@pytest.mark.parametrize(("value", "text"), [(1, "1"), (1.5, "1.5"), (0.126, "0.13"), (100, "100"), (2.0, "2")])
-def test_numbers_are_short(value: float, text: str) -> None:
-    assert number(value) == text
 
 
 def test_a_notebook_shows_it_and_a_file_keeps_it(tmp_path: Path) -> None:

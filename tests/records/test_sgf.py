@@ -38,12 +38,6 @@ class TestReading:
         assert game.comments == {1: "too \\ close]", 2: "main"}
         assert game.env() == GoEnv(5, komi=6.5, ko="simple")  # Japanese rules
 
-    def test_a_board_of_25(self) -> None:
-        """Its letters go to y; tt is a point there."""
-        game = parse_sgf("(;SZ[25];B[tt];W[yy];B[];W[ay])")
-        assert moves(game) == "B U6, W Z1, B pass, W A1"
-        assert parse_sgf(format_sgf(game)) == game
-
     @pytest.mark.parametrize("suicide", [False, True])
     @pytest.mark.parametrize("ko", ["positional", "situational", "simple"])
     def test_rules(self, ko: str, suicide: bool) -> None:
@@ -59,9 +53,6 @@ class TestReading:
             game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
             assert (game.env().ko, game.env().suicide) == (ko, suicide)
         assert game.rules == name
-
-    def test_passes_after_the_end_are_left_out(self) -> None:
-        assert moves(parse_sgf("(;SZ[5];B[aa];W[];B[];W[];B[])")) == "B A5, W pass, B pass"
 
     def test_setup(self) -> None:
         """Stones in rectangles, taken away again, in a node of their own; who moves follows from the moves or PL."""
@@ -92,10 +83,6 @@ class TestReading:
         path.write_text("(;SZ[5];B[aa])(;SZ[5];B[zz])")
         with pytest.raises(ValueError, match=r"games\.sgf, game 2: a move must be on a point"):
             read_sgf_games(path)
-
-    def test_a_text_needs_no_encoding(self) -> None:
-        game = parse_sgf("(;CA[ISO-8859-1]SZ[5]PB[Müller];B[aa]C[Größe])")
-        assert (game.players[0], game.comments) == ("Müller", {0: "Größe"})
 
     @pytest.mark.parametrize("corners", ["bb:dc", "dc:bb", "db:bc", "bc:db"])
     def test_rectangles_from_any_corner(self, corners: str) -> None:
@@ -157,10 +144,6 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"got '7x7x7x.* … .*7x7x'$") as caught:
             parse_sgf(f"(;{name}[{'7x' * 300_000}])")
         assert len(str(caught.value)) < 350
-
-    def test_a_missing_file(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError):
-            read_sgf(tmp_path / "none.sgf")
 
 
 class TestWriting:

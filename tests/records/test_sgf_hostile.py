@@ -83,20 +83,6 @@ class TestJoined:
         assert game.position().moves_text() == "B C3, W D2, B E1"
         assert game.setup == {"white": "B4"}
 
-    def test_a_set_up_after_an_illegal_move(self) -> None:
-        """The game ends before it, so it is no fault."""
-        (game,) = games("(;SZ[5];B[aa];W[aa];AE[aa];B[cc];W[dd])")
-        assert (game.moves, kinds(game)) == ((0,), ["occupied point"])
-
-    def test_an_illegal_move_behind_it(self) -> None:
-        (game,) = games("(;SZ[5];B[aa];AE[ee];W[aa];AE[bb];B[cc])")
-        fault = "node 3: move 2, White A5, is illegal: Black has a stone there"
-        assert (game.moves, [str(one) for one in game.faults]) == ((0,), [fault])
-
-    def test_a_turn_that_is_skipped_behind_it(self) -> None:
-        (game,) = games("(;SZ[5];B[aa];AE[ee];B[bb]C[again])")
-        assert (game.moves, game.movers, game.comments) == ((0, 6), (1, 1), {1: "again"})
-
     def test_suicide_behind_it(self) -> None:
         """The rules are assumed for the game as a whole."""
         (game,) = games("(;SZ[3];W[ba];B[aa];W[bb];AE[cb];B[cc];W[ac];AE[cb];B[ab];AE[ca];W[aa])")

@@ -35,6 +35,9 @@ class LineReader:
         number: number of the game in its file, from 1; None if the file holds only one.
         source: the file's name.
         faults: those of the whole file, such as a missing end; those of the line are added.
+
+    Attributes:
+        places: for each move of the game that was read, the number of its node in the line.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class LineReader:
         self.number = number
         self.source = source
         self.faults = faults
+        self.places: list[int] = []
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
             if "SZ" in self.head or not SIGNS.keys().isdisjoint(node):
@@ -89,6 +93,7 @@ class LineReader:
         board = make_board(size, Rules())  # to read points and stones, which do not depend on the rules
         # The game is the longest stretch of the line without a set-up in between.
         followed, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
+        self.places = followed.node_of
         setup = self.setup(board, followed.stretch)
         if setup is None:
             return self.empty(size)
@@ -109,7 +114,6 @@ class LineReader:
             comment=without_generated(self.text("C")),
             comments=self.comments(followed),
             movers=followed.movers,
-            places=tuple(followed.node_of),
             to_play=after,
             faults=tuple(self.faults),
             assumed=assumed_rules,

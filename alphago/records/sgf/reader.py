@@ -175,13 +175,9 @@ def games_of_tree(
             limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
             yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
         else:
-            game = LineReader(line, env, number, name, [*faults]).read()
-            yield game if all_lines else with_origin(game, tree)
-
-
-def with_origin(game: SgfGame, tree: SgfTree) -> SgfGame:
-    """Return the game of a tree's main line, with the tree as its origin unless a fault changes its moves."""
-    if any(fault.kind not in HARMLESS for fault in game.faults):
-        return game
-    numbers = tree.main_numbers()
-    return replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in game.places), game))
+            reader = LineReader(line, env, number, name, [*faults])
+            game = reader.read()
+            if not all_lines and all(fault.kind in HARMLESS for fault in game.faults):  # its moves are the text's
+                numbers = tree.main_numbers()
+                game = replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in reader.places), game))
+            yield game

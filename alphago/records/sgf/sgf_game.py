@@ -58,7 +58,6 @@ class SgfGame:
         notes: search results for the position before each ply, by ply.
         source: the file's name.
         to_play: who is to move after the last move, +1 or -1, if the file says so (PL); 0 for the other side's turn.
-        places: for each move, the number of its node in the line of nodes that was read; () for a new game.
         origin: the text from which the game was read, by which unchanged parts are written as they were; None for a new
             game.
     """
@@ -82,7 +81,6 @@ class SgfGame:
     notes: Mapping[int, MoveNote] = field(default_factory=dict)
     source: str = field(default="", compare=False)
     to_play: int = 0
-    places: tuple[int, ...] = field(default=(), compare=False, repr=False)
     origin: "SgfOrigin | None" = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -17,8 +17,9 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.nn.net import NeuralNet
-from alphago.records.collection import LeftOut, files_with_games, reason_of, records_of
+from alphago.records.collection import files_with_games, reason_of, records_of
 from alphago.records.dataset import Dataset, is_dataset
+from alphago.records.dataset_writer import LeftOut
 from alphago.records.record import GameRecord, to_arrays
 from alphago.system.files import bytes_digest, user_path
 from alphago.system.stopwatch import SAMPLING
