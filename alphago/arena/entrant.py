@@ -302,8 +302,7 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSo
     """Return an entrant's player, what identifies it, and its network.
 
     A network and a submission are identified by the SHA-256 of the file, an engine by what it says of itself; other
-    players by "".  Only
-    a network's player has a network, others None.
+    players by "".  Only a network's player has a network, others None.
     """
     if entry.model is None:
         player = resolve_player(entry.base, env)

@@ -75,11 +75,11 @@ class SubmissionProcess(LineProcess):
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path))
         environment = {**child_environment(), "TMPDIR": self.folder.name, "OMP_NUM_THREADS": "1"}
+        super().__init__(command, name=submission.file, cwd=self.folder.name, env=environment)
         try:
-            super().__init__(command, name=submission.file, cwd=self.folder.name, env=environment)
             self.ask(f"begin {game}", START_SECONDS)
         except BaseException:
-            self.folder.cleanup()
+            self.close()
             raise
 
     def ask(self, line: str, seconds: float) -> str:

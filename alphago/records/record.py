@@ -14,7 +14,7 @@ from alphago.drawing.axes import spaced_indices
 from alphago.drawing.image import Gif, to_gif
 from alphago.drawing.shapes import Drawing, sheet
 from alphago.drawing.svg import Svg, animate, to_svg
-from alphago.env.board import check_player
+from alphago.env.board import check_player, result_text
 from alphago.env.game import GameEnv
 from alphago.env.position import Look, Position
 from alphago.system.files import read_named, user_path
@@ -53,7 +53,8 @@ class GameRecord:
     env: GameEnv | None = None  # the game that was played; None for records read from a file
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
+        if self.seed is not None and not all(0 <= number < SEED_END for number in self.seed):
+            raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {self.seed}")
 
     def __len__(self) -> int:
         return len(self.moves)
@@ -65,11 +66,9 @@ class GameRecord:
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' (by resignation) or 'draw'."""
-        is_draw_by_score = self.score == 0 and not self.resigned  # then `outcome` may be a fraction
-        if self.outcome == 0 or is_draw_by_score:
-            return "draw"
-        winner = "B" if self.outcome > 0 else "W"
-        return f"{winner}+{'R' if self.resigned else format(abs(self.score), 'g')}"
+        if self.resigned and self.outcome:
+            return "B+R" if self.outcome > 0 else "W+R"
+        return result_text(self.score)
 
     @property
     def training_plies(self) -> np.ndarray:
@@ -193,12 +192,6 @@ def end_text(record: GameRecord) -> str:
     return f"{len(record)} moves: {record.result_string}"
 
 
-def check_seed(seed: tuple[int, int] | None) -> None:
-    """Raise ValueError unless both numbers of a seed are 0 .. SEED_END - 1, so that they fit int64; None is valid."""
-    if seed is not None and not all(0 <= number < SEED_END for number in seed):
-        raise ValueError(f"seed must be two integers from 0 to 2^63 - 1, got {seed}")
-
-
 def to_steps(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
     """Return moves as steps of a replay, int32 [T].
 
@@ -303,15 +296,11 @@ class RecordBuilder:
 
     Args:
         setup, seed, env: as in `GameRecord`.
-
-    Raises:
-        ValueError: for a seed outside 0 .. SEED_END - 1.
     """
 
     def __init__(
         self, setup: dict[str, object] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
     ) -> None:
-        check_seed(seed)
         self.env = env
         self.setup = setup or {}
         self.seed = seed

@@ -168,6 +168,7 @@ def test_a_slow_one_is_ended(tmp_path: Path) -> None:
         ("def chose(position): ...", "ada.py: TypeError: choose must be a function of this file, got None"),
     ],
 )
+@pytest.mark.usefixtures("no_engine_is_left")
 def test_a_file_that_cannot_be_used_is_started_once(tmp_path: Path, text: str, why: str) -> None:
     ada = player(tmp_path, text, games=2)
     assert ask(ada) == ask(ada, 1) == RESIGN

@@ -7,8 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from alphago.records.sgf.values import spell_quotients
-
+QUOTIENTS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
 LONGEST = 200  # characters: anything after them is a comment
 LARGEST_MARGIN = 1000  # points; a larger number is something else
 
@@ -161,7 +160,7 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
         number without a unit is a margin only after a plus.
     """
     text = MOVES.sub(lambda match: " " * len(match[0]), text)  # blanks in place of a number of moves
-    found = [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
+    found = amounts(text)
     if len(found) != 1:
         return None, None
     match = found[0]
@@ -178,6 +177,11 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     has_unit = unit or match["half"] or is_quarter(points)
     after_plus = text[: match.start()].rstrip().endswith("+")
     return (points, unit) if has_unit or after_plus else (None, None)
+
+
+def amounts(text: str) -> list[re.Match[str]]:
+    """Return the matches of EASTERN in a text, one for each number in it."""
+    return [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
 
 
 def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
@@ -215,3 +219,10 @@ def normalised(result: str) -> str:
     """Return a result in lower case, with ASCII digits and signs, cut to a limited length."""
     text = spell_quotients(result[:LONGEST])
     return unicodedata.normalize("NFKC", text).strip().lower()
+
+
+def spell_quotients(text: str) -> str:
+    """Return a text with signs such as ½ written as 1/2."""
+    for sign, spelling in QUOTIENTS.items():
+        text = text.replace(sign, spelling)
+    return text

@@ -14,6 +14,7 @@ import numpy as np
 from alphago.env.board import StonesEnv
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.records.sgf.grammar import Node
+from alphago.records.sgf.result_texts import amounts, parse_points, spell_quotients
 from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; from USUAL_KOMI a whole number above it is in hundredths of a point
@@ -24,11 +25,6 @@ POINT = re.compile("[a-z]{2}")
 WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
-NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
-FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")  # 3 3/4 or 3又3/4
-QUOTIENTS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
-HALF = re.compile("目半|집반|子半")  # "and a half", after a number and its unit
-ZI = re.compile(r"子")  # a Chinese unit, one side's points above half of the board: 3.75 zi are 7.5 points
 NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
 PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
@@ -73,51 +69,38 @@ def read_handicap(text: str) -> int:
 def read_komi(text: str, program: str = "") -> float | None:
     """Return White's komi in points, None for an empty text; raise ValueError for a text without one number.
 
-    Servers write komi in several units.  7.5 points are also written as 750 (hundredths of a point), or in zi (see ZI)
-    as 3.75, 375, 3 3/4, 3¾ and 3又3/4子.
+    Servers write komi in several units.  7.5 points are also written as 750 (hundredths of a point), or in zi (a
+    Chinese unit, one side's points above half of the board) as 3.75, 375, 3 3/4, 3¾ and 3又3/4子.
 
     Args:
         program: the program that wrote the file (AP), which may decide the unit: Fox's 50 is half a point.
     """
-    normalised = spell_quotients(text.translate(DIGITS).translate(NUMERALS)).strip()
+    normalised = spell_quotients(text.translate(DIGITS)).strip()
     if not normalised:
         return None
     try:
-        number = komi_number(normalised)
+        number, unit = komi_amount(normalised)
         if "." not in normalised and (FOX in program.lower() or abs(number) >= USUAL_KOMI):
             number /= 100
         elif abs(number) > LARGEST_KOMI and "." not in normalised:
             raise ValueError(text)
         has_quarter = number * 2 % 1 == 0.5
-        in_zi = ZI.search(normalised) or has_quarter  # points are never given in quarters
+        in_zi = unit == "子" or has_quarter  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)
     except (ValueError, OverflowError):  # also "nan" and "inf"
         raise ValueError(f"komi must be a multiple of 0.5, got {shown(text)}") from None
 
 
-def spell_quotients(text: str) -> str:
-    """Return a text with signs such as ½ written as 1/2."""
-    for sign, spelling in QUOTIENTS.items():
-        text = text.replace(sign, spelling)
-    return text
-
-
-def komi_number(text: str) -> float:
-    """Return the number in the text of a komi; raise ValueError if there is none, or more than one."""
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        pass
-    if len(text) > LONGEST:
+def komi_amount(text: str) -> tuple[float, str | None]:
+    """Return the number in the text of a komi and its unit; raise ValueError if there is none, or more than one."""
+    with contextlib.suppress(ValueError):
+        return float(text.replace(",", ".")), None
+    found = amounts(text) if len(text) <= LONGEST else []
+    number, unit = parse_points(found[0]) if len(found) == 1 else (None, None)
+    if number is None:
         raise ValueError(text)
-    if match := FRACTION.search(text):
-        if int(match[3]) == 0:
-            raise ValueError(text)
-        return int(match[1] or 0) + int(match[2]) / int(match[3])
-    numbers = NUMBER.findall(text.replace(",", "."))
-    if len(numbers) != 1:
-        raise ValueError(text)
-    return float(numbers[0]) + (0.5 if HALF.search(text) else 0.0)
+    is_negative = text[: found[0].start()].rstrip().endswith("-")
+    return (-number if is_negative else number), unit
 
 
 def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
