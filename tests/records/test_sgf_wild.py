@@ -443,10 +443,14 @@ class TestLimits:
         assert read_notes([{"KT": ["", "", bomb]}]) == {}
         assert read_notes([{"KT": ["", "", packed(b"[" * 100_000)]}]) == {}
         assert read_notes([{"KT": ["", "", "%%%"]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
-        assert (
-            read_notes([{"AGO": ["visits:-1", "prior:nan", "prior:x", "other:1", "played", "played:" + "9" * 50]}])
-            == {}
-        )
+        for text in (
+            '{"visits": -1, "prior": "x", "played": 9e99}',
+            '{"visits": 1',
+            "[1]",
+            "[" * 100_000,
+            '{"prior": NaN}',
+        ):
+            assert read_notes([{"AGO": [text]}]) == {}
 
 
 class TestNotes:
@@ -468,7 +472,7 @@ class TestNotes:
         """It would show the move that was played as the best, without a loss; the numbers are in a property of ours."""
         node = next(trees(format_sgf(self.game()).decode())).nodes[0]
         assert ("KT" in node, "KTV" in node) == (False, False)
-        assert node["AGO"] == ["visits:800", "prior:0.125", "played:400"]
+        assert json.loads(node["AGO"][0]) == {"visits": 800, "prior": 0.125, "played": 400}
 
     def test_what_katrain_reads(self) -> None:
         """Three values of KT, as its load_analysis takes them apart: owners, policy, and an analysis in JSON."""

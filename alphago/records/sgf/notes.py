@@ -15,7 +15,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,6 @@ from alphago.system.validation import is_finite, is_int
 
 KATRAIN_VERSION = "1.0"  # of the format of KT
 KATRAIN_ADDED = 999  # the field `order` of a move that was played but is not a candidate
-COUNTS = {"visits": "visits", "prior": "prior", "played": "move_visits"}  # fields of MoveNote, by their names in AGO
-COUNT_DIGITS = 19  # largest number of digits of a count in AGO; a longer text is not read
 GENERATED = "alphago: "  # prefix of a comment line that was generated from a note
 LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 LARGEST_COUNT = 2**53 - 1  # larger whole numbers are not exact in every JSON reader
@@ -82,9 +80,9 @@ def note_properties(note: MoveNote) -> dict[str, list[str]]:
         found["SBKV"] = [f"{100 * note.win_rate:.2f}"]
     if note.score is not None:
         found["SBKS"] = [f"{note.score:.2f}"]
-    known = {name: getattr(note, field) for name, field in COUNTS.items()}
-    if counts := [f"{name}:{round(value, 6)}" for name, value in known.items() if value is not None]:
-        found["AGO"] = counts
+    counts = {"visits": note.visits, "prior": note.prior, "played": note.move_visits}
+    if known := {name: round(value, 6) for name, value in counts.items() if value is not None}:
+        found["AGO"] = [json.dumps(known)]
     return found
 
 
@@ -154,45 +152,32 @@ def read_note(node: Node) -> MoveNote:
 
     Fields that cannot be read are None.
     """
-    percent, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_counts(node)
+    percent, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_object("".join(node.get("AGO", ())[:1]))
     value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))  # a win rate in percent as -1 .. 1
-    is_incomplete = value is None or score is None or "visits" not in counts
-    if is_incomplete:
+    visits, prior, move_visits = whole(counts.get("visits")), finite(counts.get("prior")), whole(counts.get("played"))
+    if value is None or score is None or visits is None:
         root = read_analysis(node).get("root")
         if isinstance(root, Mapping):
-            counts.setdefault("visits", whole(root.get("visits")))
+            visits = whole(root.get("visits")) if visits is None else visits
             if value is None and (rate := finite(root.get("winrate"))) is not None:
                 value = max(-1.0, min(1.0, 2 * rate - 1))
             score = finite(root.get("scoreLead")) if score is None else score
-    visits = counts.get("visits") or None  # 0 means unknown
-    return MoveNote(value, visits, counts.get("prior"), score, counts.get("played"))
-
-
-def read_counts(node: Node) -> dict[str, Any]:
-    """Return the numbers in the property AGO, by name, without those that cannot be read."""
-    found: dict[str, Any] = {}
-    for text in node.get("AGO", []):
-        name, _, value = text.partition(":")
-        is_too_long = name != "prior" and len(value) > COUNT_DIGITS
-        if name not in COUNTS or is_too_long:
-            continue
-        with contextlib.suppress(ValueError):
-            read = finite(float(value)) if name == "prior" else whole(int(value))
-            if read is not None:
-                found[name] = read
-    return found
+    return MoveNote(value, visits or None, prior, score, move_visits)  # 0 visits: unknown
 
 
 def read_analysis(node: Node) -> Mapping[str, object]:
     """Return the analysis in the property KT; {} if it is missing or cannot be read."""
-    values = node.get("KT", [])
-    if len(values) < 3:  # ownership, policy, and the analysis as JSON, see `katrain_values`
-        return {}
-    try:
-        analysis = json.loads(unpack(values[2]))
-    except (ValueError, RecursionError):
-        return {}
-    return analysis if isinstance(analysis, dict) else {}
+    with contextlib.suppress(LookupError, ValueError):
+        return read_object(unpack(node["KT"][2]))  # after ownership and policy, see `katrain_values`
+    return {}
+
+
+def read_object(text: str | bytes) -> Mapping[str, object]:
+    """Return an object in JSON; {} for anything else."""
+    with contextlib.suppress(ValueError, RecursionError):
+        found = json.loads(text)
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def number(node: Node, name: str) -> float | None:
