@@ -25,7 +25,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
 from alphago.records.record import GameRecord, record_without_searches, to_steps
-from alphago.system.files import read_file, typed_path, user_path
+from alphago.system.files import check_regular, read_file, typed_path, user_path
 from alphago.system.validation import checks_keywords
 
 FORMAT, VERSION = "alphago-dataset", 1
@@ -136,8 +136,7 @@ class Part(NamedTuple):
 
 def mapped_array(path: Path) -> np.ndarray:
     """Return an array of a dataset that stays on the disk; raise ValueError if the file is missing or damaged."""
-    if path.exists() and not path.is_file():  # opening a pipe may never end
-        raise ValueError(f"{path} is no file: {REPAIR}")
+    check_regular(path)  # opening a pipe may never end
     try:
         array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:

@@ -164,11 +164,11 @@ def symmetry_maps(size: int) -> np.ndarray:
 
 
 class Seen:
-    """The hashes of all games so far: a sorted array (8 bytes a game), and a small set of recent hashes."""
+    """The hashes of all games so far, 8 bytes a game: a large sorted array, and a small one of recent hashes."""
 
     def __init__(self, hashes: np.ndarray) -> None:
         self.sorted = np.unique(hashes.astype(np.uint64))
-        self.recent: set[int] = set()
+        self.recent = np.zeros(0, np.uint64)
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
         """Add hashes, uint64 [n]; return which of them were new, bool [n].
@@ -177,14 +177,11 @@ class Seen:
         """
         # A hash that is not in a sorted array has the same place there from the left and from the right.
         is_new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
-        for i in np.flatnonzero(is_new):
-            value = int(hashes[i])
-            if value in self.recent:
-                is_new[i] = False
-            self.recent.add(value)
+        is_new &= ~np.isin(hashes, self.recent)
+        is_new[np.setdiff1d(np.arange(len(hashes)), np.unique(hashes, return_index=True)[1])] = False
+        self.recent = np.concatenate([self.recent, hashes[is_new]])
         if len(self.recent) >= MERGED_AT:
-            self.sorted = np.union1d(self.sorted, np.fromiter(self.recent, np.uint64, len(self.recent)))
-            self.recent.clear()
+            self.sorted, self.recent = np.union1d(self.sorted, self.recent), self.recent[:0]
         return is_new
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.batch import FIRST, GameBatch
+from alphago.env.batch import FIRST
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
@@ -171,7 +171,7 @@ class Converter:
             return 0, False
         batch = game.position(env, 0).batch
         batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
-        counted = black_score(batch)
+        counted = float(batch.black_results(FIRST)[1][0])
         agrees = counted * margin > 0 and abs(counted - margin) <= SCORED_WITHIN
         return (int(2 * counted), True) if agrees else (0, False)
 
@@ -209,33 +209,21 @@ class Converter:
         return {"result": result.decode(), "komi": None if math.isnan(komi) else komi}
 
 
-def black_score(batch: GameBatch) -> float:
-    """Return Black's margin in the game in slot 0; `GameBatch.score` is in the view of the player about to move."""
-    mover = int(batch.to_play(FIRST, np.empty(1, np.int8))[0])
-    return mover * float(batch.score(FIRST, np.empty(1, np.float32))[0])
-
-
 def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return a game's set-up stones and then its plies, as a dataset stores them, uint16; and the number of stones."""
-    plies = stored_plies(game.steps(), env.pass_action)
+    """Return a game's set-up stones and then its plies, as a dataset stores them, uint16; and the number of stones.
+
+    There is a ply for each skipped turn.
+    """
+    steps = game.steps()
+    after_skipped_turn = steps < 0
+    actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
+    plies = np.insert(actions, np.flatnonzero(after_skipped_turn), np.uint16(env.pass_action | SKIPPED))
     if not game.setup.get("black") and not game.setup.get("white"):
         return plies, 0
     board = env.place(game.setup.get("black", ()), game.setup.get("white", ())).ravel()
     black, white = np.flatnonzero(board == 1), np.flatnonzero(board == -1)
     stones = np.concatenate([black, white + WHITE_STONE]).astype(np.uint16)
     return np.concatenate([stones, plies]), len(stones)
-
-
-def stored_plies(steps: np.ndarray, pass_action: int) -> np.ndarray:
-    """Return the plies of a game as a dataset stores them, uint16, with a ply for each skipped turn.
-
-    Args:
-        steps: the moves, from `steps_of`.
-        pass_action: the action of a pass, which with SKIPPED stands for a skipped turn.
-    """
-    after_skipped_turn = steps < 0
-    actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
-    return np.insert(actions, np.flatnonzero(after_skipped_turn), np.uint16(pass_action | SKIPPED))
 
 
 def parse_plays(text: bytes) -> list[tuple[int, int]] | None:
