@@ -3,7 +3,6 @@
 They play Oware by its score, and Reversi, Gomoku and Connect Four by published evaluations, and solve small boards.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -230,16 +229,8 @@ def best_move(position: Position, depth: int | None = None) -> BestMove:
     return AlphaBetaSearch(position.env, depth).find(batch.rows[0])
 
 
-def alphabeta_settings(name: str) -> AlphaBetaSettings | None:
-    """Return the settings of the player called "alphabeta:N" (default N: 8); None for any other name.
-
-    Raises:
-        ValueError: for an invalid N.
-    """
-    match = re.fullmatch(r"alphabeta(?::([0-9]{1,9}))?", name)
-    if match is None:
-        return None
-    depth = DEPTH if match[1] is None else int(match[1])
+def alphabeta(depth: int = DEPTH) -> AlphaBetaSettings:
+    """Return the settings of "alphabeta:N", which looks N plies ahead."""
     return AlphaBetaSettings(check_int("alphabeta's depth", depth, 1, MOST_DEPTH))
 
 

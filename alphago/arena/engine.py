@@ -1,7 +1,6 @@
 """GTP engines: programs that speak the Go Text Protocol, and the processes that run them."""
 
 import os
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -90,21 +89,13 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
     return ko, suicide
 
 
-def find_engine(name: str) -> Engine | None:
-    """Return the engine called "gnugo", "gnugo:LEVEL" or "gtp:COMMAND"; None for any other name.
+def engine_of_command(name: str) -> Engine:
+    """Return the engine called "gtp:COMMAND"; COMMAND is split as by `split_command`.
 
     Raises:
-        ValueError: for an invalid level or command.
+        ValueError: for an invalid command.
         EngineError: if the program does not exist.
     """
-    if name.startswith(COMMAND):
-        return engine_of_command(name)
-    match = re.fullmatch(r"gnugo(?::([0-9]{1,9}))?", name)
-    return gnugo(int(match[1] or 10)) if match else None
-
-
-def engine_of_command(name: str) -> Engine:
-    """Return the engine called "gtp:COMMAND"; COMMAND is split as by `split_command`."""
     message = f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}"
     program, *arguments = split_command(name.removeprefix(COMMAND), message)
     if shutil.which(program) is None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -10,11 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta_settings, check_game_has_evaluation
-from alphago.arena.engine import COMMAND, Engine, find_engine
+from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta, check_game_has_evaluation
+from alphago.arena.engine import COMMAND, Engine, engine_of_command, gnugo
 from alphago.arena.engine_player import check_engine
 from alphago.arena.line_process import EngineError
-from alphago.arena.playout_player import PlayoutSettings, playout_settings
+from alphago.arena.playout_player import PlayoutSettings, rave, uct
 from alphago.arena.submission import Submission, find_submission
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, make_game, require_go, with_settings
@@ -30,6 +30,13 @@ from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords,
 PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Submission | Literal["random"]
 # Options of `alphago evaluate` for settings in which networks may differ.
 OPTIONS = {"board_size": "--board-size", "komi": "--komi", "ko": "--rules", "suicide": "--rules", "turns": "--turns"}
+# Players with a number of playouts, a depth or a level behind their name.
+NUMBERED: dict[str, Callable[..., PlayoutSettings | AlphaBetaSettings | Engine]] = {
+    "uct": uct,
+    "rave": rave,
+    "alphabeta": alphabeta,
+    "gnugo": gnugo,
+}
 Players = dict[tuple[str, bool], tuple[PlayerSource, str, object]]  # see `read_player`; by name, and whether at a level
 
 
@@ -238,12 +245,15 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Sub
     """
     if name == "random":
         return "random"
-    player = playout_settings(name) or alphabeta_settings(name) or find_engine(name) or find_submission(name)
-    if player is not None:
-        return player
+    if match := re.fullmatch(rf"({'|'.join(NUMBERED)})(?::([0-9]{{1,9}}))?", name):
+        return NUMBERED[match[1]](*([int(match[2])] if match[2] else []))
+    if name.startswith(COMMAND):
+        return engine_of_command(name)
+    if (submission := find_submission(name)) is not None:
+        return submission
     if name and (path := network_file(name)) is not None:
         return path
-    similar = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
+    similar = near_names(name, ["random", *NUMBERED, *packaged_nets()])
     question = f"did you mean {similar[0]}? " if similar else ""
     raise ValueError(
         f"no player is called {name!r}: {question}players are 'random', a network's file, run folder or packaged name, "

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.engine import Engine, find_engine
+from alphago.arena.engine import Engine
 from alphago.arena.engine_player import COLOURS, read_margin, set_up
-from alphago.arena.entrant import Entrant, entrant_for
+from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
 from alphago.arena.match_result import MatchResult
@@ -80,16 +80,18 @@ class Adjudicator:
 
 
 def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:
-    """Return the adjudicator for games of a match: an Engine, or one with a name as in `find_engine`; None for None.
+    """Return the adjudicator for games of a match: an Engine, or one with a name as in `find_player`; None for None.
 
     Raises:
         ValueError: for any other name.
         EngineError: for an engine that is not installed.
     """
-    engine = find_engine(adjudicator) if isinstance(adjudicator, str) else adjudicator
-    if adjudicator is not None and not isinstance(engine, Engine):
+    if adjudicator is None:
+        return None
+    engine = find_player(adjudicator) if isinstance(adjudicator, str) else adjudicator
+    if not isinstance(engine, Engine):
         raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
-    return None if engine is None else Adjudicator(env.match_variant(), engine)
+    return Adjudicator(env.match_variant(), engine)
 
 
 @checks_keywords()

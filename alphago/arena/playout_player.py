@@ -1,6 +1,5 @@
 """Players of fixed strength without a network, to rate others by: `uct:N` and `rave:N`, with N playouts a move."""
 
-import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,16 +100,11 @@ class PlayoutPlayer(Player):
         return choose_actions(visits, by_chance, chance)
 
 
-def playout_settings(name: str) -> PlayoutSettings | None:
-    """Return the settings of "uct:N" or "rave:N" (default N: 1000); None for any other name.
+def uct(playouts: int = PLAYOUTS) -> PlayoutSettings:
+    """Return the settings of "uct:N", with N playouts a move."""
+    return PlayoutSettings(check_int("the playouts of uct", playouts, 1), exploration=0.4, equivalence=0.0, prior=0)
 
-    Raises:
-        ValueError: for N = 0.
-    """
-    match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
-    if match is None:
-        return None
-    playouts = check_int(f"the playouts of {match[1]}", int(match[2] or PLAYOUTS), 1)
-    if match[1] == "uct":
-        return PlayoutSettings(playouts, exploration=0.4, equivalence=0.0, prior=0)
-    return PlayoutSettings(playouts, exploration=0.0, equivalence=1000.0, prior=5)
+
+def rave(playouts: int = PLAYOUTS) -> PlayoutSettings:
+    """Return the settings of "rave:N", with N playouts a move."""
+    return PlayoutSettings(check_int("the playouts of rave", playouts, 1), exploration=0.0, equivalence=1000.0, prior=5)

@@ -9,11 +9,10 @@ from alphago.arena.alphabeta import (
     AlphaBetaPlayer,
     AlphaBetaSearch,
     AlphaBetaSettings,
-    alphabeta_settings,
     best_move,
     look_ahead,
 )
-from alphago.arena.entrant import resolve_player
+from alphago.arena.entrant import find_player, resolve_player
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.naive.minimax import minimax
@@ -87,8 +86,8 @@ class TestPlayer:
 
 class TestNames:
     def test_depths(self) -> None:
-        assert alphabeta_settings("alphabeta:12") == AlphaBetaSettings(12)
-        assert alphabeta_settings("alphabeta").name == "alphabeta:8"
+        assert find_player("alphabeta:12") == AlphaBetaSettings(12)
+        assert find_player("alphabeta").name == "alphabeta:8"
         assert resolve_player("alphabeta:3", OwareEnv()) == AlphaBetaSettings(3)
 
     @pytest.mark.parametrize("env", [GoEnv(5), TicTacToeEnv(), PlainConnectFourEnv()], ids=repr)

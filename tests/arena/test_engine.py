@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, evaluate
-from alphago.arena.engine import Engine, EngineError, EngineProcess, EngineRefusal, find_engine, gnugo, gnugo_rules
-from alphago.arena.entrant import resolve_player
+from alphago.arena.engine import Engine, EngineError, EngineProcess, EngineRefusal, gnugo, gnugo_rules
+from alphago.arena.entrant import find_player, resolve_player
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import UniformEvaluator
 from tests.arena.playing import installed_gnugo, scripted
@@ -157,10 +157,8 @@ SEND_TWO = "B5 A4 D5 B4 C4 E1 A5 C5 B5"
 class TestGnuGo:
     def test_names(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
-        assert find_engine("gnugo") == gnugo(10)
-        assert find_engine("gnugo:3") == gnugo(3)
-        for name in ("gnugo:", "gnugo:x", "gnugo:-1", "GNUGO", "pachi"):
-            assert find_engine(name) is None
+        assert find_player("gnugo") == gnugo(10)
+        assert find_player("gnugo:3") == gnugo(3)
         assert resolve_player("gnugo:7").name == "gnugo:7"
         assert " ".join(gnugo(1).command) == (
             "/usr/games/gnugo --mode gtp --chinese-rules --capture-all-dead --play-out-aftermath "

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, evaluate
-from alphago.arena.entrant import resolve_player
-from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
+from alphago.arena.entrant import find_player, resolve_player
+from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_legal import is_own_eye
 from alphago.env.kernels.go_row import TO_PLAY, point_of
@@ -29,7 +29,7 @@ def player_at(start: GoPosition, settings: PlayoutSettings) -> PlayoutPlayer:
 
 
 def chosen(start: GoPosition, name: str, chance: float = 0.3) -> str:
-    settings = playout_settings(name)
+    settings = find_player(name)
     assert settings is not None
     action = player_at(start, settings).choose(ONE, NEVER, np.array([chance]))
     return start.env.to_text(int(action[0]))
@@ -150,10 +150,10 @@ class TestGames:
 
 class TestNames:
     def test_playouts(self) -> None:
-        assert playout_settings("rave:250") == PlayoutSettings(250, 0.0, 1000.0, 5)
-        assert playout_settings("uct:250") == PlayoutSettings(250, 0.4, 0.0, 0)
-        assert [playout_settings(name).name for name in ("rave", "uct")] == ["rave:1000", "uct:1000"]
-        assert resolve_player("rave:7") == playout_settings("rave:7")
+        assert find_player("rave:250") == PlayoutSettings(250, 0.0, 1000.0, 5)
+        assert find_player("uct:250") == PlayoutSettings(250, 0.4, 0.0, 0)
+        assert [find_player(name).name for name in ("rave", "uct")] == ["rave:1000", "uct:1000"]
+        assert resolve_player("rave:7") == find_player("rave:7")
 
     def test_uct_plays_any_game(self) -> None:
         """A game of one's own too, and the same games on any number of cores."""

@@ -15,6 +15,7 @@ import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GameRecord, GoEnv, OwareEnv, selfplay, train
 from alphago.arena.engine import Engine, EngineError, gnugo
+from alphago.arena.entrant import NUMBERED
 from alphago.cli import make_parser
 from alphago.exams.grades import compute_grade
 from alphago.exams.grading import answer_all, mark
@@ -263,7 +264,7 @@ def test_refusals(
     monkeypatch.setenv("PATH", "")
     if settings["watch"] == ["engine@0"]:
         monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-        monkeypatch.setattr("alphago.arena.entrant.find_engine", lambda name: gnugo() if name == "engine" else None)
+        monkeypatch.setitem(NUMBERED, "engine", gnugo)
     with pytest.raises((ValueError, OSError, EngineError), match=sentence):
         train(env, 4, folder=tmp_path / "run", reports=[], **{**TINY, **settings})
     assert not (tmp_path / "run").exists()
