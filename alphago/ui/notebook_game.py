@@ -17,6 +17,7 @@ from alphago.system.optional import notebook_shell, optional_import
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import make_start, open_link
+from alphago.ui.web.page_actions import QueryReader
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
 from alphago.ui.why.explain import Explanation, explain
@@ -49,9 +50,8 @@ class NotebookGame:
         self.widget = make_widget(self._receive)
         self._thread = ThreadPoolExecutor(1, "alphago-page")
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
-        self._answers = PageAnswers(
-            engines, self._bases, self._greeting, lambda line: self.widget.send(json.loads(line))
-        )
+        reader = QueryReader(engines, self._bases, self._greeting)
+        self._answers = PageAnswers(reader, lambda line: self.widget.send(json.loads(line)))
 
     def _receive(self, query: Any) -> None:
         """Answer a query of the board, or keep the game that it tells."""

@@ -9,12 +9,10 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from alphago.env.game import GameEnv
 from alphago.env.position import IllegalMove
 from alphago.system.kernels.cache import compiling_time
 from alphago.system.validation import check_choice, shortened
 from alphago.ui.analysis_query import read_object
-from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import MOST_MESSAGE
 from alphago.ui.web.page_actions import ACTIONS, QueryReader
 from alphago.ui.web.page_search import PageSearch
@@ -28,23 +26,13 @@ class PageAnswers:
     """The answers to one page.  Searches are those of the engines' analysts, which all pages share.
 
     Args:
-        engines: the networks to choose from, shared by all pages.
-        bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
-        greeting: what a page is told first.
+        reader: what the page's queries may name; it tells the page what is being done.
         write: called with each answer as one line, by the thread that asks, and for a search by a thread of its own.
-        runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
     """
 
-    def __init__(
-        self,
-        engines: Engines,
-        bases: dict[str, GameEnv],
-        greeting: Mapping[str, Any],
-        write: Callable[[str], None],
-        runs: Any = None,
-    ) -> None:
-        self._write = write
-        self.reader = QueryReader(engines, bases, greeting, runs, lambda text: self.send(status=text))
+    def __init__(self, reader: QueryReader, write: Callable[[str], None]) -> None:
+        self._write, self.reader = write, reader
+        reader.tell = lambda text: self.send(status=text)
         self._search: PageSearch | None = None  # that goes on
         self._replying = threading.Lock()  # of the search: once it was dropped, no reply follows
 

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 
@@ -37,24 +38,26 @@ READOUTS = 200  # of each position that an explanation searches
 Query = Mapping[str, Any]
 
 
+@dataclass
 class QueryReader:
-    """Reads the queries of one page; the arguments are those of `alphago.ui.web.answers.PageAnswers`.
+    """Reads the queries of one page.
 
-    Args:
-        tell: takes what is being done, for the page's status line, "" for nothing.
+    Attributes:
+        engines: the networks to choose from, shared by all pages.
+        bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
+        greeting: what a page is told first.
+        runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
+        tell: takes what is being done, for the page's status line, "" for nothing; by default nobody is told.
+        lost_turns: those of the engine, in all games of the page.
     """
 
-    def __init__(
-        self,
-        engines: Engines,
-        bases: dict[str, GameEnv],
-        greeting: Mapping[str, Any],
-        runs: Any,
-        tell: Callable[[str], None],
-    ) -> None:
-        self.engines, self.bases, self.greeting, self.runs, self.tell = engines, bases, greeting, runs, tell
-        self.lost_turns = LostTurns()  # of the engine, in all games of the page
-        self._latest: tuple[list[Any], Position | None] = [], None  # the game and moves asked for last
+    engines: Engines
+    bases: dict[str, GameEnv]
+    greeting: Mapping[str, Any]
+    runs: Any = None
+    tell: Callable[[str], object] = str
+    lost_turns: LostTurns = field(default_factory=LostTurns)
+    _latest: tuple[list[Any], Position | None] = field(default=([], None))  # the game and moves asked for last
 
     def position(self, query: Query, back: int = 0) -> Position:
         """Return the position of a query's `game` after its `moves`, without the last `back` ones."""

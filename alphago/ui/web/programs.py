@@ -27,6 +27,7 @@ from alphago.ui.web.guard import (
     UNREAD_SECONDS,
     closing_reason,
 )
+from alphago.ui.web.page_actions import QueryReader
 
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
@@ -139,10 +140,10 @@ def programs(engines: Engines, env: GoEnv) -> Connections:
 
 
 def pages(engines: Engines, bases: dict[str, GameEnv], greeting: Mapping[str, Any], runs: Any) -> Connections:
-    """Return the connections of pages; the arguments are those of `PageAnswers`."""
+    """Return the connections of pages; the arguments are those of `QueryReader`."""
 
     def make(socket: WebSocket, put: Callable[[str], None]) -> PageAnswers:
-        return PageAnswers(engines, bases, greeting, put, runs)
+        return PageAnswers(QueryReader(engines, bases, greeting, runs), put)
 
     many = f"This server has {MOST_PAGES} pages open already: close one first."
     return Connections(MOST_PAGES, many, make, FIRST_SECONDS)

@@ -3,9 +3,8 @@
 import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +58,10 @@ class RunGame:
 
 
 class Runs:
-    """The runs that were named when the server began; several threads may call the methods."""
+    """The runs that were named when the server began, read anew at each call; several threads may call the methods."""
 
     def __init__(self, folders: Sequence[str | Path]) -> None:
         self.folders, self.names = list(map(Path, folders)), legend_names(folders)
-        self._read: dict[Any, tuple[Any, Any]] = {}  # what was read last of a run, after the state of its files
 
     def stamp(self) -> str:
         """Return a text that changes when a run has written something new."""
@@ -80,9 +78,9 @@ class Runs:
         runs, histories = [], []
         for i, folder in enumerate(self.folders):
             try:
-                history = self.history(i)
+                history = history_of(folder)
                 list(list_panels([history], x))
-                run = {**describe_run(history), "games": [game.title for game in self.games(i)]}
+                run = {**describe_run(history), "games": [game.title for game in run_games(history)]}
             except Exception as error:  # one damaged run must not hide the others
                 fault = str(error) if isinstance(error, ValueError) else f"it cannot be read ({error!r})"
                 run = {"error": fault, "facts": {}, "diagnosis": [], "games": []}
@@ -96,34 +94,11 @@ class Runs:
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
-    def history(self, run: int) -> History:
-        """Return a run's history, read again only if it has new rows.
-
-        Before the run's first iteration is over, its history has no metrics.
-        """
-        folder = self.folders[run]
-        return self._kept(folder, file_stamp(folder), partial(history_of, folder))
-
-    def games(self, run: int) -> list[RunGame]:
-        """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
-        folder = self.folders[run]
-        selfplay = sorted((folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
-        files = [*sorted((folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first
-        stamp = (*file_stamp(folder), *map(str, files))
-        return self._kept(run, stamp, lambda: [*recorded_games(files), *match_games(self.history(run))])
-
     def open_game(self, run: Any, game: Any) -> GameTree:
         """Return a game of a run as a tree; raise ValueError for an unknown game."""
-        games = self.games(check_int("run", run, 0, len(self.folders) - 1))
-        chosen = games[check_int("game", game, 0, len(games) - 1)]
-        return game_tree(run_game_env(self.folders[run]), chosen)
-
-    def _kept(self, name: object, stamp: tuple[Any, ...], read: Callable[[], Any]) -> Any:
-        """Return what was read last under a name, read anew if the files' state is no longer `stamp`."""
-        before = self._read.get(name)
-        if before is None or before[0] != stamp:
-            before = self._read[name] = stamp, read()
-        return before[1]
+        history = history_of(self.folders[check_int("run", run, 0, len(self.folders) - 1)])
+        games = run_games(history)
+        return game_tree(run_game_env(history.folder), games[check_int("game", game, 0, len(games) - 1)])
 
 
 def history_of(folder: Path) -> History:
@@ -279,6 +254,13 @@ def main_first(titles: Sequence[str]) -> list[int]:
 
 
 # --- games -----------------------------------------------------------------------------------------
+
+
+def run_games(history: History) -> list[RunGame]:
+    """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
+    selfplay = sorted((history.folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
+    files = [*sorted((history.folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first
+    return [*recorded_games(files), *match_games(history)]
 
 
 def recorded_games(files: Sequence[Path]) -> list[RunGame]:

@@ -40,7 +40,7 @@ const ANSWERS = {
       const planes = position.over ? new Float32Array(0) : position.planes(length);
       const { toPlay, over } = position;
       return { toPlay, over, legal: [...position.legal()], outcome: outcome(position), margin: position.margin,
-        decisive: over || game === "go" ? -1 : position.decisive(), planes: packed(planes), content: position.content(),
+        decisive: over ? -1 : position.decisive(), planes: packed(planes), content: position.content(),
         owners: position.owners() && [...position.owners()] };
     };
     return games.map((actions) => {

@@ -15,6 +15,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 from alphago.ui.web.new_game import begun
+from alphago.ui.web.page_actions import QueryReader
 from alphago.ui.web.page_files import bundle
 from alphago.ui.web.server import greeting
 from tests.ui.clients.installed import node
@@ -37,9 +38,8 @@ class Asker:
         self.start = env.position()
         self.network = "hash" if env.name == "go" else PLAYOUTS
         games = {env.name: env, **bases}
-        self.page = PageAnswers(
-            engines(network), games, {"games": []}, lambda line: self.told.put(json.loads(line)), runs
-        )
+        reader = QueryReader(engines(network), games, {"games": []}, runs)
+        self.page = PageAnswers(reader, lambda line: self.told.put(json.loads(line)))
         self.number = 0
 
     def __enter__(self) -> "Asker":
@@ -86,7 +86,8 @@ class Guest:
         module.write_text(bundle("desk"))
         command = [node(), Path(__file__).with_name("desk.mjs"), module]
         self.node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.page = PageAnswers(offered, games, greeting(offered, games, runs), self.answer, runs)
+        reader = QueryReader(offered, games, greeting(offered, games, runs), runs)
+        self.page = PageAnswers(reader, self.answer)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

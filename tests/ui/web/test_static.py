@@ -126,61 +126,111 @@ def computed(folder: Path, module: str, call: str) -> Any:
     return json.loads(told.stdout)
 
 
-SAYS = """(({ win, score, busy, analysis = null, waited = 0, ready = false, ...thought }) => {
+# What the status line says: a long search says how long it will take; chance and lead that name different sides are
+# unclear.
+LINE_SAYS = """(({ win, score, busy, analysis = null, waited = 0, ready = false, ...thought }) => {
     const node = { win, score, analysis, visits: 9 };
-    const tree = { node, result: null, nodes: [node], position: { moves: 0, toPlay: 1 }, side: () => "Black", view: { sides: ["Black", "White"] } };
-    const job = busy ? { nodes: [0], began: performance.now() - waited, limit: thought.limit, thought: thought.readouts ? thought : null } : null;
-    const desk = { jobs: { busy, job, found: ready }, status: "", study: !busy, tree };
+    const view = { sides: ["Black", "White"] };
+    const tree = { node, result: null, nodes: [node], position: { moves: 0, toPlay: 1 }, side: () => "Black", view };
+    const known = { limit: thought.limit, thought: thought.readouts ? thought : null };
+    const job = busy ? { nodes: [0], began: performance.now() - waited, ...known } : null;
+    const desk = { jobs: { busy, job, found: ready }, result: null, status: "", study: !busy, tree };
     const { rest, share = 0 } = page.wordsOf({ desk, isHumansTurn: () => false });
     return [rest, share];
 })"""
-
-
-@pytest.mark.parametrize(
-    ("known", "told", "share"),
-    [
-        ({"win": 0.525, "score": -0.8}, "Unclear: Black 52.5 %, W+0.8", 0),
-        ({"win": 0.475, "score": 0.8}, "Unclear: Black 47.5 %, B+0.8", 0),
-        ({"win": 0.525, "score": 0.8}, "Black 52.5 %, B+0.8", 0),
-        ({"win": 0.525, "score": None}, "Black 52.5 %", 0),
-        ({"win": None, "score": None}, "This position was not evaluated yet.", 0),
-        ({"win": None, "score": None, "analysis": {"visits": 33}}, "33 visits: too few to judge", 0),
-        ({"busy": "move", "readouts": 750, "limit": 90_000, "rate": 70}, "750/90k visits · 21 min left", 1 / 120),
-        ({"busy": "move", "readouts": 200, "limit": 1000, "rate": 100}, "200/1.0k visits · 10 s left", 0.2),
-        ({"busy": "move", "readouts": 64, "limit": 200, "rate": 400}, "64/200 visits", 0),
-        ({"busy": "move", "readouts": 64, "limit": None, "rate": 1}, "64 visits", 0),
-        ({"busy": "move", "waited": 100}, "thinking …", 0),
-        ({"busy": "move", "waited": 60_000}, "getting ready; the first time takes some seconds …", 0),
-        ({"busy": "move", "waited": 60_000, "ready": True}, "thinking …", 0),
-    ],
-)
-def test_what_the_line_says(tmp_path: Path, known: dict[str, Any], told: str, share: float) -> None:
-    """A long search says how long it will take; chance and lead that name different sides are unclear."""
-    assert computed(tmp_path, "status_line", f"{SAYS}({json.dumps(known)})") == [told, pytest.approx(share)]
-
-
-@pytest.mark.parametrize(
-    ("visits", "shown"),
-    [
-        ([256, 58, 35, 18, 15, 9, 8, 6], [256, 58, 35, 18, 15, 9]),
-        ([256, 58, 6, 9], [256, 58, 9]),
-        ([24, 3, 1, 2], [24, 3, 2]),
-        ([2, 1, 0, 0], [2, 1, 0, 0]),
-        ([], []),
-    ],
-)
-def test_the_moves_that_are_shown(tmp_path: Path, visits: list[int], shown: list[int]) -> None:
-    """At most six, none with less than a thirtieth of the best one's visits or with one, unless that has hardly any."""
-    moves = json.dumps([{"visits": count} for count in visits])
-    call = f"page.shownMoves({{ moves: {moves} }}).map(({{ visits }}) => visits)"
-    assert computed(tmp_path, "candidates", call) == shown
-
-
+# Of how many visits moves are shown: at most six, none with less than a thirtieth of the best one's or with one,
+# unless that has hardly any.
+SHOWN = "((moves) => page.shownMoves({ moves: moves.map((visits) => ({ visits })) }).map(({ visits }) => visits))"
+# The numbers on the discs: a move that looks no worse than the best, by fewer visits, has the best one's number; no
+# value, no number.
 VALUES = [(90, 0.6, 2.0), (60, 0.6, 2.0), (50, 0.6, 2.0), (40, 0.58, 1.6), (0, None, None)]
 MOVES = [
     {"move": i, "visits": visits, "prior": 0.1, "win": win, "score": score}
     for i, (visits, win, score) in enumerate(VALUES)
 ]
+NUMBERS = f"""(([mode, small]) => ({json.dumps(MOVES)}).map((one, _, [best]) =>
+    page.numbersOf(one, best, mode, small).join(" ")))"""
+PRIORS = "((priors) => priors.map((prior) => page.priorText(prior)))"
+# The discs of two moves of which little is known: how many have a ring, and the numbers.
+DISCS = """(([prior, visits, win, mode]) => {
+    globalThis.document = { createElementNS: () => ({ dataset: {}, append(...all) { this.all = all; },
+        setAttribute(name, value) { this[name] = value; } }) };
+    const moves = [0.2, prior].map((one, move) => ({ move, visits, win, score: null, prior: one }));
+    const cells = moves.map((_, i) => [i, 0]), places = cells.map((_, i) => [i]);
+    const game = { cells, places: [places, places], names: cells.map(String), stone: 0.5 };
+    const scene = { view: { stones: "...", legal: [] }, mode, analysis: { mover: 1, moves } };
+    const shown = page.overlays(game, scene, { hovered: null, line: null, chosen: null, walks: false, small: false });
+    const rings = shown.filter(one => one.class === "ag-best").length;
+    return [rings, ...shown.filter(one => one.all.length).map(one => one.all.join(""))];
+})"""
+LOSS = "((loss) => [page.lossText(loss), page.lossText(loss, true)])"
+# How many moves without visits are shown: none is left out that is like one that is shown.
+LIKELY = "((priors) => page.likely(priors, new Set()).length)"
+# What a reply to random games tells of a position's value and the best move's: nothing below 50 visits, then first
+# the mean of all, then the best one's.  A network knows without a search.
+REPLY = """(([priors, found]) => {
+    const infos = found.map(([move, visits, winrate]) => ({ move: String(move), visits, winrate, prior: 0.1, pv: [] }));
+    const visits = 1 + found.reduce((sum, [, count]) => sum + count, 0);
+    const root = { visits, winrate: 0.5, currentPlayer: "W" };
+    const names = priors.map((_, i) => String(i));
+    const { mean, moves, win } = page.analysisOf({ moveInfos: infos, rootInfo: root, policy: priors }, names);
+    return [win, mean, moves.map((move) => move.win)];
+})"""
+
+
+MOVING = {"busy": "move"}
+LONG = "750/90k visits · 21 min left"
+BEGINS = "getting ready; the first time takes some seconds …"
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "given", "told"),
+    [
+        ("status_line", LINE_SAYS, {"win": 0.525, "score": -0.8}, ["Unclear: Black 52.5 %, W+0.8", 0]),
+        ("status_line", LINE_SAYS, {"win": 0.475, "score": 0.8}, ["Unclear: Black 47.5 %, B+0.8", 0]),
+        ("status_line", LINE_SAYS, {"win": 0.525, "score": 0.8}, ["Black 52.5 %, B+0.8", 0]),
+        ("status_line", LINE_SAYS, {"win": 0.525, "score": None}, ["Black 52.5 %", 0]),
+        ("status_line", LINE_SAYS, {"win": None}, ["This position was not evaluated yet.", 0]),
+        ("status_line", LINE_SAYS, {"win": None, "analysis": {"visits": 33}}, ["33 visits: too few to judge", 0]),
+        ("status_line", LINE_SAYS, {**MOVING, "readouts": 750, "limit": 90_000, "rate": 70}, [LONG, 1 / 120]),
+        ("status_line", LINE_SAYS, {**MOVING, "readouts": 64, "limit": 200, "rate": 400}, ["64/200 visits", 0]),
+        ("status_line", LINE_SAYS, {**MOVING, "readouts": 64, "limit": None, "rate": 1}, ["64 visits", 0]),
+        ("status_line", LINE_SAYS, {**MOVING, "waited": 100}, ["thinking …", 0]),
+        ("status_line", LINE_SAYS, {**MOVING, "waited": 60_000}, [BEGINS, 0]),
+        ("status_line", LINE_SAYS, {**MOVING, "waited": 60_000, "ready": True}, ["thinking …", 0]),
+        ("candidates", SHOWN, [256, 58, 35, 18, 15, 9, 8, 6], [256, 58, 35, 18, 15, 9]),
+        ("candidates", SHOWN, [256, 58, 6, 9], [256, 58, 9]),
+        ("candidates", SHOWN, [24, 3, 1, 2], [24, 3, 2]),
+        ("candidates", SHOWN, [2, 1, 0, 0], [2, 1, 0, 0]),
+        ("candidates", NUMBERS, ["loss", False], ["0 90", "≈0 60", "≈0 50", "−0.4 40", " "]),
+        ("candidates", NUMBERS, ["loss", True], ["0 ", "≈0 ", "≈0 ", "0 ", " "]),
+        ("candidates", NUMBERS, ["q", False], [".20 ", "≈.20 ", "≈.20 ", ".16 ", " "]),
+        ("candidates", NUMBERS, ["visits", False], ["90 ", "60 ", "50 ", "40 ", " "]),
+        ("candidates", PRIORS, [0.0004, 0.0005, 0.0049], ["<0.1", "0.1", "0.5"]),
+        ("overlays", DISCS, [0.2, 6, None, "loss"], [0]),  # too few random games tell neither a loss nor which is best
+        ("overlays", DISCS, [0.2, 6, None, "visits"], [0, "6", "6"]),
+        ("overlays", DISCS, [0.2, 60, 0.5, "loss"], [1, "≈0", "60", "0", "60"]),
+        ("overlays", DISCS, [0.1, 6, 0.5, "loss"], [1, "≈0", "6", "0", "6"]),
+        ("overlays", DISCS, [0.1, 0, None, "loss"], [1, "10%", "20%"]),
+        ("losses", LOSS, {"win": 0.1, "points": 2.84}, ["−2.8", "−2.8 points"]),
+        ("losses", LOSS, {"win": 0.1, "points": 2.84, "rough": True}, ["≈−3", "about −3 points"]),
+        ("losses", LOSS, {"win": 0.1, "points": None, "rough": True}, ["≈−10\u00a0%", "about −10\u00a0%"]),
+        ("losses", LOSS, {"win": 0.001, "points": None}, ["0", "0"]),
+        ("replies", LIKELY, [0.98, 0.0053, 0.005, 0.0036, 0.0001], 4),  # four alike, one of them below the limit
+        ("replies", LIKELY, [0.0001, 0.0036, 0.98, 0.0053, 0.005], 4),
+        ("replies", LIKELY, [0.9, 0.09, 0.002], 2),
+        ("replies", LIKELY, [0.004, 0.004], 0),
+        ("replies", REPLY, [[0.5, 0.5], [[1, 48, 0.75]]], [None, None, [None, None]]),
+        ("replies", REPLY, [[0.5, 0.5], [[1, 49, 0.75]]], [0.5, [0.5, None], [None, None]]),
+        ("replies", REPLY, [[0.5, 0.5], [[1, 400, 0.75]]], [0.75, [0.5, None], [0.25, None]]),
+        ("replies", REPLY, [[0.6, 0.4], []], [0.5, [0.5, None], [None, None]]),
+    ],
+)
+def test_what_is_told(tmp_path: Path, module: str, function: str, given: Any, told: Any) -> None:
+    found = computed(tmp_path, module, f"{function}({json.dumps(given)})")
+    assert found == ([told[0], pytest.approx(told[1])] if function == LINE_SAYS else told)
+
+
 PLAYED = """((moves, after) => {
     const nodes = [{ node: 0, win: 0.6, score: 2, children: [1] }, { mover: 1, ...after }];
     return page.asPlayed({ mover: 1, moves }, nodes[0], nodes).moves;
@@ -205,56 +255,6 @@ def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
     assert told[:move] + told[move + 1 :] == MOVES[:move] + MOVES[move + 1 :]
 
 
-@pytest.mark.parametrize(
-    ("mode", "small", "told"),
-    [
-        ("loss", False, ["0 90", "≈0 60", "≈0 50", "−0.4 40", " "]),
-        ("loss", True, ["0 ", "≈0 ", "≈0 ", "0 ", " "]),
-        ("q", False, [".20 ", "≈.20 ", "≈.20 ", ".16 ", " "]),
-        ("visits", False, ["90 ", "60 ", "50 ", "40 ", " "]),
-    ],
-)
-def test_the_numbers_on_the_discs(tmp_path: Path, mode: str, small: bool, told: list[str]) -> None:
-    """A move that looks no worse than the best, by fewer visits, has the best one's number; no value, no number."""
-    texts = f"page.numbersOf(one, best, '{mode}', {json.dumps(small)}).join(' ')"
-    call = f"({json.dumps(MOVES)}).map((one, _, [best]) => {texts})"
-    assert computed(tmp_path, "candidates", call) == told
-
-
-def test_small_priors(tmp_path: Path) -> None:
-    call = "[0.0004, 0.0005, 0.0049].map((prior) => page.priorText(prior))"
-    assert computed(tmp_path, "candidates", call) == ["<0.1", "0.1", "0.5"]
-
-
-DISCS = """((moves, mode) => {
-    globalThis.document = { createElementNS: () => ({ dataset: {}, append(...all) { this.all = all; },
-        setAttribute(name, value) { this[name] = value; } }) };
-    const cells = moves.map((_, i) => [i, 0]), places = cells.map((_, i) => [i]);
-    const game = { cells, places: [places, places], names: cells.map(String), stone: 0.5 };
-    const scene = { view: { stones: "...", legal: [] }, mode, analysis: { mover: 1, moves } };
-    const shown = page.overlays(game, scene, { hovered: null, line: null, chosen: null, walks: false, small: false });
-    const rings = shown.filter(one => one.class === "ag-best").length;
-    return [rings, ...shown.filter(one => one.all.length).map(one => one.all.join(""))];
-})"""
-
-
-@pytest.mark.parametrize(
-    ("prior", "visits", "win", "mode", "told"),
-    [
-        (0.2, 6, None, "loss", [0]),  # too few random games tell neither a loss nor which is best
-        (0.2, 6, None, "visits", [0, "6", "6"]),
-        (0.2, 60, 0.5, "loss", [1, "≈0", "60", "0", "60"]),
-        (0.1, 6, 0.5, "loss", [1, "≈0", "6", "0", "6"]),
-        (0.1, 0, None, "loss", [1, "10%", "20%"]),
-    ],
-)
-def test_the_discs_of_moves_of_which_little_is_known(
-    tmp_path: Path, prior: float, visits: int, win: float | None, mode: str, told: list[Any]
-) -> None:
-    moves = [{"move": i, "visits": visits, "win": win, "score": None, "prior": [0.2, prior][i]} for i in range(2)]
-    assert computed(tmp_path, "overlays", f"{DISCS}({json.dumps(moves)}, '{mode}')") == told
-
-
 LINE = [
     {"win": 0.5, "score": 1.0, "mean": [0.4, 0.0]},
     {"win": 0.93, "score": 9.0, "mean": [0.79, 4.0]},
@@ -274,22 +274,6 @@ def test_the_graph_falls_by_what_each_move_loses(tmp_path: Path) -> None:
     wins = [[0, 0.5], [1, 0.79], [1, 0.93], [2, 0.93], [2, 0.33], [3, 0.91], [4, 0.6]]
     assert np.array(curves["wins"]) == pytest.approx(np.array(wins))
     assert np.array(curves["leads"]) == pytest.approx(np.array([[0, 1], [1, 4], [1, 9], [2, 9], [4, 2]]))
-
-
-@pytest.mark.parametrize(
-    ("loss", "short", "long"),
-    [
-        ({"win": 0.1, "points": 2.84}, "−2.8", "−2.8 points"),
-        ({"win": 0.1, "points": 2.84, "rough": True}, "≈−3", "about −3 points"),
-        ({"win": 0.1, "points": None}, "−10\u00a0%", "−10\u00a0%"),
-        ({"win": 0.1, "points": None, "rough": True}, "≈−10\u00a0%", "about −10\u00a0%"),
-        ({"win": 0.001, "points": None}, "0", "0"),
-    ],
-)
-def test_a_loss_in_words(tmp_path: Path, loss: dict[str, Any], short: str, long: str) -> None:
-    given = json.dumps(loss)
-    call = f"[page.lossText({given}), page.lossText({given}, true)]"
-    assert computed(tmp_path, "losses", call) == [short, long]
 
 
 def typedefs() -> dict[str, tuple[set[str], set[str]]]:
@@ -316,39 +300,6 @@ def test_what_is_told_has_the_names_that_the_script_knows(env: Any) -> None:
         assert fits(game, "GameView")
         assert all(fits(option, "OptionView") for option in game["options"])
         assert fits(guest.until("state")["view"], "PositionView")
-
-
-REPLY = """((priors, found) => {
-    const infos = found.map(([move, visits, winrate]) => ({ move: String(move), visits, winrate, prior: 0.1, pv: [] }));
-    const visits = 1 + found.reduce((sum, [, count]) => sum + count, 0);
-    const root = { visits, winrate: 0.5, currentPlayer: "W" };
-    return page.analysisOf({ moveInfos: infos, rootInfo: root, policy: priors }, priors.map((_, i) => String(i)));
-})"""
-
-
-@pytest.mark.parametrize(("visits", "win", "best"), [(48, None, None), (49, 0.5, None), (400, 0.75, 0.25)])
-def test_values_of_few_random_games_are_not_known(
-    tmp_path: Path, visits: int, win: float | None, best: float | None
-) -> None:
-    """To an engine that knows no move from another; the position's value is first the mean of all, then the best's."""
-    view = computed(tmp_path, "replies", f"{REPLY}([0.5, 0.5], [[1, {visits}, 0.75]])")
-    assert [view["win"], view["moves"][0]["win"]] == [win, best]
-    alone = computed(tmp_path, "replies", f"{REPLY}([0.6, 0.4], [])")  # a network knows without a search
-    assert (alone["win"], alone["mean"], len(alone["moves"])) == (0.5, [0.5, None], 2)
-
-
-@pytest.mark.parametrize(
-    ("priors", "shown"),
-    [
-        ([0.98, 0.0053, 0.005, 0.0036, 0.0001], 4),  # four moves alike on an empty board, one of them below the limit
-        ([0.0001, 0.0036, 0.98, 0.0053, 0.005], 4),
-        ([0.9, 0.09, 0.002], 2),
-        ([0.004, 0.004], 0),
-        ([], 0),
-    ],
-)
-def test_no_move_is_left_out_that_is_like_one_that_is_shown(tmp_path: Path, priors: list[float], shown: int) -> None:
-    assert len(computed(tmp_path, "replies", f"page.likely({json.dumps(priors)}, new Set())")) == shown
 
 
 # By what is said of Black's D4, before and after it: Black's chance and lead after it, and whether few visits say so.

@@ -51,9 +51,3 @@ export function toggled(position, dead, point) {
 
 /** Black's margin. @param {Pick<CountView, "points" | "bonuses">} count */
 export const marginOf = ({ points, bonuses }) => points[0] + bonuses[0] - points[1] - bonuses[1];
-
-/**
- * A result in short, such as "B+2.5"; "" for a draw.
- * @param {number} margin Black's
- */
-export const shortResult = (margin) => (margin ? `${margin > 0 ? "B" : "W"}+${Math.abs(margin)}` : "");

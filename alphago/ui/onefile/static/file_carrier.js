@@ -1,6 +1,6 @@
 // The answers of a file to its own page: what a server answers (alphago/ui/web/page_actions.py), by rules and workers of its own.
 
-import { countOf, deadStones, marginOf, shortResult, toggled } from "./dead_stones.js";
+import { countOf, deadStones, marginOf, toggled } from "./dead_stones.js";
 import { beginGame, checkedMove, linkHead, readLink } from "./file_games.js";
 import { sgf } from "./file_saving.js";
 import { landingOf } from "./geometry.js";
@@ -112,10 +112,10 @@ function shown(view, position, count) {
  * @returns {ResultView}
  */
 function resultOf({ sides, ownership }, margin) {
-  const winner = Math.sign(margin);
-  if (!winner) return { text: "A draw", winner: 0, short: "draw" };
-  const by = Math.abs(margin) !== 1 || ownership ? ` by ${Math.abs(margin)}` : "";
-  return { text: `${sides[winner > 0 ? 0 : 1]} wins${by}`, winner, short: shortResult(margin) };
+  const [winner, points] = [Math.sign(margin), Math.abs(margin)];
+  if (!winner) return { text: "A draw", winner, short: "draw" };
+  const by = points !== 1 || ownership ? ` by ${points}` : "";
+  return { text: `${sides[winner > 0 ? 0 : 1]} wins${by}`, winner, short: `${winner > 0 ? "B" : "W"}+${points}` };
 }
 
 /**

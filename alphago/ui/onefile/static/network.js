@@ -176,7 +176,6 @@ class Plan {
   read(tensor) {
     const source = this.numbers(tensor);
     const [channels, points] = board(tensor.shape);
-    if (points === 1 || channels === 1) return source.slice();
     const numbers = new Float32Array(source.length);
     for (let c = 0, i = 0; c < channels; c += 1) for (let p = 0; p < points; p += 1, i += 1) numbers[i] = source[p * channels + c];
     return numbers;

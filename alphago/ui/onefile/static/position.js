@@ -178,7 +178,7 @@ export class Position {
 
   /** An action that wins at once; -1 if there is none or the game does not look for it. */
   decisive() {
-    return this.ask("decisive_moves_batch", Int32Array, 1, this.places.scratch, BigInt(this.game.actions))[0];
+    return rules.decisive_moves_batch ? this.ask("decisive_moves_batch", Int32Array, 1, this.places.scratch, BigInt(this.game.actions))[0] : -1;
   }
 
   /**

@@ -49,7 +49,7 @@ export class App {
   drawn = { tree: null, node: -1, moves: 0, reasons: null };
   /** @type {Desk["tree"] | null} */
   lookedInto = null; // the game whose positions were evaluated at its end
-  waiting = false; // whether it is drawn soon
+  frame = 0; // in which it is drawn soon
 
   /** @param {HTMLElement} element @param {Desk} desk @param {Options} options */
   constructor(element, desk, options) {
@@ -61,18 +61,7 @@ export class App {
     element.classList.toggle("ag-widget", Boolean(options.widget));
     element.replaceChildren(this.board.element, this.side, this.dialog.element, this.file);
     if (options.widget) element.tabIndex = 0;
-    this.listen();
-    this.keys = (/** @type {any} */ event) => obeyKey(this, event);
-    this.keyTarget = options.widget ? element : document;
-    this.keyTarget.addEventListener("keydown", this.keys);
-    this.ticks = setInterval(() => this.drawColumn(false), 1000);
-    this.unlisten = desk.listen((message) => this.receive(message));
-    this.resized = new ResizeObserver(() => this.draw());
-    this.resized.observe(element);
-  }
-
-  listen() {
-    this.root.addEventListener("click", (/** @type {any} */ event) => { // Space is the study key again
+    element.addEventListener("click", (/** @type {any} */ event) => { // Space is the study key again
       if (event.detail) event.target.closest("button")?.blur();
     });
     this.board.element.ondragover = (/** @type {Event} */ event) => event.preventDefault();
@@ -80,6 +69,13 @@ export class App {
       event.preventDefault();
       this.read(event.dataTransfer?.files[0]);
     };
+    this.keys = (/** @type {any} */ event) => obeyKey(this, event);
+    this.keyTarget = options.widget ? element : document;
+    this.keyTarget.addEventListener("keydown", this.keys);
+    this.ticks = setInterval(() => this.drawColumn(false), 1000);
+    this.unlisten = desk.listen((message) => this.receive(message));
+    this.resized = new ResizeObserver(() => this.draw());
+    this.resized.observe(element);
   }
 
   destroy() {
@@ -253,10 +249,8 @@ export class App {
   }
 
   drawSoon() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => {
-      this.waiting = false;
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => {
       this.board.showAnalysis(this.analysis());
       this.drawColumn(false);
     });

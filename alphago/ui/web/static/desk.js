@@ -119,7 +119,7 @@ export class Desk {
     Object.assign(this.strength, first.strength);
     this.players = first.players || this.players;
     if (kept && (!link || link === kept.here) && await this.restore(kept)) return;
-    if (link && await this.openLink(link).then(() => true, (error) => { this.soon(() => { throw error; }); })) return;
+    if (link && await this.put(this.queries.ask({ action: "link", link })).then(() => true, (error) => { this.soon(() => { throw error; }); })) return;
     await this.setGame(await this.queries.ask({ action: "new", setup: first.setup || {} }));
     this.wake();
   }
@@ -133,14 +133,6 @@ export class Desk {
     if (this.study || this.tree.nextOf(this.tree.node)) this.look();
     else this.wake(); // an engine that was thinking thinks again
     return true;
-  }
-
-  /** @param {string} link */
-  async openLink(link) {
-    const opened = await this.queries.ask({ action: "link", link });
-    this.players = [HUMAN, HUMAN];
-    await this.setGame(opened);
-    this.wake();
   }
 
   /** Put another game on the board. @param {Opened} opened */
@@ -160,13 +152,14 @@ export class Desk {
   }
 
   /**
-   * Put an opened game on the board, with persons on both sides.
-   * @param {Opened} opened
+   * Put a game on the board that is opened, with persons on both sides.
+   * @param {Promise<Opened>} opening @param {Partial<Opened>} [other] than what is opened
    */
-  async put(opened) {
+  async put(opening, other = {}) {
+    const opened = await opening;
     this.players = [HUMAN, HUMAN];
-    await this.setGame({ ...opened, end: 0 });
-    this.look();
+    await this.setGame({ ...opened, ...other });
+    this.wake();
     const text = (opened.remarks || []).map((remark) => `${remark[0].toUpperCase()}${remark.slice(1)}.`).join(" ");
     if (text) this.tell({ type: "notice", kind: "hint", text });
   }
@@ -289,7 +282,7 @@ function linkIn(text) {
  * @type {Record<string, (desk: Desk, fields: Record<string, any>) => any>}
  */
 const COMMANDS = {
-  hello: (desk, { link = "" }) => (desk.tree ? desk.openLink(link) : desk.begin(link)),
+  hello: (desk, { link = "" }) => (desk.tree ? desk.put(desk.queries.ask({ action: "link", link })) : desk.begin(link)),
   async new(desk, { game, options = {}, setup = {}, ...players }) {
     const opened = await desk.queries.ask({ action: "new", name: game || desk.tree.game.name, options, setup });
     desk.setPlayers(players);
@@ -375,8 +368,8 @@ const COMMANDS = {
     }
   },
   toggle(desk, { what }) {
-    if (what === "analysing") COMMANDS.study(desk, { analysing: !desk.analysing, study: !desk.analysing || desk.study });
-    else COMMANDS.study(desk, { study: !desk.study });
+    const isOn = !desk[/** @type {"study" | "analysing"} */ (what)];
+    COMMANDS.study(desk, { study: isOn || (what === "analysing" && desk.study), ...(what === "analysing" ? { analysing: isOn } : {}) });
   },
   why(desk) {
     const { tree, tree: { node: { parent } } } = desk;
@@ -404,6 +397,6 @@ const COMMANDS = {
     desk.tell({ type: "file", name, text });
     return false;
   },
-  open: async (desk, { text }) => desk.put(await desk.queries.ask(/^\s*{/.test(text) ? { action: "link", link: linkIn(text) } : { action: "open", text })),
-  "run-game": async (desk, { run, game }) => desk.put(await desk.queries.ask({ action: "run-game", run, number: game })),
+  open: (desk, { text }) => desk.put(desk.queries.ask(/^\s*{/.test(text) ? { action: "link", link: linkIn(text) } : { action: "open", text }), { end: 0 }),
+  "run-game": (desk, { run, game }) => desk.put(desk.queries.ask({ action: "run-game", run, number: game }), { end: 0 }),
 };

@@ -59,7 +59,8 @@ export class GameTree {
   get result() {
     const { node, node: { loser }, stated } = this;
     if (loser) return { text: `${this.side(-loser)} wins by resignation`, winner: -loser, short: `${this.letter(-loser)}+R` };
-    if (this.over && stated && node.inFile >= 0 && node.dead === null && this.isEnd(node.node)) {
+    const isMainLine = this.path().every(({ node: number, parent }) => parent < 0 || this.nodes[parent].children[0] === number);
+    if (this.over && stated && node.inFile >= 0 && node.dead === null && isMainLine && !node.children.length) {
       return { text: `The file says ${stated}`, winner: { B: 1, W: -1 }[stated[0]] || 0, short: stated };
     }
     return node.shown?.result ?? null;
@@ -113,13 +114,6 @@ export class GameTree {
   /** The node after another that was looked at last, else the first one. @param {Knot} node @returns {Knot | undefined} */
   nextOf({ chosen, children }) {
     return this.nodes[children.includes(chosen) ? chosen : children[0]];
-  }
-
-  /** Whether a node is the last of the main line. @param {number} number */
-  isEnd(number) {
-    let end = 0;
-    while (this.nodes[end].children.length) [end] = this.nodes[end].children;
-    return end === number;
   }
 
   /**
