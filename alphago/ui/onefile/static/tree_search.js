@@ -47,7 +47,7 @@ export async function loadTree(module) {
 /** A node of a tree, until the next wave. */
 export class TreeNode {
   /**
-   * @param {TreeSearch} search
+   * @param {Pick<TreeSearch, "tree" | "actions" | "forecasts">} search
    * @param {number} index
    */
   constructor({ tree, actions, forecasts }, index) {
@@ -66,9 +66,8 @@ export class TreeNode {
   /** @returns {TreeNode[]} */
   get children() {
     const children = [];
-    const search = /** @type {any} */ (this);
     for (let child = this.tree.first_child[this.index]; child !== NONE; child = this.tree.next_sibling[child]) {
-      children.push(new TreeNode(search, child));
+      children.push(new TreeNode(this, child));
     }
     return children;
   }

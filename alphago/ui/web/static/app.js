@@ -5,7 +5,6 @@ import { column } from "./column.js";
 import { click, download } from "./effects.js";
 import { h, renew } from "./elements.js";
 import { isToBeLookedInto } from "./ending.js";
-import { GameDialog } from "./game_dialog.js";
 import { Graph } from "./graph.js";
 import { obeyKey } from "./keys.js";
 import { asPlayed, nextMistake } from "./losses.js";
@@ -15,7 +14,7 @@ import { Clock } from "./players.js";
 import { betterMove } from "./reasons.js";
 import { told, toldOf } from "./status_line.js";
 import { showNode } from "./variations.js";
-import { say } from "./words.js";
+import { buttons, say } from "./words.js";
 
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
@@ -36,6 +35,7 @@ export class App {
   clock = new Clock();
   graph = new Graph(this);
   side = h("div.ag-side");
+  dialog = h("dialog.ag-dialog#dialog", { "aria-label": buttons.new[0] });
   file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file", onchange: () => {
     this.read(this.file.files[0]);
     this.file.value = "";
@@ -56,10 +56,9 @@ export class App {
     this.root = element;
     this.desk = desk;
     this.options = options;
-    this.dialog = new GameDialog(this);
     element.classList.add("ag");
     element.classList.toggle("ag-widget", Boolean(options.widget));
-    element.replaceChildren(this.board.element, this.side, this.dialog.element, this.file);
+    element.replaceChildren(this.board.element, this.side, this.dialog, this.file);
     if (options.widget) element.tabIndex = 0;
     element.addEventListener("click", (/** @type {any} */ event) => { // Space is the study key again
       if (event.detail) event.target.closest("button")?.blur();

@@ -1,7 +1,7 @@
 // The board: draws a position of any game, and says what was clicked.
 
 import { h, renew, s } from "./elements.js";
-import { areasOf, inPixels, landingOf, numbersOfMoves, rowsOf, UNIT } from "./geometry.js";
+import { areasOf, inPixels, landingOf, numbersOfMoves, rowsOf, squarePath, UNIT } from "./geometry.js";
 import { boxOf, frameOf, groundOf, paints } from "./ground.js";
 import { marksOf, overlays } from "./overlays.js";
 import { Pieces } from "./pieces.js";
@@ -128,8 +128,7 @@ export class Board {
 
   /** What a search has found meanwhile. @param {AnalysisView | null} analysis */
   showAnalysis(analysis) {
-    if (!this.scene) return;
-    this.scene.analysis = analysis;
+    if (this.scene) this.scene.analysis = analysis;
     this.showOver();
   }
 
@@ -155,8 +154,7 @@ export class Board {
     const legal = new Set(open ? view.legal : []);
     const { names, reach } = this.game;
     const side = reach * UNIT;
-    const square = (/** @type {number[]} */ [x, y]) => `M${x - side} ${y - side}h${2 * side}v${2 * side}h${-2 * side}z`;
-    return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map(inPixels).map(square).join(""),
+    return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map((spot) => squarePath(inPixels(spot), side)).join(""),
       class: legal.has(action) || count ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action] }));
   }
 

@@ -1,4 +1,4 @@
-// What the page does beyond itself: it saves a file, and makes a sound.
+// What the page does beyond itself: it saves a file, keeps things in the browser, and makes a sound.
 
 import { h } from "./elements.js";
 
@@ -21,4 +21,13 @@ export function click() {
   const source = new AudioBufferSourceNode(audio, { buffer });
   source.connect(audio.destination);
   source.start();
+}
+
+/** What an act returns; null where the browser forbids it: one that keeps nothing plays without. @param {() => any} act */
+export function tried(act) {
+  try {
+    return act();
+  } catch {
+    return null;
+  }
 }

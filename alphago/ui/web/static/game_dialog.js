@@ -7,61 +7,53 @@ import { buttons, say } from "./words.js";
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
-export class GameDialog {
-  element = h("dialog.ag-dialog#dialog", { "aria-label": buttons.new[0] });
-
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-  }
-
-  open() {
-    const { offered, players, tree: { view: game } } = this.app.desk;
-    const known = offered.games.length ? offered.games : [game];
-    const choose = select({ "data-name": "new-game" }, Object.fromEntries(known.map(({ name, title }) => [name, title])), game.name);
-    const fields = h("div");
-    const colours = h("label");
-    let colour = select({}, {});
-    /** @type {{option: OptionView, input: any}[]} */
-    let options = [];
-    const fill = () => {
-      const one = [game, ...known].find((each) => each.name === choose.value) || game;
-      options = one.options.map((option) => ({ option, input: inputOf(option) }));
-      for (const { option, input } of options) {
-        const other = options.find((each) => each.option.name === option.follows)?.input;
-        other?.addEventListener("change", () => { input.value = option.usual[other.value] ?? input.value; });
-        input.addEventListener("change", () => {
-          for (const each of options) if (Number(input.value)) each.input.value = option.also[each.option.name] ?? each.input.value;
-        });
-      }
-      fields.replaceChildren(...options.map(({ option, input }) => h("label", option.title, h("span", input,
-        option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
-      colour = select({ "data-name": "new-colour" }, { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither },
-        colour.value || OWN_SIDE[players.join()] || "neither");
-      colours.replaceChildren(say.youPlay, colour);
-    };
-    choose.addEventListener("change", fill);
-    fill();
-    const start = () => {
-      if (options.some(({ input }) => !input.reportValidity())) return;
-      this.element.close();
-      /** @type {Record<string, Record<string, any>>} */
-      const chosen = { options: {}, setup: {} };
-      for (const { option, input } of options) {
-        const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
-        chosen[option.at_start ? "setup" : "options"][option.name] = value;
-      }
-      const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
-      this.app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
-    };
-    this.element.replaceChildren(h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
-      colours, h("div.ag-row",
-        button("begin", start, { class: "ag-main" }), button("cancel", () => this.element.close())));
-    this.element.onkeydown = (/** @type {any} */ event) => {
-      if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
-    };
-    this.element.showModal();
-  }
+/** Show the dialogue. @param {App} app */
+export function openDialog(app) {
+  const { desk: { offered, players, tree: { view: game } }, dialog } = app;
+  const known = offered.games.length ? offered.games : [game];
+  const choose = select({ "data-name": "new-game" }, Object.fromEntries(known.map(({ name, title }) => [name, title])), game.name);
+  const fields = h("div");
+  const colours = h("label");
+  let colour = select({}, {});
+  /** @type {{option: OptionView, input: any}[]} */
+  let options = [];
+  const fill = () => {
+    const one = [game, ...known].find((each) => each.name === choose.value) || game;
+    options = one.options.map((option) => ({ option, input: inputOf(option) }));
+    for (const { option, input } of options) {
+      const other = options.find((each) => each.option.name === option.follows)?.input;
+      other?.addEventListener("change", () => { input.value = option.usual[other.value] ?? input.value; });
+      input.addEventListener("change", () => {
+        for (const each of options) if (Number(input.value)) each.input.value = option.also[each.option.name] ?? each.input.value;
+      });
+    }
+    fields.replaceChildren(...options.map(({ option, input }) => h("label", option.title, h("span", input,
+      option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
+    colour = select({ "data-name": "new-colour" }, { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither },
+      colour.value || OWN_SIDE[players.join()] || "neither");
+    colours.replaceChildren(say.youPlay, colour);
+  };
+  choose.addEventListener("change", fill);
+  fill();
+  const start = () => {
+    if (options.some(({ input }) => !input.reportValidity())) return;
+    dialog.close();
+    /** @type {Record<string, Record<string, any>>} */
+    const chosen = { options: {}, setup: {} };
+    for (const { option, input } of options) {
+      const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
+      chosen[option.at_start ? "setup" : "options"][option.name] = value;
+    }
+    const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
+    app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
+  };
+  dialog.replaceChildren(h("h2", buttons.new[0]), h("label", say.gameWord, choose), fields,
+    colours, h("div.ag-row",
+      button("begin", start, { class: "ag-main" }), button("cancel", () => dialog.close())));
+  dialog.onkeydown = (/** @type {any} */ event) => {
+    if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
+  };
+  dialog.showModal();
 }
 
 /** @param {OptionView} option */

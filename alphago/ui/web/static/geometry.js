@@ -5,6 +5,9 @@ export const UNIT = 40; // pixels of the drawing from a cell to the next
 /** @param {number[]} lengths in steps from a cell to the next */
 export const inPixels = (lengths) => lengths.map((length) => length * UNIT);
 
+/** The path of a square about a point, `half` as wide. @type {(point: number[], half: number) => string} */
+export const squarePath = ([x, y], half) => `M${x - half} ${y - half}h${2 * half}v${2 * half}h${-2 * half}z`;
+
 /** The middle of a cell in the drawing. @param {GameView} game @param {number} cell */
 export const middleOf = (game, cell) => inPixels(game.cells[cell]);
 

@@ -1,6 +1,7 @@
 // The keys of the page.
 
 import { ROWS } from "./candidates.js";
+import { openDialog } from "./game_dialog.js";
 
 export const FAR = 4000; // plies, more than any game has
 
@@ -18,7 +19,7 @@ const KEYS = {
   " ": (app) => { app.menuOpen = false; app.send("toggle", { what: "study" }); }, a: (app) => app.send("toggle", { what: "analysing" }),
   Escape: (app) => (app.menuOpen ? app.choose("menu") : app.stop()),
   m: (app) => app.send("move"), p: (app) => app.play(app.desk.tree.view.pass),
-  u: (app) => app.send("undo"), y: (app) => app.send("redo"), n: (app) => app.dialog.open(),
+  u: (app) => app.send("undo"), y: (app) => app.send("redo"), n: openDialog,
   o: (app) => app.flip("ownership"), k: (app) => app.flip("numbers"), d: (app) => app.setMode(),
   "/": (app) => app.type(), Enter: (app) => app.board.playCursor(), r: (app) => app.review(),
   s: (app) => app.send("save"), l: (app) => app.copyLink(), w: (app) => app.why(), "[": (app) => app.mistake(-1), "]": (app) => app.mistake(1),
@@ -27,7 +28,7 @@ for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(ro
 
 /** Do what a key asks for, unless it is meant for something else. @param {App} app @param {any} event */
 export function obeyKey(app, event) {
-  const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName || "") || app.dialog.element.open;
+  const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName || "") || app.dialog.open;
   if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.desk.tree || app.root.hidden) return;
   const onButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
   if (onButton && (event.key === " " || event.key === "Enter")) return;

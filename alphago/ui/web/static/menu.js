@@ -3,6 +3,7 @@
 import { LOSSES, POINT_STEPS, RATE_STEPS } from "./candidates.js";
 import { click } from "./effects.js";
 import { h, s, select } from "./elements.js";
+import { openDialog } from "./game_dialog.js";
 import { box, button, dot, swatch } from "./icons.js";
 import { buttons, fill, legend, say } from "./words.js";
 
@@ -22,7 +23,7 @@ export function menuPane(app) {
   };
   return h("section.ag-menu", { "aria-label": buttons.menu[0], hidden: app.pane !== "menu" },
     h("div", h("h2", say.game), h("div.ag-row",
-      button("new", () => app.dialog.open(), { class: "ag-main" }),
+      button("new", () => openDialog(app), { class: "ag-main" }),
       button("open", () => app.file.click(), { word: fill(buttons.open[0], kind) }),
       button("save", () => app.send("save"), { word: fill(buttons.save[0], kind) }),
       button("link", () => app.copyLink()),

@@ -2,24 +2,15 @@
 
 import { mount } from "./app.js";
 import { Desk } from "./desk.js";
+import { tried } from "./effects.js";
 
 const KEY = `alphago-game ${location.pathname}`;
 
-const keeper = { // a browser that keeps nothing plays without
+const keeper = {
   /** What this tab has kept, null for nothing. @returns {Kept | null} */
-  kept() {
-    try {
-      return JSON.parse(sessionStorage.getItem(KEY) || "null");
-    } catch {
-      return null;
-    }
-  },
+  kept: () => tried(() => JSON.parse(sessionStorage.getItem(KEY) || "null")),
   /** @param {Kept} game */
-  keep(game) {
-    try {
-      sessionStorage.setItem(KEY, JSON.stringify(game));
-    } catch { /* blocked, or too large */ }
-  },
+  keep: (game) => tried(() => sessionStorage.setItem(KEY, JSON.stringify(game))),
 };
 
 /** What the address names, "" for nothing. */
@@ -33,18 +24,12 @@ const linkHere = () => location.hash.slice(1);
  */
 export function openPage(place, connect, options) {
   const desk = new Desk(connect, keeper);
-  let shown = linkHere();
-  const onLink = (/** @type {string} */ link) => {
-    shown = link;
-    try {
-      if (linkHere() !== link) history.replaceState(null, "", `#${link}`);
-    } catch { /* a page within another page may have no address of its own */ }
+  const onLink = (/** @type {string} */ link) => { // a page within another may have no address of its own
+    if (linkHere() !== link) tried(() => history.replaceState(null, "", `#${link}`));
   };
   mount(place, desk, { ...options, onLink });
-  window.addEventListener("hashchange", () => {
-    if (linkHere() && linkHere() !== shown) desk.send({ type: "hello", link: linkHere() });
-  });
+  window.addEventListener("hashchange", () => linkHere() && desk.send({ type: "hello", link: linkHere() }));
   window.addEventListener("pagehide", () => desk.keep());
-  desk.send({ type: "hello", link: shown });
+  desk.send({ type: "hello", link: linkHere() });
   return desk;
 }

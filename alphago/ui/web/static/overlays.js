@@ -2,7 +2,7 @@
 
 import { colourOf, evenPriors, FEW, LOSSES, modeOf, numbersOf, shownMoves } from "./candidates.js";
 import { s } from "./elements.js";
-import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
+import { COLOURS, landingOf, middleOf, squarePath, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
 
 const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
@@ -98,9 +98,7 @@ function ownersOf(game, stones, ownership, hidden) {
   return [1, -1].map((side) => s("path", { class: `ag-owner ag-owner-${COLOURS[side]}`, d: ownership.map((value, cell) => {
     const own = stones[cell] === (side > 0 ? "X" : "O"); // a stone that lives needs no mark
     if (value * side < LEAST_OWNER || hidden.has(cell) || own) return "";
-    const [x, y] = middleOf(game, cell);
-    const half = Math.round(7.5 * Math.sqrt(value * side / 100));
-    return `M${x - half} ${y - half}h${2 * half}v${2 * half}h${-2 * half}z`;
+    return squarePath(middleOf(game, cell), Math.round(7.5 * Math.sqrt(value * side / 100)));
   }).join("") }));
 }
 

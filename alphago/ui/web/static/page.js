@@ -23,8 +23,8 @@ const desk = openPage(places.play, socketCarrier, {
 const unlisten = desk.listen(async () => {
   if (!desk.offered.runs.length) return;
   unlisten();
-  const { watch } = await import("./watch.js");
-  watch(places.watch, (run, game) => {
+  const { Watch } = await import("./watch.js");
+  new Watch(places.watch, (/** @type {number} */ run, /** @type {number} */ game) => {
     if (run >= 0) desk.send({ type: "run-game", run, game });
     show("play");
   });

@@ -1,5 +1,6 @@
 // The column while one plays: how strong the opponent is, a hint for the first games, and how the game ended.
 
+import { tried } from "./effects.js";
 import { endingOf } from "./ending.js";
 import { h } from "./elements.js";
 import { box, button } from "./icons.js";
@@ -30,15 +31,11 @@ function hintOf(app) {
   return h("p.ag-hint", { hidden: !begins || Boolean(app.options.widget || desk.status) }, h("span", say.hints[due]), button("hint", read));
 }
 
-/** How many hints were read; a browser that keeps nothing shows them again. @param {number} [read] to be kept */
-export function keptHints(read = 0) {
-  try {
-    if (read) localStorage.setItem(SEEN, String(read));
-    return Number(localStorage.getItem(SEEN));
-  } catch {
-    return read;
-  }
-}
+/** How many hints were read; a browser that keeps nothing shows them again. @param {number} [read] to be kept @returns {number} */
+export const keptHints = (read = 0) => tried(() => {
+  if (read) localStorage.setItem(SEEN, String(read));
+  return Number(localStorage.getItem(SEEN));
+}) ?? read;
 
 /** How strong the engine plays, in words; and whether it explains bad moves. @param {App} app */
 function opponentOf(app) {

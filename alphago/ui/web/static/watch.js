@@ -9,15 +9,7 @@ import { buttons, fill, runs, say } from "./words.js";
 const EVERY = 4000; // milliseconds
 const MAIN = 4; // curves that are not folded
 
-/** @param {HTMLElement} element @param {Open} open */
-export function watch(element, open) {
-  const view = new Watch(element, open);
-  view.update();
-  setInterval(() => !element.hidden && !document.hidden && view.update(), EVERY);
-  element.addEventListener("shown", () => view.update());
-}
-
-class Watch {
+export class Watch {
   tag = ""; // of what is shown
   x = "minutes";
   /** @type {OverviewView | null} */
@@ -29,7 +21,10 @@ class Watch {
     this.element = element;
     this.open = open;
     element.classList.add("ag-watch");
+    element.addEventListener("shown", () => this.update());
+    setInterval(() => !element.hidden && !document.hidden && this.update(), EVERY);
     this.draw();
+    this.update();
   }
 
   async update() {
