@@ -137,11 +137,13 @@ def test_the_script_has_every_operation() -> None:
     assert set(re.findall(r"^  (\w+):", table, re.MULTILINE)) == OPERATIONS
 
 
-@pytest.mark.parametrize("name", ["file_page", "engine_worker"])
+@pytest.mark.parametrize("name", ["file_page", "engine_worker", "page", "widget"])
 def test_scripts_are_whole(name: str, tmp_path: Path) -> None:
+    """A notebook's exports what a notebook calls."""
     script = tmp_path / "script.mjs"
-    script.write_text(without_comments(bundle(name, FOLDERS)))
-    assert not re.search(r"^\s*(?:import|export) ", script.read_text(), re.MULTILINE)
+    script.write_text(without_comments(bundle(name, (*FOLDERS, WIDGET))))
+    left = re.findall(r"^\s*(?:import|export) \S+", script.read_text(), re.MULTILINE)
+    assert left == (["export default"] if name == "widget" else [])
     subprocess.run([node(), "--check", script], check=True)
 
 

@@ -9,7 +9,8 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.new_game import open_link
-from tests.ui.own_games import LeaningEnv, OwnedByBlack, RingEnv
+from alphago.ui.web.views import game_view
+from tests.ui.own_games import LeaningEnv, NimEnv, OwnedByBlack, RingEnv
 from tests.ui.web.desks import GO5, Guest, stones
 from tests.ui.web.test_answers import Broken
 
@@ -28,14 +29,6 @@ GAMES: list[GameEnv] = [
 def guest() -> Iterator[Guest]:
     with Guest() as guest:
         yield guest
-
-
-def test_two_people_play_and_one_captures(guest: Guest) -> None:
-    state = guest.play("C3 B3 E5 C4 E4 D3 E3 C2")
-    assert stones(state) == "....X ..O.X .O.OX ..O.. ....."
-    assert state["view"]["captures"] == [0, 1]
-    assert [state["node"], state["line"]] == [8, list(range(9))]
-    assert not state["over"]
 
 
 def test_dead_stones_are_proposed_and_corrected() -> None:
@@ -97,12 +90,18 @@ def test_a_file_that_is_scored_by_territory_is_told(guest: Guest) -> None:
     assert guest.refused("open", text=" {") == "The file must be a game that this page saved."
 
 
-def test_handicap_has_a_komi_of_its_own_unless_one_is_told() -> None:
+def test_a_new_game_by_its_options() -> None:
+    """A handicap has a komi of its own unless one is told."""
     with Guest(GoEnv(9).match_variant()) as guest:
-        for options, komi in (({}, 0.5), ({"komi": None}, 0.5), ({"komi": 7.5}, 7.5), ({"komi": "7.5"}, 7.5)):
-            options = {**options, "board_size": 7}
-            state = guest.ask("new", options=options, setup={"handicap": 2}, black="human", white="human")
-            assert f"komi={komi}" in state["link"]
+        for komi, told in ((None, 0.5), (7.5, 7.5), ("7.5", 7.5)):
+            options = {"board_size": 9, "komi": komi, "rules": "AGA"}
+            guest.post("new", game="go", options=options, setup={"handicap": 3}, black="human", white="human")
+            game = guest.until("game")["game"]
+            options = {option["name"]: option["value"] for option in game["options"]}
+            assert options == {"board_size": 9, "komi": told, "rules": "AGA", "handicap": 0}
+            state = guest.until("state")
+            assert (game["title"], state["view"]["toPlay"], state["view"]["stones"].count("X")) == ("Go 9x9", -1, 3)
+        assert "komi=0.5" in guest.ask("new", options={"board_size": 7}, setup={"handicap": 2})["link"]
         assert "komi=9.0" in guest.ask("new", options={"board_size": 7}, setup={"handicap": 0})["link"]
 
 
@@ -185,17 +184,6 @@ def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search(gue
     assert alone["readouts"] == 0
     probable = max(alone["analysis"]["moves"], key=lambda move: move["prior"])
     assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable["move"]
-
-
-def test_a_new_game_by_its_options(guest: Guest) -> None:
-    options = {"board_size": 9, "komi": 0.5, "rules": "AGA"}
-    guest.post("new", game="go", options=options, setup={"handicap": 3}, black="human", white="human")
-    game = guest.until("game")["game"]
-    options = {option["name"]: option["value"] for option in game["options"]}
-    assert (game["title"], options) == ("Go 9x9", {"board_size": 9, "komi": 0.5, "rules": "AGA", "handicap": 0})
-    state = guest.until("state")
-    assert state["view"]["toPlay"] == -1
-    assert state["view"]["stones"].count("X") == 3
 
 
 @pytest.mark.parametrize(
@@ -320,3 +308,19 @@ def test_every_game_is_played_to_its_end(env: GameEnv, games_as_before: None) ->
         assert other.ask("hello", link=link)["link"] == link
         opened = other.ask("open", text=file["text"])
         assert [opened["node"], len(opened["line"])] == [0, len(position.moves) + 1]
+
+
+def test_a_game_without_a_board_is_played_by_buttons() -> None:
+    """Its only plane is drawn; who can take the last match is found by playouts."""
+    with Guest(NimEnv()) as guest:
+        state = guest.play("0 1 1")
+        assert game_view(NimEnv())["surface"] == "text"
+        assert state["view"]["drawing"] == "X X . . . . .\nmove 3: White to play; X is White"
+        guest.post("move")
+        state = guest.until("state", lambda state: not state["busy"])
+        assert state["result"] == {"text": "White wins", "winner": -1, "short": "W+1"}
+
+
+def test_territory_is_of_games_whose_stones_do_not_fill_the_board() -> None:
+    told = [game_view(env)["territory"] for env in (GoEnv(5), ReversiEnv(), GomokuEnv())]
+    assert told == [True, False, False]

@@ -217,14 +217,15 @@ def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
             open_sgf(later, BASES)
 
 
-def test_stones_that_are_set_up_after_the_last_move_are_told() -> None:
-    tree = open_sgf("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
-    assert [remark for remark in tree.view["remarks"] if "set-up after move 2" in remark]
-
-
-@pytest.mark.parametrize(("moves", "told"), [(";B[ee];PL[B]", 1), (";B[ee];PL[W]", 0), (";B[];W[];PL[W]", 0)])
-def test_a_turn_that_the_file_sets_after_the_last_move_is_told(moves: str, told: int) -> None:
+@pytest.mark.parametrize(
+    ("moves", "remark"),
+    [
+        (";B[ee];W[gg];AB[cc]PL[W]", "set-up after move 2"),
+        (";B[ee];PL[B]", "after the last move it is Black's turn in the file"),
+        (";B[ee];PL[W]", ""),
+        (";B[];W[];PL[W]", ""),
+    ],
+)
+def test_what_a_file_sets_after_the_last_move_is_told(moves: str, remark: str) -> None:
     remarks = open_sgf(f"(;SZ[9]{moves})", BASES).view["remarks"]
-    assert [remark.startswith("after the last move it is Black's turn in the file") for remark in remarks] == [
-        True
-    ] * told
+    assert any(remark in told for told in remarks) if remark else not remarks

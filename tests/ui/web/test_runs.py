@@ -111,38 +111,33 @@ def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path
     assert "is damaged" in runs.overview()["runs"][0]["error"]
 
 
+# A run whose last iterations were faster.
+FASTER = [[0, 0], [300, 30], *([300 + 15 * i, 30 + 18 * i] for i in range(1, 21))]
+
+
 @pytest.mark.parametrize(
-    ("seconds", "most", "told"),
+    ("settings", "over", "rows", "told"),
     [
-        (34, None, "34 s · 82 games · 145 games/min"),
-        (119, None, "119 s · 82 games · 41 games/min"),
-        (120, None, "2 min · 82 games · 41 games/min"),
-        (34, 1, "34 s · 82 games · 145 games/min · about 26 s to go"),
-        (60, 5, "60 s · 82 games · 82 games/min · about 4 min to go"),
+        ({}, False, [[0, 0], [34, 82]], "34 s · 82 games · 145 games/min"),
+        ({}, False, [[0, 0], [119, 82]], "119 s · 82 games · 41 games/min"),
+        ({}, False, [[0, 0], [120, 82]], "2 min · 82 games · 41 games/min"),
+        ({"max_minutes": 1}, False, [[0, 0], [34, 82]], "34 s · 82 games · 145 games/min · about 26 s to go"),
+        ({"max_minutes": 5}, False, [[0, 0], [60, 82]], "60 s · 82 games · 82 games/min · about 4 min to go"),
+        ({"max_minutes": 20}, False, FASTER, "10 min · 390 games · 72 games/min · about 10 min to go"),
+        ({"max_minutes": 20}, True, FASTER, "10 min · 390 games · 39 games/min · finished"),
+        # Half of the processor's minutes took four by the clock.
+        (
+            {"max_processor_minutes": 2.0},
+            False,
+            [[0, 0], [240, 40, 60]],
+            "4 min · 40 games · 10 games/min · about 4 min to go",
+        ),
     ],
 )
-def test_how_far_a_run_is(seconds: int, most: int | None, told: str) -> None:
-    """Short times are in seconds, so that time, games and pace agree."""
-    rows = [{"seconds": 0, "games": 0}, {"seconds": seconds, "games": 82}]
-    assert make_headline({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
-
-
-def test_how_far_a_run_by_the_processor_is() -> None:
-    """Half of the processor's minutes took four by the clock."""
-    rows = [{"seconds": 0, "games": 0}, {"seconds": 240, "processor_seconds": 60, "games": 40}]
-    told = make_headline({"max_processor_minutes": 2.0}, rows, [], over=False, idle=0)
-    assert (told["progress"], told["share"]) == ("4 min · 40 games · 10 games/min · about 4 min to go", 0.5)
-
-
-def test_the_pace_of_a_run_that_is_over_is_its_mean() -> None:
-    """The last iterations may have been faster; what a run that goes on has left is reckoned from these."""
-    rows = [{"seconds": 0, "games": 0}, {"seconds": 300, "games": 30}]
-    rows += [{"seconds": 300 + 15 * i, "games": 30 + 18 * i} for i in range(1, 21)]
-    ended, going_on = (
-        make_headline({"max_minutes": 20}, rows, [], over=over, idle=0)["progress"] for over in (True, False)
-    )
-    assert ended == "10 min · 390 games · 39 games/min · finished"
-    assert going_on == "10 min · 390 games · 72 games/min · about 10 min to go"
+def test_how_far_a_run_is(settings: dict[str, float], over: bool, rows: list[list[int]], told: str) -> None:
+    """Short times are in seconds, so that time, games and pace agree; the pace of a run that is over is its mean."""
+    read = [dict(zip(("seconds", "games", "processor_seconds"), row, strict=False)) for row in rows]
+    assert make_headline(settings, read, [], over=over, idle=0)["progress"] == told
 
 
 @pytest.mark.parametrize(

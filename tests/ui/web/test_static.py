@@ -13,9 +13,7 @@ from alphago import ConnectFourEnv, OwareEnv
 from alphago.env.games import GAMES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.page_files import (
-    IMPORT,
     STATIC,
-    WIDGET,
     bundle,
     imported_by,
     module_text,
@@ -103,19 +101,6 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
 def test_the_board_alone_knows_no_server() -> None:
     """Another page may draw with it: what it imports carries no messages and is not the column beside it."""
     assert {"desk", "queries", "column", "app"}.isdisjoint(imported_by("board", []))
-
-
-def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
-    folders = (WIDGET, STATIC)
-    text = bundle("widget", folders)
-    assert not re.search(r"^import ", text, re.MULTILINE)
-    assert re.findall(r"^export default ", text, re.MULTILINE) == ["export default "]
-    order = imported_by("widget", [], folders)
-    assert len(order) == len(set(order)) > 5
-    for at, name in enumerate(order):
-        assert {other for _, other in IMPORT.findall(module_text(name))} <= set(order[:at])
-    (tmp_path / "board.mjs").write_text(text)
-    subprocess.run([node(), "--check", tmp_path / "board.mjs"], check=True)
 
 
 def computed(folder: Path, module: str, call: str) -> Any:
