@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
@@ -27,7 +25,6 @@ from alphago.env.go_rules import (
     plain_letters,
     read_rules,
 )
-from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.system.validation import check_choice, check_int, check_positive, is_int, shown
@@ -39,7 +36,6 @@ Play = tuple[int, int]  # a colour, +1 or -1, and an action
 MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
-ONLY_SLOT = np.zeros(1, np.int64)  # the slot of a position's batch, which has no other
 FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
     *("includePolicy", "includePVVisits"),
@@ -240,9 +236,7 @@ def parse_turns(
     default_komi = handicap_komi(env.N, env.komi) if is_handicap else env.komi
     komi = checked("komi", check_komi, fields["komi"]) if "komi" in fields else default_komi
     game = checked("initialStones", GtpGame, env, komi, black, white, first)
-    positions = positions_by_kernel(game.position, moves, priorities)
-    if positions is None:
-        positions = positions_by_plays(game, moves, priorities)
+    positions = positions_after(game, moves, priorities)
     return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
 
 
@@ -267,39 +261,11 @@ def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[in
     return dict(zip(chosen, priorities, strict=True))
 
 
-def positions_by_kernel(
-    start: GoPosition, moves: Sequence[Play], wanted: Collection[int]
-) -> dict[int, GoPosition] | None:
-    """Return the wanted positions by number; None if a move is illegal, or if the game ends before its last move.
-
-    This is much faster than `positions_by_plays`, which matters when queries come by the thousand.
-
-    Args:
-        wanted: numbers of positions; position n is the one after n moves.
-    """
-    found = {}
-    batch = start.batch.extract(0)
-    row = GoPosition(start.env, batch, start.setup).row  # of `batch`, which `follow` changes below
-    colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
-    over = np.empty(1, np.bool_)
-    played = 0
-    for number in sorted({*wanted, len(moves)}):  # the last position too, since every move must be legal
-        legal = go_lines.follow(row, colours[played:number], actions[played:number])
-        if played + legal < number or batch.is_over(ONLY_SLOT, over)[0]:
-            return None
-        played = number
-        if number in wanted:
-            history = {"moves": tuple(actions[:number].tolist()), "movers": tuple(colours[:number].tolist())}
-            position = GoPosition(start.env, batch.extract(0), start.setup, **history)
-            found[number] = position.give_turn(moves[number][0]) if number < len(moves) else position
-    return found
-
-
-def positions_by_plays(game: GtpGame, moves: Sequence[Play], wanted: Collection[int]) -> dict[int, GoPosition]:
+def positions_after(game: GtpGame, moves: Sequence[Play], wanted: Collection[int]) -> dict[int, GoPosition]:
     """Return the wanted positions by number, also of a game whose moves go on after two passes.
 
     Args:
-        moves, wanted: as in `positions_by_kernel`.
+        wanted: numbers of positions; position n is the one after n moves.
 
     Raises:
         QueryError: for an illegal move.
@@ -331,8 +297,6 @@ def pairs(name: str, given: Any, env: GoEnv) -> list[Play]:
 
 def colour(name: str, given: object) -> int:
     """Return a player as +1 (Black) or -1 (White); raise QueryError for the field `name` if `given` is no player."""
-    if given in ("B", "W"):  # nearly always so, and faster than `check_player`
-        return 1 if given == "B" else -1
     try:
         return check_player(given if isinstance(given, str) else "")
     except ValueError:
