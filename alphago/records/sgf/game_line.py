@@ -78,16 +78,10 @@ class LineReader:
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
             return self.empty(UNKNOWN_SIZE)
         try:
-            size = read_size(self.text("SZ"))
+            size = self.board_size()
         except ValueError as error:
             self.fault(kinds.BOARD, str(error))
             return self.empty(UNKNOWN_SIZE)
-        if self.required is not None and size != self.required.N:
-            self.fault(kinds.BOARD, f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
-            return self.empty(size)
-        if joined := self.joined_edges():
-            self.fault(kinds.BOARD, joined)
-            return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
         board = make_board(size, Rules())  # to read points and stones, which do not depend on the rules
@@ -124,9 +118,14 @@ class LineReader:
             source=self.source,
         )
 
-    def joined_edges(self) -> str:
-        """Return what is wrong with a board whose edges are joined, such as a torus (TO, topology); "" for others."""
-        return "" if self.text("TO") in ("", "0") else f"the board must be a flat one, got TO[{self.text('TO')}]"
+    def board_size(self) -> int:
+        """Return the size of a square board; raise ValueError for other boards, and for any but the required one."""
+        size = read_size(self.text("SZ"))
+        if self.required is not None and size != self.required.N:
+            raise ValueError(f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
+        if self.text("TO") not in ("", "0"):  # topology: edges are joined, as on a torus
+            raise ValueError(f"the board must be a flat one, got TO[{self.text('TO')}]")
+        return size
 
     def empty(self, size: int) -> SgfGame:
         """Return a game without moves, with the faults found so far."""
