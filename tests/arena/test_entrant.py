@@ -48,17 +48,6 @@ def test_levels() -> None:
             parse_entrant(f"run/x@level={text}")
 
 
-def test_run_folders() -> None:
-    entry = parse_entrant("run@8")
-    assert entry.model == Path("run") / "weights.safetensors"
-    assert entry.name == "run@8"
-
-
-def test_others() -> None:
-    entry = parse_entrant("random").with_defaults(8, "gumbel")
-    assert (entry.name, entry.model, entry.readouts, entry.search) == ("random", None, None, None)
-
-
 def test_an_engine_by_its_command() -> None:
     """All after `gtp:` is the command, an @ too; a program that does not exist is told at once."""
     text = f"gtp:'{sys.executable}' -c 'one two' --name me@home"

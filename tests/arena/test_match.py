@@ -251,10 +251,7 @@ class TestResult:
         assert (match.wins, match.draws, match.losses) == (4, 2, 2)
         assert match.win_rate == 0.625
         assert match.distinct == 8
-
-    def test_by_colour(self) -> None:
-        """Black in even games."""
-        assert result(1, -1, 1, 0, 0, -1, -1).by_colour == ((2, 1, 1), (0, 1, 2))
+        assert match.by_colour == ((3, 1, 0), (1, 1, 2))  # Black in even games
 
     def test_of_games(self) -> None:
         """In any order; faults and disagreements go by the games' numbers."""

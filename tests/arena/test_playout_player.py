@@ -162,8 +162,3 @@ class TestNames:
         assert one.wins >= 6
         with pytest.raises(ValueError, match="env must be Go for rave:5"):
             resolve_player("rave:5", TicTacToeEnv())
-
-    def test_no_ply_limit_cuts_their_games_short(self) -> None:
-        """As in matches with GNU Go, by which they are rated."""
-        match = evaluate(GoEnv(4, komi=0.5, max_moves=6), "rave:20", "rave:20", 4)
-        assert all(game[-2:] == (16, 16) for game in match.games)

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
 from alphago.drawing.svg import Svg, animate, to_svg
 from tests.drawing.reading import SPACE, root_of, shapes, texts, title
@@ -56,11 +54,6 @@ def test_a_notebook_shows_it_and_a_file_keeps_it(tmp_path: Path) -> None:
     assert repr(svg) == f"<an SVG picture of {len(svg):,} letters>"
     path = svg.save(tmp_path / "a.svg")
     assert root_of(path.read_text("utf-8")).tag == f"{SPACE}svg"
-
-
-def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"no/a\.svg cannot be written: No such file"):
-        to_svg(drawing()).save(tmp_path / "no" / "a.svg")
 
 
 def test_a_moving_picture_writes_each_shape_once() -> None:
