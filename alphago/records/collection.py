@@ -13,9 +13,9 @@ from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import LeftOut
-from alphago.records.game_conversion import CUT, DAMAGED, NO_RESULT
+from alphago.records.game_conversion import CUT, NO_RESULT
 from alphago.records.record import GameRecord, load_records
-from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.records.sgf import SgfGame
 from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import list_files, may_hold_sgf, pieces
 from alphago.system.files import user_path
@@ -132,13 +132,11 @@ def sgf_records_of(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]
     """
     records = []
     for piece in pieces([file]):
-        if piece.error:
-            left_out.add(DAMAGED, f"{piece.name} {piece.error}")
-        elif piece.lines:
-            left_out.add(
-                LINES, f"{piece.name} must be SGF, got a text with a game on each line", count=len(piece.lines)
-            )
-        for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
+        if piece.lines:
+            sentence = f"{piece.name} must be SGF, got a text with a game on each line"
+            left_out.add(LINES, sentence, count=len(piece.lines))
+            continue
+        for game in piece.games():
             reason, sentence = why_useless(game, go, piece.name)
             if not reason:
                 try:

@@ -24,7 +24,6 @@ from alphago.records.sgf.values import read_rank
 from alphago.records.sources import ID_DIGITS, Piece
 from alphago.system.validation import setting, settings
 
-DAMAGED = "damaged file"
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
 PLAYER = "another player"
 # The faults that end a game's legal beginning.
@@ -76,14 +75,10 @@ class Converter:
         """Return the games in these pieces as a Batch, which also counts the games left out, by reason."""
         into = Collector()
         for piece in pieces:
-            if piece.error:
-                into.left_out.add(DAMAGED, f"{piece.name} {piece.error}")
-            elif piece.lines:
-                for line in piece.lines:
-                    self.add_line(into, piece.name, line)
-            else:
-                for game in salvage_sgf(piece.data, name=piece.name):
-                    self.add_game(into, game)
+            for line in piece.lines:
+                self.add_line(into, piece.name, line)
+            for game in () if piece.lines else piece.games():
+                self.add_game(into, game)
         return into.batch()
 
     # --- SGF ---
@@ -127,11 +122,9 @@ class Converter:
     def why_not(self, game: SgfGame) -> str:
         """Return the reason to leave a game out; "" to keep it."""
         wanted = self.filter
-        kinds = [fault.kind for fault in game.faults]
-        fatal = [kind for kind in kinds if kind in FATAL]
-        cutting = [] if wanted.cut else [kind for kind in kinds if kind in CUT]  # faults after which a game was cut off
-        if fatal or cutting:
-            return (fatal + cutting)[0]
+        fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # CUT: faults after which a game was cut off
+        if reason := next((fault.kind for fault in game.faults if fault.kind in fatal), ""):
+            return reason
         if wanted.player is not None and not any(wanted.player.casefold() in name.casefold() for name in game.players):
             return PLAYER
         if wanted.size is not None and game.board_size != wanted.size:

@@ -20,7 +20,9 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from alphago.records.sgf.reader import LARGEST_FILE
+from alphago.records.sgf.faults import DAMAGED, Fault
+from alphago.records.sgf.reader import LARGEST_FILE, empty_game, salvage_sgf
+from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import read_komi
 from alphago.system.files import check_regular
 
@@ -59,6 +61,12 @@ class Piece(NamedTuple):
     data: bytes = b""
     lines: tuple[bytes, ...] = ()
     error: str = ""
+
+    def games(self) -> Iterator[SgfGame]:
+        """Return the games of a file of any quality; one that cannot be read is a game without moves, with a fault."""
+        if self.error:
+            return iter([empty_game(Fault(DAMAGED, self.error), self.name)])
+        return salvage_sgf(self.data, name=self.name)
 
 
 def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:

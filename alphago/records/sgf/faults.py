@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 # Kinds of faults.
+DAMAGED = "damaged file"
 UNREADABLE = "no SGF"
 TOO_LARGE = "too large"
 OTHER_GAME = "not Go"
@@ -22,7 +23,7 @@ ENCODING = "encoding"
 NOTATION = "notation"
 
 # The kinds after which no game can be read at all.
-FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
+FATAL = (DAMAGED, UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 
 # The kinds that are reported but refuse no game, since its moves are beyond doubt.
 TOLD = (ENCODING, NOTATION, FINAL_SET_UP)
