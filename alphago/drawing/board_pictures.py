@@ -1,11 +1,11 @@
 """Pictures of boards: stones on the crossings of lines, in squares, or in the holes of a frame; seeds in houses."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import cos, pi, sin
 from typing import NamedTuple
 
 from alphago.drawing.board_view import BoardView
-from alphago.drawing.overlay import Overlay, Spot, discs, legend, line_stones, squares
+from alphago.drawing.overlay import Overlay, Spot, discs, line_stones, squares
 from alphago.drawing.shapes import (
     BLACK,
     EDGE,
@@ -53,18 +53,14 @@ class Board(NamedTuple):
     numbers: Mapping[int, int] = {}
     texts: Sequence[str] = ()  # sentences below the board
     label: str = ""
-    legend: bool = True  # whether sentences explain an overlay
     captures: tuple[int, int] | None = None
 
 
-def board_picture(
-    board: Board, overlay: Overlay | None = None, actions: Sequence[int] = (), to_text: Callable[[int], str] = str
-) -> Drawing:
+def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Drawing:
     """Return the picture of a board, with an overlay.
 
     Args:
         actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
-        to_text: returns the name of an action.
     """
     view = board.view
     wide, bottom = (CELL * (length + 2 * view.margin) for length in view.size)
@@ -73,12 +69,9 @@ def board_picture(
     radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
     spots = [Spot(left + CELL * x, CELL * (y + view.margin), radius) for x, y in view.cells]
     places = [spots[point] if point >= 0 else None for point in actions]
-    sentences = list(board.texts)
-    if overlay is not None and board.legend:
-        sentences += legend(overlay, places, to_text)
     shown = min(wide, WIDEST)
     letters = PIXELS * wide / shown  # their size in units of the drawing
-    texts, high = texts_below(sentences, wide, bottom, size=letters)
+    texts, high = texts_below(board.texts, wide, bottom, size=letters)
     layers: tuple[Layer, ...] = (
         (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
         seeds(board, spots) if view.surface == "houses" else stones(board, spots),
@@ -202,13 +195,11 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     return tuple(shapes)
 
 
-def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
+def overlay_layer(board: Board, overlay: Overlay, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
     """Return an overlay's squares of ownership and, above them, its expected moves, or its discs if it has no moves.
 
     Args:
         spots: by point. places: by action; None for an action without a point.
     """
-    if overlay is None:
-        return ()
     owned = () if overlay.ownership is None else squares(overlay.ownership, board.stones, spots)
     return (*owned, *(line_stones(overlay.line, spots) if overlay.line else discs(overlay, places)))

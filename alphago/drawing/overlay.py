@@ -78,8 +78,8 @@ class Spot(NamedTuple):
     radius: float
 
 
-def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay | None:
-    """Return an overlay of the given numbers; None if there are no numbers.
+def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay:
+    """Return an overlay of the given numbers.
 
     Args:
         actions: the number of actions of the game. shape: the height and width of its board.
@@ -99,8 +99,7 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
         needed = {"difference": ("q", "visits"), "q+priors": ("q", "priors")}.get(show, (show,))
         if missing := [name for name in needed if arrays.get(name) is None]:
             raise ValueError(f"show={show!r} needs {' and '.join(missing)}, got none")
-    has_numbers = any(array is not None for array in arrays.values())
-    return Overlay(**arrays, show=show) if has_numbers else None
+    return Overlay(**arrays, show=show)
 
 
 def marked_actions(overlay: Overlay) -> list[int]:
@@ -227,8 +226,12 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
     return tuple(shapes)
 
 
-def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[int], str]) -> list[str]:
-    """Return sentences that say what the signs of an overlay mean, and that list the marked actions without a spot."""
+def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str]) -> list[str]:
+    """Return sentences that say what the signs of an overlay mean, and that list the marked actions without a point.
+
+    Args:
+        points: of each action, -1 for an action without a point. to_text: returns the name of an action.
+    """
     sentences = []
     marked = [] if overlay.line else marked_actions(overlay)
     name = overlay.shown
@@ -237,7 +240,7 @@ def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[in
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""
         # `action_weights` colours the discs by the first numbers of MORE that the overlay has.
         more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
-        outside = [action for action in marked if spots[action] is None]
+        outside = [action for action in marked if points[action] < 0]
         listed = outside[:MOST_NAMED]
         texts = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in listed)
         if len(outside) == len(marked):

@@ -57,14 +57,14 @@ class Look(NamedTuple):
         numbers: how many of the last moves have their number on their stone.
         coordinates: whether rows and columns are labelled.
         caption: the text below the picture; None for the position's `caption`, "" for no text.
-        overlay: results of a network or search to draw; None for no results.
+        overlay: results of a network or search to draw.
         legend: whether sentences below the picture explain the overlay.
     """
 
     numbers: int = 0
     coordinates: bool = True
     caption: str | None = None
-    overlay: Overlay | None = None
+    overlay: Overlay = Overlay()
     legend: bool = True
 
 
@@ -321,7 +321,7 @@ class Position:
         given = {"priors": priors, "visits": visits, "q": q, "ownership": ownership, "show": show}
         overlay = make_overlay(self.env.action_space, self.env.plane_shape, **given)
         if line:
-            overlay = (overlay or Overlay())._replace(line=self.line_points(line))
+            overlay = overlay._replace(line=self.line_points(line))
         numbered_moves = len(self.moves) if numbers is True else int(numbers)
         look = Look(numbers=numbered_moves, coordinates=coordinates, caption=caption, overlay=overlay)
         return to_svg(self.drawing(look), size)
@@ -333,11 +333,7 @@ class Position:
         """Return the drawing that `svg` converts to SVG text, on a board as the game describes it."""
         if self.env.board_view.cells:
             return self.board_drawing(self.env.board_view, look)
-        texts = self.texts_below(look)
-        if look.overlay is not None and look.legend:
-            no_places = [None] * self.env.action_space  # planes have no place for an action's disc
-            texts += legend(look.overlay, no_places, self.env.to_text)
-        return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
+        return planes_picture(self.planes(), self.texts_below(look), f"{self.env.name}: {self.caption}")
 
     def board_drawing(self, view: BoardView, look: Look) -> Drawing:
         """Return the drawing of a board with cells."""
@@ -350,10 +346,9 @@ class Position:
             numbers=move_numbers(list(self.replay()), look.numbers) if numbers else {},
             texts=self.texts_below(look),
             label=f"{view.title}, {self.caption}",
-            legend=look.legend,
             captures=self.captures,
         )
-        return board_picture(picture, look.overlay, self.points_of_actions.tolist(), self.env.to_text)
+        return board_picture(picture, look.overlay, self.points_of_actions.tolist())
 
     @property
     def contents(self) -> Sequence[int] | None:
@@ -369,9 +364,10 @@ class Position:
         return ()
 
     def texts_below(self, look: Look) -> list[str]:
-        """Return the lines of text below a picture: the caption, or no line if it is empty."""
+        """Return the sentences below a picture: the caption, unless it is empty, and the legend of the overlay."""
         text = self.caption if look.caption is None else look.caption
-        return [text] if text else []
+        explained = legend(look.overlay, self.points_of_actions.tolist(), self.env.to_text) if look.legend else []
+        return [*filter(None, [text]), *explained]
 
     def line_points(self, line: str | Iterable[int | str]) -> dict[int, tuple[int, int]]:
         """Return the moves of a line of play from this position on, as {number: (point, colour)}.

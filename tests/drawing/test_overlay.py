@@ -87,10 +87,8 @@ def test_squares_of_ownership() -> None:
 
 
 def test_the_legend_explains_what_is_there() -> None:
-    spots = [*SPOTS[:3], None]
-    told = legend(
-        Overlay(priors=PRIORS, visits=VISITS, q=VALUES, ownership=np.zeros((2, 2))), spots, "abcd".__getitem__
-    )
+    overlay = Overlay(priors=PRIORS, visits=VISITS, q=VALUES, ownership=np.zeros((2, 2)))
+    told = legend(overlay, [0, 1, 2, -1], "abcd".__getitem__)
     assert told == [
         "On a disc: win rate of the side to move, visits below. Darker: visited more; ringed: the most visited.",
         "Off the board: d 100%.",
@@ -111,7 +109,3 @@ def test_the_legend_explains_what_is_there() -> None:
 def test_wrong_numbers(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_overlay(4, (2, 2), **given)
-
-
-def test_no_numbers_are_no_overlay() -> None:
-    assert make_overlay(4, (2, 2), priors=None, visits=None) is None
