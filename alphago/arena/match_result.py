@@ -29,9 +29,7 @@ class MatchResult:
         forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
         counted: number of games whose final board was scored by an engine too.
         disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
-        symmetries: int64 [S, A], the action to which each symmetry maps each action; None if the game has no
-            symmetries.
-        env: the game, for pictures; None if unknown.
+        env: the game; None if unknown.
     """
 
     outcomes: np.ndarray
@@ -39,7 +37,6 @@ class MatchResult:
     forfeits: Mapping[int, str] = field(default_factory=dict)
     counted: int = 0
     disagreements: Mapping[int, str] = field(default_factory=dict)
-    symmetries: np.ndarray | None = None
     env: GameEnv | None = None
 
     @classmethod
@@ -52,7 +49,6 @@ class MatchResult:
             forfeits={game.number: game.fault for game in games if game.fault},
             counted=sum(game.counted for game in games),
             disagreements={game.number: game.disagreement for game in games if game.disagreement},
-            symmetries=env.symmetries.actions,
             env=env,
         )
 
@@ -79,7 +75,7 @@ class MatchResult:
     @property
     def distinct(self) -> int:
         """The number of distinct games; games that differ only by a rotation or reflection count once."""
-        return distinct_games(self.games, self.symmetries)
+        return distinct_games(self.games, None if self.env is None else self.env.symmetries.actions)
 
     @property
     def win_rate(self) -> float:

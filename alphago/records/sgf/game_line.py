@@ -86,7 +86,8 @@ class LineReader:
         rules = read_rules(self.text("RU"))
         board = make_board(size, Rules())  # to read points and stones, which do not depend on the rules
         # The game is the longest stretch of the line without a set-up in between.
-        followed, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
+        stretches = self.stretches(board, handicap)
+        followed, assumed_rules = self.choose(stretches, rules, size)
         self.places = followed.node_of
         setup = self.setup(board, followed.stretch)
         if setup is None:
@@ -94,7 +95,9 @@ class LineReader:
         after = 0  # who is to move after the last move, by a PL there
         if followed.node_of and followed.fault is None:
             last = followed.node_of[-1] + 1
-            after = self.player_to_move(last, next((n for n in self.set_ups if n >= last), len(self.line)))
+            after = self.player_to_move(
+                last, next((one.begins for one in stretches if one.begins >= last), len(self.line))
+            )
         notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
         return SgfGame(
             size,
@@ -178,14 +181,12 @@ class LineReader:
         the point when the stretch begins.
         """
         found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
-        self.set_ups: list[int] = []  # the nodes that begin the further stretches
         for number, node in enumerate(self.line):
             try:
                 changes = setup_stones(env, node)
                 if changes is not None:
                     if found[-1].actions:
                         found.append(Stretch(changes, to_play=0, begins=number))
-                        self.set_ups.append(number)
                     else:
                         np.copyto(found[-1].stones, changes, where=changes != KEPT)
                 for letter in node:
