@@ -151,16 +151,6 @@ def one_line(page: Page) -> None:
     })()""")
 
 
-def no_states(page: Page) -> None:
-    """Let nothing through that says what is on the board."""
-
-    def connect(line: Any) -> None:
-        server = line.connect_to_server()
-        server.on_message(lambda text: None if '"state"' in str(text)[:40] else line.send(text))
-
-    page.route_web_socket(BOARD, connect)
-
-
 def begin(page: Page) -> None:
     page.locator('[data-point="E5"]').click()
     waits(page, "Move 3")
@@ -201,7 +191,6 @@ STATES = {
     "error": State(visit=type_nonsense, before=keep_notices),
     "reconnecting": State(visit=cut, before=one_line),
     "connecting": State(before=lambda page: page.route_web_socket(BOARD, lambda line: None), begins=False),
-    "loading": State(visit=lambda page: waits(page, "Setting up"), before=no_states, begins=False),
 }
 
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,24 +109,33 @@ class Engines:
         game = self.choices[name].game
         return game == env.name or (game == "" and env.name != USUAL_GAME)
 
-    def engine(self, name: str, env: GameEnv) -> SharedEngine:
+    def engine(self, name: str, env: GameEnv, tell: Callable[[str], object] = str) -> SharedEngine:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file has changed.
+
+        Args:
+            tell: takes what is being done if that takes long, "" in the end; by default nobody is told.
 
         Raises:
             ValueError: if the network cannot be loaded or does not play the game.
         """
         if (ready := self.ready(name, env)) is not None:
             return ready
-        with self.loading:  # engines in memory are usable meanwhile
-            if (loaded := self.ready(name, env)) is not None:  # another thread has loaded it
-                return loaded
-            engine = self._load(self.choices[name], env)
-            with self.lock:
-                self.engines[self._key(name, env)] = engine
-                while len(self.engines) > KEPT:
-                    _, oldest = self.engines.popitem(last=False)  # the engine that was used least recently
-                    oldest.analyst.close()
-            return engine
+        tell(f"Loading {name} for {env.name} …")
+        try:
+            with self.loading:  # engines in memory are usable meanwhile
+                return self.ready(name, env) or self._add(name, env)  # another thread may have loaded it
+        finally:
+            tell("")
+
+    def _add(self, name: str, env: GameEnv) -> SharedEngine:
+        """Load an engine, in place of the one that was used least recently if there are too many."""
+        engine = self._load(self.choices[name], env)
+        with self.lock:
+            self.engines[self._key(name, env)] = engine
+            while len(self.engines) > KEPT:
+                _, oldest = self.engines.popitem(last=False)
+                oldest.analyst.close()
+        return engine
 
     def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return the engine of the network `name` for a game if it is in memory, else None.

@@ -75,14 +75,7 @@ class QueryReader:
 
     def engine(self, query: Query, env: GameEnv) -> SharedEngine:
         """Return the engine of a query's `network` for a game; load it first if it is not in memory."""
-        name = str(query.get("network"))
-        if (ready := self.engines.ready(name, env)) is not None:
-            return ready
-        self.tell(f"Loading {name} for {env.name} …")
-        try:
-            return self.engines.engine(name, env)
-        finally:
-            self.tell("")
+        return self.engines.engine(str(query.get("network")), env, self.tell)
 
 
 def hello(page: QueryReader, query: Query) -> dict[str, Any]:

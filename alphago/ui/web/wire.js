@@ -38,8 +38,7 @@
  * @typedef {{name: string, title: string, sides: [string, string], options: OptionView[], names: string[], pass: number | null, ownership:
  *   boolean, territory: boolean, sgf: boolean, levels?: string[], networks: string[], usual: string, mostReadouts: number, skips: boolean, surface: "lines" | "squares" | "holes" | "houses" | "text", size:
  *   [number, number], margin: number, cells: [number, number][], places: [number[][], number[][]], lines: [number, number, number, number][], edges: [number, number, number, number][][],
- *   labels: [number, number, string][], stars: number[], stores: [number, number, number, number][], stone: number, reach: number, columns:
- *   string[], rows: string[], colours: [string, string] | null, ground: string, mark: string, pass_hint: string}} GameView
+ *   labels: [number, number, string][], stars: number[], stores: [number, number, number, number][], stone: number, reach: number, colours: [string, string] | null, ground: string, mark: string, pass_hint: string}} GameView
  */
 
 /**

@@ -48,7 +48,7 @@ export function renew(parent, children) {
 
 /** @param {any} old @param {any} fresh */
 function become(old, fresh) {
-  if (fresh.localName === SAME || old.isEqualNode(fresh) && !(old instanceof HTMLElement)) return;
+  if (fresh.localName === SAME || (!(old instanceof HTMLElement) && old.isEqualNode(fresh))) return;
   if (old.nodeName !== fresh.nodeName || !(old instanceof HTMLElement)) return old.replaceWith(fresh);
   for (const name of new Set([...old.getAttributeNames(), ...fresh.getAttributeNames()])) {
     const value = fresh.getAttribute(name);
