@@ -4,7 +4,7 @@ Rates: 5 blocks of 64 channels at 9x9 unless other ones are asked for, positions
 (planes, legal moves, network, softmax), on one core and on all of them at once, where every core makes calls of its own
 on one torch thread. The module itself in float32 (*eager*) is asked the same way. All forms and sizes of batches run in
 turns; a form's rate at a size is the median of the turns, and what is compared are the rates of each form's best size.
-*Ready* is the time from new weights to an evaluator, as in a run, which traces its network once; the median of five.
+*Ready* is the time from new weights to an evaluator; the median of five.
 
 Rounding: on positions of games that the packaged 9x9 network plays against itself, how far priors and values are from
 those of the float32 module: Kullback-Leibler divergence of the priors from the module's in nats, and |dv|, the
@@ -19,7 +19,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-import torch
 from figures import Figures, add_option
 
 from alphago import GoEnv, NeuralNet, load_model, selfplay
@@ -28,9 +27,7 @@ from alphago.env.batch import GameBatch
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.forecasts import stack
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.inference.frozen_net import frozen_parts
 from alphago.nn.inference.hardware import describe_machine
-from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.system.cores import available_cores
 
 EAGER = "eager, float32"
@@ -40,28 +37,13 @@ READY = 5  # evaluators that are made of each form
 EVERY = 3  # plies from one position of a game to the next
 
 
-class Eager(Evaluator):
-    """The network's modules as they are, in float32, one call of each after the other."""
-
-    def __init__(self, net: NeuralNet) -> None:
-        self.module = frozen_parts(net.base_net, net.value, net.policy)
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        env = batch.env
-        planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
-        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        with torch.inference_mode():
-            logits, raw = self.module(torch.from_numpy(planes))
-        masked_softmax_batch(logits.numpy(), mask, priors)
-        clip_values(raw.numpy(), values)
-
-
 def evaluators(net: NeuralNet) -> tuple[dict[str, Evaluator], dict[str, float]]:
     """The network in every form that this machine can compute, and the seconds that it takes to make each."""
-    made: dict[str, Evaluator] = {EAGER: Eager(net)}
+    new = partial(NetEvaluator, net.env, net.base_net, net.value, net.policy)
+    made: dict[str, Evaluator] = {EAGER: new(form="modules", dtype="float32")}
     seconds = {EAGER: 0.0}
     for form, dtype in FORMS:
-        make = partial(NetEvaluator, net.env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
+        make = partial(new, form=form, dtype=dtype)
         try:
             evaluator = make()
         except ValueError:  # such as openvino where it is not installed

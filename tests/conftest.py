@@ -23,7 +23,7 @@ gc.disable()  # until all tests are loaded: what is loaded stays
 LONGEST = (
     "test_docs.py",
     "test_site.py",
-    "nn/test_forked.py",
+    "nn/test_settings_of_others.py",
     "training/call/test_plan.py",
     "nn/inference/test_cpu.py",
     "nn/inference/test_gpu.py",

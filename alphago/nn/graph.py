@@ -1,7 +1,7 @@
 """A network as a list of ONNX operations, for other programs, for OpenVINO, and for numpy.
 
 `alphago.nn.translator` makes the list, `alphago.nn.export` writes it, `alphago.nn.inference.openvino` compiles it, and
-`run_graph` computes it with numpy.
+`run_graph` computes it with numpy, convolutions with torch.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 Side = int | str  # a dimension: its length, or a name if it may change, such as "batch" or "height"
 Sides = tuple[Side, ...]
@@ -107,33 +108,19 @@ def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np
 
 def convolution(
     x: np.ndarray,
-    kernel: np.ndarray,
-    bias: np.ndarray | float = 0.0,
-    *,
+    *weights: np.ndarray,
     kernel_shape: list[int],
     pads: list[int],
     dilations: list[int],
     group: int,
     strides: Sequence[int] = (1, 1),
 ) -> np.ndarray:
-    """Return the convolution of x [B, C, H, W] with a kernel [O, C / group, h, w].
+    """Return the convolution of x [B, C, H, W] with a kernel [O, C / group, h, w] and, if there is one, a bias [O].
 
     The keywords are the attributes of ONNX's operation Conv.
     """
-    top, left, bottom, right = pads
-    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
-    grouped = padded.reshape(len(x), group, -1, *padded.shape[2:])
-    kernels = kernel.reshape(group, -1, *kernel.shape[1:])
-    # Entry (i, j) of the kernel multiplies a window of `rows` x `columns` points, which begins at (row, column).
-    rows = padded.shape[2] - dilations[0] * (kernel_shape[0] - 1)
-    columns = padded.shape[3] - dilations[1] * (kernel_shape[1] - 1)
-    out = np.reshape(np.asarray(bias, np.float32), (-1, 1, 1))
-    for i, j in np.ndindex(*kernel_shape):
-        row, column = i * dilations[0], j * dilations[1]
-        window = grouped[..., row : row + rows : strides[0], column : column + columns : strides[1]]
-        product = np.einsum("bgchw,goc->bgohw", window, kernels[..., i, j], optimize=True)
-        out = out + product.reshape(len(x), -1, *product.shape[3:])
-    return out
+    inputs, kernel, *bias = (torch.as_tensor(array, dtype=torch.float32) for array in (x, *weights))
+    return F.conv2d(inputs, kernel, bias[0] if bias else None, strides, pads[:2], dilations, group).numpy()
 
 
 def elu(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:

@@ -24,7 +24,7 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import get_or_make
 from alphago.nn.katago.tower import transformer_tower
 from alphago.nn.model_files import TAUGHT_BY, ModelError, fingerprint
-from alphago.nn.net_picture import NetParts, net_svg
+from alphago.nn.net_picture import net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.threads import one_torch_thread, own_settings
@@ -296,7 +296,7 @@ class NeuralNet(nn.Module):
 
         A notebook shows the picture; `.save(path)` writes it to a file.  size: the width in pixels.
         """
-        return net_svg(self.env, NetParts(self.base_net, self.value, self.policy), self.num_parameters, size)
+        return net_svg(self, size)
 
     def save(self, path: str | PathLike[str], extra: Mapping[str, str] | None = None) -> None:
         """Write weights and description to one safetensors file; after an error the file is unchanged.

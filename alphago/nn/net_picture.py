@@ -1,45 +1,28 @@
 """Draw a network: its base, its heads, its inputs and its outputs."""
 
-from typing import NamedTuple
+from typing import Any
 
-import torch
 from torch import nn
 
 from alphago.drawing.network import Box, Head, join_repeats, network_picture
 from alphago.drawing.svg import Svg, to_svg
-from alphago.env.game import GameEnv
 from alphago.nn.blocks import Block, ConvBn, PlainBlock, PreactivationBlock
-from alphago.nn.parts import eval_mode
+from alphago.nn.parts import check_base
 from alphago.nn.value import ForecastHead
 
 BLOCK_NAMES = {PreactivationBlock: "preactivation block", PlainBlock: "plain block"}
 MOST_BOXES = 14  # largest number of boxes for a base; the last one gives the number of further layers
 
 
-class NetParts(NamedTuple):
-    """The three modules of a network."""
-
-    base_net: nn.Module
-    value: nn.Module
-    policy: nn.Module
-
-
-def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = None) -> Svg:
-    """Return the picture of a network as SVG; see `NeuralNet.svg`.
-
-    Args:
-        parameters: the network's number of parameters.
-        size: the width in pixels.
-    """
-    weight = next(net.base_net.parameters(), torch.zeros(0))
-    planes = torch.zeros([1, env.planes, *env.plane_shape], dtype=weight.dtype, device=weight.device)
-    with torch.no_grad(), eval_mode(net.base_net):
-        features = net.base_net(planes)
+def net_svg(net: Any, size: float | None = None) -> Svg:
+    """Return the picture of a NeuralNet as SVG; size: the width in pixels."""
+    env = net.env
+    features = check_base(net.base_net, env, default_heads=False)
     base = join_repeats(layer_boxes(net.base_net))
     if len(base) > MOST_BOXES:
         base = [*base[: MOST_BOXES - 1], Box(f"… and {len(base) - MOST_BOXES + 1} more", "")]
-    base.append(Box(f"features {shape_text(features)}", "of each position"))
-    inputs = [f"planes {shape_text(planes)}", "what the player to move sees"]
+    base.append(Box(f"features {list(features.shape[1:])}", "of each position"))
+    inputs = [f"planes {[env.planes, *env.plane_shape]}", "what the player to move sees"]
     meaning = "-1 .. 1 for the player to move"
     if isinstance(net.value, ForecastHead):
         meaning += "; score and ownership of the end"
@@ -47,13 +30,8 @@ def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = N
         Head(head_box("policy head", net.policy), [f"policy [{env.action_space}]", "a probability for each action"]),
         Head(head_box("value head", net.value), ["value", meaning]),
     ]
-    name = f"{env}: {parameters:,} parameters"
+    name = f"{env}: {net.num_parameters:,} parameters"
     return to_svg(network_picture(inputs, base, heads, name), size)
-
-
-def shape_text(tensor: torch.Tensor) -> str:
-    """Return a batch's shape without the batch axis as text, such as "[16, 9, 9]"."""
-    return str(list(tensor.shape[1:]))
 
 
 def layer_boxes(module: nn.Module) -> list[Box]:

@@ -59,7 +59,7 @@ class Translator(fx.Interpreter):
         return translate(self.operations, *args, **kwargs)
 
     def call_method(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-        translate = METHODS.get(target)
+        translate = METHODS.get(target) or FUNCTIONS.get(getattr(torch, str(target), None))
         if translate is None:
             raise NotImplementedError(f"no translation of the method {target}")
         return translate(self.operations, *args, **kwargs)
@@ -338,8 +338,6 @@ MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
     Rotation: lambda graph, module, sides, name: module(sides),
 }
 FUNCTIONS: dict[object, Callable[..., Tensor]] = {
-    torch.relu: unary("Relu"),
-    F.relu: unary("Relu"),
     F.elu: elu,
     F.silu: silu,
     F.mish: mish,
@@ -352,23 +350,19 @@ FUNCTIONS: dict[object, Callable[..., Tensor]] = {
     torch.flatten: flatten,
     F.adaptive_avg_pool2d: adaptive_mean,
     F.avg_pool2d: board_reduction("ReduceMean"),
-    F.max_pool2d: board_reduction("ReduceMax"),
-    torch.max_pool2d: board_reduction("ReduceMax"),
     operator.getitem: item,
+    **dict.fromkeys((torch.relu, F.relu), unary("Relu")),
+    **dict.fromkeys((torch.max_pool2d, F.max_pool2d), board_reduction("ReduceMax")),
     **dict.fromkeys((operator.add, operator.iadd, torch.add), elementwise("Add")),
     **dict.fromkeys((operator.sub, torch.sub), elementwise("Sub")),
     **dict.fromkeys((operator.mul, torch.mul), elementwise("Mul")),
     **dict.fromkeys((operator.truediv, torch.div), elementwise("Div")),
 }
-METHODS: dict[object, Callable[..., Tensor]] = {
-    "flatten": flatten,
+METHODS: dict[object, Callable[..., Tensor]] = {  # that are no functions of torch in FUNCTIONS
     "unflatten": unflatten,
     "permute": permute,
     "transpose": transpose,
     "mean": mean,
-    "relu": unary("Relu"),
-    "tanh": unary("Tanh"),
-    "sigmoid": unary("Sigmoid"),
     "float": lambda graph, inputs: inputs,
     "type_as": lambda graph, inputs, like: inputs,
 }

@@ -1,5 +1,6 @@
 """Positions, a game on rectangles, networks and their snapshots for the tests of this folder."""
 
+import copy
 import math
 from functools import cache
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from torch import nn
 
 from alphago import GameBatch, GameEnv, NeuralNet
+from alphago.examples.tic_tac_toe import TicTacToe
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.policy import PointPolicy
@@ -18,41 +20,39 @@ from alphago.nn.value import ForecastValue
 needs_openvino = pytest.mark.skipif(not openvino.is_installed(), reason="needs openvino")
 
 
-class Claiming:
+class Claiming(TicTacToe):
     """Two players claim points of a rectangle in turn, or pass where that is allowed; most points win."""
 
     def __init__(self, env: "ClaimingEnv") -> None:
-        self.env = env
-        self.to_play = 1
-        self.owner = np.zeros(env.plane_shape, np.int8)
-        self.plies = 0
+        super().__init__()
+        self.env, self.board, self.plies = env, np.zeros(env.N * env.plane_shape[1], np.int8), 0
 
     def play(self, action: int) -> None:
         if action != self.env.pass_action:
-            self.owner.flat[action] = self.to_play
+            self.board[action] = self.to_play
         self.to_play = -self.to_play
         self.plies += 1
 
-    def legal_mask(self) -> np.ndarray:
-        free = (self.owner.ravel() == 0) & (not self.is_over())
-        return np.append(free, not self.is_over()) if self.env.pass_action is not None else free
+    def winner(self) -> int:
+        return int(np.sign(self.board.sum()))
 
     def is_over(self) -> bool:
-        return self.plies >= self.env.max_moves or bool(self.owner.all())
+        return self.plies >= self.env.max_moves or bool(self.board.all())
 
-    def outcome(self) -> float:
-        return float(np.sign(self.owner.sum())) * self.to_play
+    def legal_mask(self) -> np.ndarray:
+        free = np.append(self.board == 0, True)[: self.env.action_space]
+        return free & (not self.is_over())
 
     def planes(self) -> np.ndarray:
-        mine = self.owner * self.to_play
+        mine = (self.board * self.to_play).reshape(self.env.plane_shape)
         return np.stack([mine == 1, mine == -1, np.ones_like(mine)]).astype(np.float32)
 
     def ownership(self) -> np.ndarray:
-        return self.owner.ravel() * np.int8(self.to_play)
+        return self.board * np.int8(self.to_play)
 
     def copy(self) -> "Claiming":
-        twin = Claiming(self.env)
-        twin.owner, twin.to_play, twin.plies = self.owner.copy(), self.to_play, self.plies
+        twin = copy.copy(self)
+        twin.board = self.board.copy()
         return twin
 
 

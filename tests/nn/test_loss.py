@@ -9,28 +9,28 @@ import torch
 from alphago.nn.loss import ILLEGAL, LOSSES, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.value import Forecast
 
+LOGITS = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
+TARGET = torch.tensor([[0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])  # the last action, a pass, is like any other
+VALUE, RESULT = torch.tensor([0.5, -1.0]), torch.tensor([1.0, 1.0])
+
 
 def test_hand_computed_example():
-    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
-    target = torch.tensor([[0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])  # the last action, a pass, is like any other
-    value, result = torch.tensor([0.5, -1.0]), torch.tensor([1.0, 1.0])
     cross_entropies = [math.log(4), -math.log(0.8)]
     squares = [0.25, 4.0]
 
-    losses = alphazero_loss(logits, value, target, result)
+    losses = alphazero_loss(LOGITS, VALUE[:, None], TARGET, RESULT)  # a column of values is no trap
     assert float(losses.policy) == pytest.approx(sum(cross_entropies) / 2, rel=1e-6)
     assert float(losses.value) == pytest.approx(sum(squares) / 2)
     assert float(losses.total) == pytest.approx((sum(cross_entropies) + sum(squares)) / 2, rel=1e-6)
 
-    weighted = alphazero_loss(logits, value, target, result, weight=torch.tensor([3.0, 1.0]))
+    weighted = alphazero_loss(LOGITS, VALUE, TARGET, RESULT, weight=torch.tensor([3.0, 1.0]))
     assert float(weighted.policy) == pytest.approx(0.75 * cross_entropies[0] + 0.25 * cross_entropies[1], rel=1e-6)
     assert float(weighted.value) == pytest.approx(0.75 * 0.25 + 0.25 * 4.0)
 
 
 def test_what_all_logits_have_in_common_goes_to_zero():
     """In Gomoku, whose policy has no pass, it grew to 99, where bfloat16 has steps of 0.5."""
-    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])) + torch.tensor([[3.0], [-5.0]])
-    logits.requires_grad_()
+    logits = (LOGITS + torch.tensor([[3.0], [-5.0]])).requires_grad_()
     losses = alphazero_loss(logits, torch.zeros(2), torch.softmax(logits.detach(), 1), torch.zeros(2))
     losses.total.backward()
     assert float((losses.total - losses.policy).detach()) == pytest.approx(1e-4 * (9 + 25) / 2, rel=1e-2)
@@ -38,18 +38,16 @@ def test_what_all_logits_have_in_common_goes_to_zero():
     assert common.tolist() == pytest.approx([1e-4 * 3, -1e-4 * 5], rel=1e-3)
 
 
-def test_columns_of_values_are_no_trap():
-    logits, target = torch.zeros(3, 2), torch.full((3, 2), 0.5)
-    value, result = torch.tensor([[1.0], [0.0], [-1.0]]), torch.tensor([1.0, 0.0, -1.0])
-    assert float(alphazero_loss(logits, value, target, result).value) == 0
-
-
 def test_samples_without_weight_teach_nothing():
-    logits = torch.zeros(2, 2, requires_grad=True)
+    logits, score = torch.zeros(2, 2, requires_grad=True), torch.ones(2, requires_grad=True)
     losses = alphazero_loss(logits, torch.ones(2), torch.ones(2, 2) / 2, -torch.ones(2), torch.zeros(2))
-    losses.total.backward()
-    assert float(losses.total.detach()) == 0
+    forecast = Forecast(torch.zeros(2), score, torch.zeros(2, 3))
+    others = forecast_loss(forecast, ends(torch.ones(2, 3), torch.zeros(2), torch.zeros(2)))
+    for total in (losses.total, others.total):
+        total.backward()
+        assert float(total.detach()) == 0
     assert not logits.grad.any()
+    assert not score.grad.any()
 
 
 def test_shapes_that_differ_are_an_error():
@@ -108,20 +106,6 @@ def test_resigned_games_teach_nothing_about_their_ends():
     assert score.grad[0] != 0
 
 
-def test_forecasts_without_weight_teach_nothing():
-    score = torch.ones(2, requires_grad=True)
-    forecast = Forecast(torch.zeros(2), score, torch.zeros(2, 3))
-    losses = forecast_loss(forecast, ends(torch.ones(2, 3), torch.zeros(2), torch.zeros(2)))
-    losses.total.backward()
-    assert float(losses.total.detach()) == 0
-    assert not score.grad.any()
-
-
-LOGITS = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]]))
-TARGET = torch.tensor([[0.0, 0.5, 0.5], [0.0, 0.0, 1.0]])
-VALUE, RESULT = torch.tensor([0.5, -1.0]), torch.tensor([1.0, 1.0])
-
-
 @pytest.mark.parametrize(
     ("name", "policy", "value"),
     [("default", 1, 1), ("alphago-zero", 1, 1), ("alphago.jl", 0.01, 0.01), ("cody2007", 1 / 49, 0.025)],
@@ -149,7 +133,7 @@ def test_divergence_is_cross_entropy_less_the_targets_entropy_and_has_its_gradie
 
 def test_illegal_actions_are_no_part_of_a_masked_softmax():
     """By hand: of a half, a quarter and a quarter without the first remain two halves."""
-    logits = torch.log(torch.tensor([[0.5, 0.25, 0.25], [0.1, 0.1, 0.8]])).requires_grad_()
+    logits = LOGITS.clone().requires_grad_()
     target = torch.tensor([[ILLEGAL, 0.75, 0.25], [0.5, 0.5, ILLEGAL]])
     for kl, entropy in ((False, 0.0), (True, -(0.75 * math.log(0.75) + 0.25 * math.log(0.25) + math.log(0.5)) / 2)):
         found = alphazero_loss(logits, VALUE, target, RESULT, weights=LossWeights(masked=True, kl=kl))

@@ -13,7 +13,7 @@ from alphago.nn.loss import alphazero_loss
 from alphago.nn.model_files import ModelError
 from alphago.nn.policy import FlatPolicy
 from alphago.nn.value import DenseValue
-from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
+from tests.nn.boards import ClaimingEnv, lived_in
 
 ENV = GoEnv(5)
 BLACK, WHITE = "B3 C3 D2", "C4 D4 A1"
@@ -60,11 +60,14 @@ def test_value_is_blacks_and_forward_is_the_movers():
 
 
 def test_one_position_several_and_none():
-    net = lived_in(small())
+    """Also more than are evaluated together, and positions of matches, whose games end later."""
+    net, match = lived_in(small()), ENV.match_variant()
     positions = [ENV.position(), ENV.position().play(12), ENV.position(black="C3", to_play="white")]
-    policy, value = net(positions)
-    assert policy.shape == (3, 26)
+    policy, value = net(positions * 200)
+    assert policy.shape == (600, 26)
     assert policy.dtype == value.dtype == np.float32
+    np.testing.assert_allclose(policy, np.tile(policy[:3], (200, 1)), atol=1e-6)
+    assert np.ptp(value[::3]) < 1e-6
     for i, position in enumerate(positions):
         one, one_value = net(position)
         np.testing.assert_allclose(one, policy[i], atol=1e-6)
@@ -72,24 +75,9 @@ def test_one_position_several_and_none():
         assert one_value == pytest.approx(float(value[i]), abs=1e-6)
         assert one.sum() == pytest.approx(1, abs=1e-5)
         assert not one[~position.legal_mask].any()
-    policy, value = net([])
-    assert policy.shape == (0, 26)
-    assert value.shape == (0,)
-
-
-def test_positions_of_matches_are_read():
-    """Their games end later."""
-    net, match = lived_in(small()), ENV.match_variant()
+    assert [array.shape for array in net([])] == [(0, 26), (0,)]
     assert not ENV.accepts(match)
-    assert net(match.position().play(12))[1] == net(ENV.position().play(12))[1]
-
-
-def test_many_positions_are_read_in_parts():
-    net = lived_in(small())
-    one, _ = net(ENV.position())
-    policy, value = net([ENV.position()] * 600)
-    np.testing.assert_allclose(policy, np.tile(one, (600, 1)), atol=1e-6)
-    assert np.ptp(value) < 1e-6
+    assert net(match.position().play(12))[1] == net(positions[1])[1]
 
 
 def test_policy_of_a_finished_game_is_zero():
@@ -130,14 +118,6 @@ def test_reading_changes_neither_modes_nor_statistics():
     assert [part.training for part in net.modules()] == modes
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
     assert all(parameter.grad is None for parameter in net.parameters())
-
-
-def test_training_uses_batch_statistics_and_gradients():
-    net = small().train()
-    logits, value = net(torch.rand(6, ENV.planes, 5, 5))
-    (logits.square().sum() + value.sum()).backward()
-    assert net.base_net.entry[1].num_batches_tracked == 1
-    assert all(parameter.grad is not None for parameter in net.parameters())
 
 
 def test_sizes_and_presets():
@@ -264,7 +244,9 @@ def test_a_game_whose_actions_are_no_points_gets_dense_heads():
 def test_resized_shares_its_weights():
     net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8))
     nine = net.resized(GoEnv(9))
-    assert nine.env == GoEnv(9)
+    assert (nine.env, nine.training, net.train().resized(GoEnv(7)).training) == (GoEnv(9), False, True)
+    norms = [part for part in net.modules() if isinstance(part, nn.BatchNorm2d)]
+    assert all(norm.num_batches_tracked == norms[0].num_batches_tracked for norm in norms)  # trial runs left no trace
     assert (nine.tower_height, nine.channels, nine.size_free, nine.preset) == (2, 8, True, None)
     assert nine.config == net.config
     for mine, theirs in zip(net.parameters(), nine.parameters(), strict=True):
@@ -278,18 +260,8 @@ def test_resized_shares_its_weights():
     assert net(position)[1] != before  # what is learned on 9x9 is known on 5x5
 
 
-def test_resized_there_and_back_is_the_same():
-    net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8))
-    back = net.resized(GoEnv(19)).resized(GoEnv(5))
-    position = GoEnv(5).position(black="C3", to_play="white")
-    assert_reads_alike(back, net, position)
-    assert not back.training
-    assert net.train().resized(GoEnv(7)).training
-    norms = [part for part in net.modules() if isinstance(part, nn.BatchNorm2d)]
-    assert all(norm.num_batches_tracked == norms[0].num_batches_tracked for norm in norms)  # trial runs left no trace
-
-
 def test_own_parts_are_resized_where_they_fit():
+    """Dense ones to other rules of the same board alone."""
     env = GoEnv(5)
     base = nn.Conv2d(16, 6, 3, padding=1)
     net = NeuralNet(env, base)
@@ -298,15 +270,9 @@ def test_own_parts_are_resized_where_they_fit():
     assert nine.custom == net.custom
     assert nine(GoEnv(9).position())[0].shape == (82,)
     dense = NeuralNet(env, tower_height=0, channels=4, value=DenseValue(4, (5, 5)))
+    assert dense.resized(GoEnv(5, komi=0.5)).base_net is dense.base_net
     with pytest.raises(ValueError, match=r"value: alphago.nn.value.DenseValue failed on an input of shape"):
         dense.resized(GoEnv(9))
-
-
-def test_the_same_board_with_another_komi_needs_no_size_free_network():
-    net = NeuralNet(GoEnv(5), tower_height=1, channels=4, size_free=False)
-    other = net.resized(GoEnv(5, komi=0.5))
-    assert other.env.komi == 0.5
-    assert other.base_net is net.base_net
 
 
 @pytest.mark.parametrize(
@@ -324,16 +290,12 @@ def test_what_cannot_be_resized_says_why(net_env, options, env, text):
         net.resized(env)
 
 
-class TestResignation:
-    def test_the_note_of_its_run(self):
-        net = small()
-        assert net.resign_threshold == -1
-        net.notes = {"resign_threshold": "-0.875"}
-        assert net.resign_threshold == -0.875
-
-    @pytest.mark.parametrize("note", ["never", "-1.5", "nan", ""])
-    def test_a_note_that_is_none(self, note):
-        net = small()
+def test_the_resignation_of_its_run():
+    net = small()
+    assert net.resign_threshold == -1
+    net.notes = {"resign_threshold": "-0.875"}
+    assert net.resign_threshold == -0.875
+    for note in ("never", "-1.5", "nan", ""):
         net.notes = {"resign_threshold": note}
         with pytest.raises(ModelError, match=f"must be a number from -1 to 1, got '{note}'"):
             _ = net.resign_threshold

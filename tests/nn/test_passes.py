@@ -11,7 +11,7 @@ from torch import nn
 
 from alphago.nn import passes
 from alphago.nn.kernels.norm import combine
-from tests.nn.formulas import BOARDS, CHANNELS, features, points, whole
+from tests.nn.formulas import BOARDS, CHANNELS, features
 
 SHAPES = [(7, 32, 7), (33, 16, 9), (3, 5, 4), (2, 64, 19)]  # boards, channels, side
 Normed = Callable[[nn.BatchNorm2d, torch.Tensor, torch.Tensor | None], torch.Tensor]
@@ -86,14 +86,6 @@ def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bo
 @DTYPES
 def test_a_nan_is_not_lost(dtype: torch.dtype) -> None:
     assert_nan_stays(passes.norm_relu, dtype=dtype)
-
-
-@BOARDS
-def test_pooling_over_the_board(height, width):
-    board = features(height, width)
-    pooled = torch.cat(passes.board_pool(board), dim=1)
-    assert pooled.shape == (3, 2 * CHANNELS)
-    np.testing.assert_allclose(pooled, whole(points(board)), atol=1e-6)
 
 
 @BOARDS

@@ -1,5 +1,6 @@
-"""The caller's settings of torch, NumPy, warnings and streams: everything goes on, and they stay as they were."""
+"""Where others have set torch, NumPy, warnings and streams, or forked: everything goes on, and stays as it was."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,10 +44,60 @@ print("done")
 """
 
 
+# Each call works on tensors that are large enough for torch to share them among its threads.
+FORKED = {
+    "call": "net(position)",
+    "batch": "net([position] * 64)",
+    "forecast": "net.forecast(position)",
+    "tower": "net.base_net(torch.zeros(64, env.planes, 9, 9))",
+    "copy": "copy.deepcopy(net)",
+    "resized": "net.resized(GoEnv(13))(GoEnv(13).position())",
+    "save": "net.save(folder + '/net.safetensors')",
+    "load": "load_model('13x13')(GoEnv(13).position())",
+    "picture": "net.svg()",
+    "new": "NeuralNet(env, tower_height=4, channels=64)(position)",
+    "analyze": "analyze(position, net, readouts=8)",
+    "train_on": "train_on(net, [position] * 32, np.full((32, 82), 1 / 82), np.ones(32))",
+    "evaluator": "net.evaluator()",
+}
+
+FORKING = """
+import copy, os, signal, sys
+import numpy as np, torch
+from alphago import GoEnv, NeuralNet, analyze, load_model, train_on
+
+torch.set_num_threads(2)
+net, folder = load_model("9x9"), sys.argv[1]
+env, position = net.env, net.env.position()
+torch.ones(1000, 1000) @ torch.ones(1000, 1000)
+copy.deepcopy(net)(position)  # torch's threads have started
+for name, call in {calls!r}.items():
+    child = os.fork()
+    if child == 0:
+        signal.alarm(120)  # which ends what hangs
+        eval(call)
+        os._exit(0)
+    print(name, os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+def printed(program: str, folder: Path) -> list[str]:
+    """The lines that a program prints."""
+    command = [sys.executable, "-W", "ignore", "-c", program, folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.slow
 def test_everything_goes_on(name: str, tmp_path: Path) -> None:
     setting, kept = SETTINGS[name]
-    command = [sys.executable, "-c", PROGRAM.format(setting=setting, kept=kept), tmp_path]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=1800)
-    assert done.stdout == "done\n", done.stderr
+    assert printed(PROGRAM.format(setting=setting, kept=kept), tmp_path) == ["done"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_every_call_answers_in_a_forked_child(tmp_path: Path) -> None:
+    """Although torch's threads are only the parent's."""
+    assert printed(FORKING.format(calls=FORKED), tmp_path) == [f"{name} 0" for name in FORKED]

@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-import threading
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -162,23 +161,21 @@ def in_blocks(run: Run) -> Run:
     return run_blocks
 
 
-def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
-    """Return a `Run` that calls a module with the planes converted to `dtype` and channels-last."""
-    local = threading.local()  # each thread's buffer for the converted planes
+def torch_run(module: nn.Module, dtype: torch.dtype, device: torch.device | None = None) -> Run:
+    """Return a `Run` that calls a module on a device with the planes converted to `dtype` and channels-last.
+
+    Args:
+        device: None for the CPU; planes and outputs are in the CPU's memory in any case.
+    """
     forward = module.forward  # calling the module would be traced if another thread traces with torch.fx just now
 
     def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Write the module's two outputs for `planes` to `logits` and `values`."""
-        buffer = getattr(local, "buffer", None)
-        if buffer is None or len(buffer) < len(planes):
-            buffer = torch.empty(planes.shape, dtype=dtype, memory_format=torch.channels_last)
-            local.buffer = buffer
-        inputs = buffer[: len(planes)]
-        inputs.copy_(torch.from_numpy(planes).to(dtype))  # converting first is twice as fast as copying alone
+        inputs = torch.from_numpy(planes).to(device, dtype).contiguous(memory_format=torch.channels_last)
         with torch.inference_mode():
             outputs = forward(inputs)
         for out, output in zip((logits, values), outputs, strict=True):
-            out[:] = output.numpy()
+            out[:] = output.cpu().numpy()
 
     return run
 

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.cpu_forms import Compiled, Run
+from alphago.nn.inference.cpu_forms import Compiled, torch_run
 from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, example_planes, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions, replace_poolings
 
@@ -173,17 +172,4 @@ def compile_on_device(frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: 
     """
     with translate_out_of_memory():
         net, form, net_dtype = choose_gpu_form(frozen, env, dtype, device)
-    return Compiled(device_run(net, net_dtype, device), net_dtype, form)
-
-
-def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:
-    """Return a `Run` that computes a module on a device; planes and outputs are in the CPU's memory."""
-
-    def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        inputs = torch.from_numpy(planes).to(device, dtype).contiguous(memory_format=torch.channels_last)
-        with torch.inference_mode():
-            outputs = net.forward(inputs)
-        for out, output in zip((logits, values), outputs, strict=True):
-            out[:] = output.cpu().numpy()
-
-    return run
+    return Compiled(torch_run(net, net_dtype, device), net_dtype, form)

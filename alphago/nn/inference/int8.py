@@ -9,7 +9,7 @@ A kernel's step is determined by its largest weight.  The step of the inputs is 
 positions of random games, in which stones lie closer together than in most positions.  Both are deterministic.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -38,40 +38,30 @@ def calibration_planes(env: GameEnv) -> torch.Tensor:
     return torch.from_numpy(random_planes(env, max(LEAST, POINTS // points)))
 
 
-class RangeRecorder(fx.Interpreter):
-    """An interpreter of a traced module that records the range of each convolution's inputs over all calls.
-
-    1x1 convolutions are left out.  So is the first convolution, which takes little time, and whose inputs, the planes,
-    may be any numbers.
-    """
-
-    def __init__(self, module: fx.GraphModule) -> None:
-        super().__init__(module)
-        self.ranges: dict[str, Range] = {}
-
-    def run_node(self, n: fx.Node) -> object:
-        """Compute a node of the graph; if it is a convolution to record, widen its range by its inputs first."""
-        reads_planes = any(node.op == "placeholder" for node in n.all_input_nodes)
-        if n.op == "call_module" and not reads_planes:
-            module = self.fetch_attr(str(n.target))
-            if type(module) is nn.Conv2d and module.kernel_size != (1, 1):
-                inputs = self.env[n.all_input_nodes[0]]
-                before = self.ranges.get(str(n.target), Range(most=0.0, negative=False))
-                most = HEADROOM * float(inputs.abs().max())
-                negative = bool(inputs.min() < 0)
-                self.ranges[str(n.target)] = Range(max(before.most, most), before.negative or negative)
-        return super().run_node(n)
-
-
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
     """Return the range of each convolution's inputs, by the convolution's name, in a network's base for given planes.
 
-    Convolutions whose inputs are all 0 are left out, and those that RangeRecorder leaves out.
+    1x1 convolutions are left out.  So is the first convolution, which takes little time, and whose inputs, the planes,
+    may be any numbers; and so are convolutions whose inputs are all 0.
 
     Args:
         module: the base, with batch norms folded.
         planes: float32 [n, planes, height, width], the base's inputs.
     """
-    recorder = RangeRecorder(module)
-    recorder.run(planes)
-    return {name: span for name, span in recorder.ranges.items() if span.most > 0}
+    ranges: dict[str, Range] = {}
+
+    def widen(name: str, conv: nn.Module, arguments: tuple[torch.Tensor]) -> None:
+        """Widen a convolution's range by the inputs of a call."""
+        (inputs,) = arguments
+        if inputs is not planes:
+            before = ranges.get(name, Range(most=0.0, negative=False))
+            most = HEADROOM * float(inputs.abs().max())
+            ranges[name] = Range(max(before.most, most), before.negative or bool(inputs.min() < 0))
+
+    convs = {name: part for name, part in module.named_modules() if type(part) is nn.Conv2d}
+    large = {name: conv for name, conv in convs.items() if conv.kernel_size != (1, 1)}
+    hooks = [conv.register_forward_pre_hook(partial(widen, name)) for name, conv in large.items()]
+    module(planes)
+    for hook in hooks:
+        hook.remove()
+    return {name: span for name, span in ranges.items() if span.most > 0}

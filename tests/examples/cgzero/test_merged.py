@@ -62,10 +62,13 @@ def test_as_an_obvious_twin(env: GameEnv) -> None:
     assert samples.sums.policy == pytest.approx(np.stack(list(policy.values())), abs=1e-5)
 
 
-def test_what_is_merged_keeps_its_count() -> None:
-    """Three wins and a loss are half a win, whatever had been merged before."""
+def test_layers_are_merged_by_count_and_age() -> None:
+    """Three wins and a loss are half a win, whatever had been merged before; older ones count less."""
     before, later = layer(*[(1.0, 0)] * 3), layer((-1.0, 0))
     assert means_of((before, 1.0), (later, 1.0))[:2] == ([4.0], [0.5])
+    seen, value, policy = means_of((layer((-1.0, 4), (-1.0, 4)), 0.75), (layer((1.0, 9)), 1.0))
+    assert (seen, value) == (pytest.approx([2.5]), pytest.approx([(1 - 1.5) / 2.5]))
+    assert policy[0, [4, 9]] == pytest.approx([0.6, 0.4])
 
 
 @pytest.mark.parametrize("count", [1, 5])
@@ -74,9 +77,3 @@ def test_old_samples_are_not_scaled_down(count: int) -> None:
     seen, value, policy = means_of((layer(*[(1.0, 4)] * count), 0.65))
     assert (seen, value) == (pytest.approx([0.65 * count]), pytest.approx([1.0]))
     assert (policy[0, 4], policy.sum()) == pytest.approx((1.0, 1.0))
-
-
-def test_older_layers_count_less() -> None:
-    seen, value, policy = means_of((layer((-1.0, 4), (-1.0, 4)), 0.75), (layer((1.0, 9)), 1.0))
-    assert (seen, value) == (pytest.approx([2.5]), pytest.approx([(1 - 1.5) / 2.5]))
-    assert policy[0, [4, 9]] == pytest.approx([0.6, 0.4])

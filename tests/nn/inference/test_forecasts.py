@@ -89,13 +89,3 @@ def test_a_network_without_forecasts() -> None:
         evaluate(evaluator, many)
     four = ConnectFourEnv()
     assert not NeuralNet(four, tower_height=1, channels=8).forecast_evaluator().makes_forecasts
-
-
-@pytest.mark.slow
-def test_it_is_kept_with_the_network() -> None:
-    net = network()
-    first = net.forecast_evaluator()
-    assert net.forecast_evaluator() is first
-    with torch.no_grad():
-        next(net.parameters()).mul_(2)
-    assert net.forecast_evaluator() is not first

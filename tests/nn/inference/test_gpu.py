@@ -98,10 +98,16 @@ def test_groups_on_threads_do_not_disturb_each_other(device: str, net: NeuralNet
 
 
 def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> None:
+    """Those of a network in training, which stays as it is: they are compared in eval mode."""
     evaluator, batch = net.evaluator("float32", device, shared=False), played(device)
     before = evaluate(evaluator, batch, np.arange(COUNT))
-    other = lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3)
+    other = lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3).train()
+    other.policy.eval()  # one part that its owner has frozen
+    modes = [module.training for module in other.modules()]
+    weights = {name: tensor.clone() for name, tensor in other.state_dict().items()}
     evaluator.load(other.base_net, other.value, other.policy)
+    assert [module.training for module in other.modules()] == modes
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in other.state_dict().items())
     after = evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(after[0] - before[0]).max() > 0.1
     same(after, evaluate(other.evaluator("float32"), played("cpu"), np.arange(COUNT)), NEAR[device])
@@ -111,21 +117,6 @@ def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> N
     with pytest.raises(ValueError, match="NaN or infinite"):
         evaluator.load(other.base_net, other.value, other.policy)
     same(evaluate(evaluator, batch, np.arange(COUNT)), after, 0)
-
-
-def test_a_network_in_training_stays_in_training(device: str, net: NeuralNet) -> None:
-    """Its weights are compared in eval mode, which changes no running statistics."""
-    evaluator, other = (
-        net.evaluator("float32", device, shared=False),
-        lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3),
-    )
-    other.train()
-    other.policy.eval()  # one part that its owner has frozen
-    modes = [module.training for module in other.modules()]
-    before = {name: tensor.clone() for name, tensor in other.state_dict().items()}
-    evaluator.load(other.base_net, other.value, other.policy)
-    assert [module.training for module in other.modules()] == modes
-    assert all(torch.equal(tensor, before[name]) for name, tensor in other.state_dict().items())
 
 
 def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
@@ -205,32 +196,17 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
     assert np.abs(got[1] - expected[1]).max() < 0.15
 
 
-class Fickle(torch.nn.Module):
-    """Large results that double from call to call: a device's cannot be that of the modules."""
-
-    calls = 0
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = torch.nn.Conv2d(ENV.planes, 4, 3, padding=1)
-
-    def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        Fickle.calls += 1
-        return self.layer(planes) * 2.0 ** (10 + Fickle.calls)
-
-
 def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the evaluator for "auto" on a machine where that is this device."""
     monkeypatch.setattr("alphago.nn.inference.gpu.find_device", lambda env, name: device)
     return net.evaluator(device="auto", shared=False)
 
 
-@pytest.mark.slow
-def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Fickle, "calls", 0)
-    net = NeuralNet(ENV, Fickle())
+def test_a_network_that_the_device_cannot_compute(device: str, net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In none of the forms are its results those of the CPU."""
+    monkeypatch.setattr("alphago.nn.inference.gpu_forms.agrees_with", lambda *_: False)
     with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
-        net.evaluator(device=device)
+        net.evaluator(device=device, shared=False)
     assert isinstance(evaluator_of_auto(net, device, monkeypatch), NetEvaluator)
 
 

@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch import nn
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet, load_model
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.nn.base import DenseBase
 from alphago.nn.inference import openvino
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import dtype_name, fastest_float, has_int8_products
 from alphago.nn.inference.int8 import HEADROOM, LEAST, Range, calibration_planes, input_ranges
-from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, needs_openvino, random_batch, snapshot
+from tests.nn.boards import ClaimingEnv, evaluate, lived_in, needs_openvino, random_batch, snapshot
 
 needs_int8 = pytest.mark.skipif(not (openvino.is_installed() and has_int8_products()), reason="needs openvino and VNNI")
 ENV = GoEnv(5)
@@ -115,30 +115,6 @@ def test_a_convolution_rounds_what_it_reads_and_its_kernel(negative: bool) -> No
     off = np.abs(output - expected.numpy())
     assert off.mean() < 2e-4  # where a number lies between two steps, rounding may go either way
     assert off.mean() < np.abs(output - exact).mean() / 20
-
-
-def check_close(net: NeuralNet, most: float, mean: float) -> None:
-    batch, slots = random_batch(net.env, 150, seed=7), np.arange(150)
-    evaluator = net.evaluator("int8")
-    assert (evaluator.dtype, evaluator.form) == ("int8", "openvino")
-    priors, values = evaluate(evaluator, batch, slots)
-    expected_priors, expected_values = module_results(net, batch, slots)
-    for distance in (np.abs(priors - expected_priors).sum(axis=1) / 2, np.abs(values - expected_values)):
-        assert 1e-5 < distance.mean() < mean  # it is another computation
-        assert distance.max() < most
-
-
-@needs_int8
-@pytest.mark.parametrize("options", [{}, {"size_free": False}], ids=["size-free", "dense"])
-@pytest.mark.parametrize("env", [GoEnv(7), GoEnv(5, planes=17), ClaimingEnv(4, 6)], ids=str)
-def test_agrees_with_the_module(env, options) -> None:
-    check_close(lived_in(NeuralNet(env, tower_height=3, channels=16, **options), sharpness=0.5), 0.15, 0.03)
-
-
-@needs_int8
-@pytest.mark.parametrize("name", ["7x7", "9x9"])
-def test_agrees_with_packaged_networks(name: str) -> None:
-    check_close(load_model(name), 0.3, 0.03)
 
 
 @needs_int8

@@ -29,6 +29,7 @@ def test_an_unchanged_network_has_one(net):
     assert net.resized(GoEnv(7)).evaluator("float32") is net.resized(GoEnv(7)).evaluator("float32") is not one
     assert net.evaluator("float32", shared=False) is not one
     assert net.evaluator("float32", exact=True) is not one
+    assert net.forecast_evaluator() is net.forecast_evaluator() is not one
     first, second = MCTSPlayer(ENV, net), MCTSPlayer(ENV, net)
     assert first.search.evaluator is second.search.evaluator
 
