@@ -3,7 +3,7 @@
 They have the names and the results of the kernels for the CPU, and the arrays of a tree have the same words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +12,21 @@ import numpy as np
 from alphago.cuda.contract import Backend
 from alphago.cuda.kernel_source import Program, constants
 from alphago.env.leaves import Leaves, Reached
-from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.evaluator import WaveEvaluator
 from alphago.mcts.kernels import nodes, waves
 from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.rule import SearchRule
 from alphago.mcts.tree import Tree, Wave, new_tree
 from alphago.system.stopwatch import NET
 
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
 # Kernels with the arguments (tree, games, …) that the program has too; any other kernel only reads a tree.
-CHANGING = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates")
-SHARED = (*CHANGING, "root_visits", "root_priors", "improved_policy")
+SHARED: tuple[str, ...] = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates")
+SHARED += ("root_visits", "root_priors", "improved_policy")
 LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are behind the others in memory
+FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
+
+Change = Callable[..., None]  # called with a `Wave`, a `Reached`, the priors, and decisive moves if they are looked for
 
 
 class DeviceTree:
@@ -35,9 +39,13 @@ class DeviceTree:
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
         self.backend, self.shape, self.kernels = backend, (games, nodes, actions), backend.load(PROGRAM)
         fields = new_tree(1, nodes, actions)._asdict()  # of one game
+        parts = {}
+        for name in FORECASTS:
+            field = fields.pop(name).repeat(games, axis=0)
+            parts[name] = backend.upload(field, field.dtype)
         fields |= {name: fields.pop(name) for name in LAST}
         self.memory = backend.zeros((games * sum(field.nbytes for field in fields.values()),), np.uint8)
-        parts, begin = {}, 0
+        begin = 0
         for name, field in fields.items():
             end = begin + games * field.nbytes
             parts[name] = self.memory[begin:end].view(field.dtype).reshape(games, *field.shape[1:])
@@ -66,11 +74,9 @@ class DeviceTree:
 
     def grown(self, nodes: int) -> "DeviceTree":
         """Return a copy with a capacity of `nodes` nodes per game; see `Tree.grown`."""
-        games, before, actions = self.shape
+        games, _, actions = self.shape
         larger = DeviceTree(self.backend, games, nodes, actions)
-        for old, new in zip(self.arrays[:-1], larger.arrays[:-1], strict=True):
-            new[:, :before] = old
-        larger.arrays.used[:] = self.arrays.used
+        self.arrays.copy_to(larger.arrays)
         self.backend.wait()  # another stream may get the memory of these trees at once
         return larger
 
@@ -88,14 +94,11 @@ class DeviceTree:
 
     def saved(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes of a game; see `Tree.saved`."""
-        used = int(self.used[game])
-        return [self.backend.download(array[game, :used]).copy() for array in self.arrays[:-1]]
+        return [self.backend.download(array) for array in self.arrays.saved(game)]
 
     def restore(self, game: int, nodes: list[np.ndarray]) -> None:
         """Replace the tree of a game; see `Tree.restore`."""
-        for own, saved in zip(self.arrays[:-1], nodes, strict=True):
-            own[game, : len(saved)] = self.backend.upload(saved, saved.dtype)
-        self.arrays.used[game] = len(nodes[0])
+        self.arrays.restore(game, [self.backend.upload(array, array.dtype) for array in nodes])
 
 
 def flat(values: Any, backend: Backend) -> Iterator[Any]:
@@ -123,11 +126,13 @@ class DeviceWaves:
 
     Args:
         batch: the positions; behind the games' slots there is one for each of `rows` leaves.
+        rule: the search rule, which has a `device_select`.
+        decisive: whether to look for moves that win at once.
     """
 
-    def __init__(self, batch: Any, games: int, rows: int, decisive: bool) -> None:
+    def __init__(self, batch: Any, rule: SearchRule, games: int, rows: int, decisive: bool) -> None:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
-        self.batch, self.backend = batch, backend
+        self.batch, self.rule, self.backend = batch, rule, backend
         self.wave = Wave(
             game=zeros((rows,), np.int64),
             leaf=zeros((rows,), np.int32),
@@ -135,7 +140,6 @@ class DeviceWaves:
             length=zeros((rows,), np.int32),
             collisions=zeros((2 * rows,), np.int32),
         )
-        self.wave.collisions[:] = NONE
         self.slots = backend.upload(np.arange(games, games + rows), np.int64)
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
@@ -143,19 +147,59 @@ class DeviceWaves:
         self.counts = zeros((2, games), np.int32)  # of each game: simulations left, and broken evaluations
         self.budget, self.broken = self.counts[0], self.counts[1]
         self.active = zeros((games,), np.int64)  # the games of the waves
-        self.parameters: list[Any] = []  # of the rule, as arguments of kernels
-        self.graphs: dict[Any, Any] = {}  # CUDA graphs of waves on these arrays, by what tells them apart
+        # Of the rule, as arguments of kernels: copies, where graphs look for them.
+        self.parameters = [own.copy() if hasattr(own, "shape") else own for own in flat(rule.parameters, backend)]
+        self.tree: Any = None  # those of the latest waves
+        self.evaluator: Any = None
+        self.graphs: dict[Any, Any] = {}  # CUDA graphs of their waves, by the numbers of games and leaves
 
-    def use(self, parameters: tuple[object, ...]) -> None:
-        """Let the next waves use these parameters of the rule."""
-        given = list(flat(parameters, self.backend))
-        if [getattr(value, "shape", value) for value in given] == [getattr(v, "shape", v) for v in self.parameters]:
-            for own, value in zip(self.parameters, given, strict=True):
-                if hasattr(own, "shape"):  # where graphs look for it
-                    own[...] = value
-        else:
-            self.parameters = [value.copy() if hasattr(value, "shape") else value for value in given]
-            self.graphs.clear()
+    def prepare(self) -> None:
+        """Let the next waves use the present values of the rule's parameters, whose shapes never change."""
+        for own, value in zip(self.parameters, flat(self.rule.parameters, self.backend), strict=True):
+            if hasattr(own, "shape"):
+                own[...] = value
+
+    def run(
+        self,
+        tree: DeviceTree,
+        evaluator: WaveEvaluator,
+        budget: np.ndarray,
+        plan: Sequence[int],
+        *,
+        roots: np.ndarray | None = None,
+        change: Change | None = None,
+    ) -> int:
+        """Run waves, and return the number of broken evaluations.
+
+        Args:
+            budget: int32 [games], the simulations left in each game; reduced by those of the waves.
+            plan: for each wave, how many leaves it may have in a game.
+            roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
+            change: changes the evaluations of a wave, on the CPU; None for waves that may be graphs.
+        """
+        count = rows = leaves = 0  # games, rows, and leaves of a game in the present wave
+        if self.tree is not tree or self.evaluator is not evaluator:
+            self.tree, self.evaluator, self.graphs = tree, evaluator, {}
+
+        def steps() -> None:
+            if roots is None:
+                self.select(count, leaves)
+            else:
+                self.select_roots(roots)
+            self.evaluate(rows)
+            if change is not None:
+                self.change(rows, change)
+            self.expand(rows, leaves)
+
+        with evaluator.stream():
+            count = self.begin(budget)
+            for leaves in plan:
+                rows = count * leaves if roots is None else len(roots)
+                if roots is None and change is None:
+                    evaluator.repeat(steps, self.graphs, (count, leaves))
+                else:
+                    steps()
+            return self.end(budget)
 
     def begin(self, budget: np.ndarray) -> int:
         """Prepare waves of `budget` simulations, int32 [games].
@@ -166,6 +210,7 @@ class DeviceWaves:
         """
         self.budget[...] = self.backend.upload(budget, np.int32)
         self.broken[...] = 0
+        self.wave.collisions[:] = NONE  # after an error some are left
         active = int(np.count_nonzero(budget))
         step = max(1, (1 << (active - 1).bit_length()) // 4)  # two sizes in each octave
         count = min(-(-active // step) * step, len(budget))
@@ -181,33 +226,44 @@ class DeviceWaves:
         budget[:] = left
         return int(broken.sum())
 
-    def select(self, tree: DeviceTree, kernel: str, count: int, leaves: int) -> None:
-        """Choose up to so many leaves in each of `count` games, by the rule whose kernel is `kernel`."""
+    def select(self, count: int, leaves: int) -> None:
+        """Choose up to so many leaves in each of `count` games."""
         wave = flat(self.wave, self.backend)
-        arguments = (*tree.words, self.active, count, self.budget, *self.parameters, *wave, leaves)
-        tree.kernels.launch(kernel, count, *arguments)
+        arguments = (*self.tree.words, self.active, count, self.budget, *self.parameters, *wave, leaves)
+        self.tree.kernels.launch(self.rule.device_select, count, *arguments)
 
-    def select_roots(self, tree: DeviceTree, games: np.ndarray) -> None:
+    def select_roots(self, games: np.ndarray) -> None:
         """Let the roots of games be the wave's leaves, in the first rows."""
         index = self.backend.upload(games, np.int64)
-        arguments = (*tree.words, index, len(games), *flat(self.wave, self.backend))
-        tree.kernels.launch("select_roots", len(games), *arguments)
+        arguments = (*self.tree.words, index, len(games), *flat(self.wave, self.backend))
+        self.tree.kernels.launch("select_roots", len(games), *arguments)
 
-    def evaluate(self, evaluator: Evaluator, count: int) -> None:
+    def evaluate(self, count: int) -> None:
         """Reach and evaluate the leaves in the first `count` rows, those of finished games and padding too."""
         _, leaves, reached, priors, values, decisive = self._first(count)
         self.batch.reach(leaves, reached)
-        evaluator.evaluate(self.batch, leaves.slots, priors, values)
+        self.evaluator.evaluate(self.batch, leaves.slots, priors, values)
         if decisive is not None:
             self.batch.decisive_moves(leaves.slots, decisive)
 
-    def expand(self, tree: DeviceTree, count: int, leaves: int) -> None:
+    def change(self, count: int, change: Change) -> None:
+        """Let a function change the evaluations of the first `count` rows on the CPU."""
+        download, upload = self.backend.download, self.backend.upload
+        wave, _, reached, priors, _, decisive = self._first(count)
+        there = [priors] if decisive is None else [priors, decisive]
+        here = [download(array) for array in there]
+        change(Wave(*map(download, wave)), Reached(*map(download, reached)), *here)
+        for array, changed in zip(there, here, strict=True):
+            array[...] = upload(changed, changed.dtype)
+
+    def expand(self, count: int, leaves: int) -> None:
         """Write the evaluations into the trees and back them up; leaves: rows of each game."""
         wave, _, reached, priors, values, decisive = self._first(count)
+        launch = self.tree.kernels.launch
         if decisive is not None:
-            tree.kernels.launch("decide", count, decisive, *flat((priors, values), self.backend), count)
-        arguments = (*tree.words, *flat((wave, reached, priors, values), self.backend), self.broken, leaves)
-        tree.kernels.launch("expand", count // leaves, *arguments, count // leaves)
+            launch("decide", count, decisive, *flat((priors, values), self.backend), count)
+        arguments = (*self.tree.words, *flat((wave, reached, priors, values), self.backend), self.broken, leaves)
+        launch("expand", count // leaves, *arguments, count // leaves)
 
     def _first(self, count: int) -> tuple[Wave, Leaves, Reached, Any, Any, Any]:
         """Return the first `count` rows of all arrays."""

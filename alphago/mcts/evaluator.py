@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -116,6 +116,73 @@ def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tu
     if symmetries and not isinstance(evaluator, Forecaster):
         raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
     return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+
+
+class Evaluations(NamedTuple):
+    """What is known of n positions, from the view of the player to move."""
+
+    priors: np.ndarray  # float32 [n, A]; those of finished games do not matter
+    values: np.ndarray  # float32 [n]
+    scores: np.ndarray  # float32 [n], margins in points; NaN if unknown
+    owners: np.ndarray  # float32 [n, P], the ownership of the board's points; P = 0 if it is not forecast
+
+
+def points_forecast(env: GameEnv, evaluator: Evaluator) -> int:
+    """Return the number of points whose ownership an evaluator forecasts, 0 if it makes no forecasts."""
+    if not (isinstance(evaluator, Forecaster) and evaluator.makes_forecasts):
+        return 0
+    return env.plane_shape[0] * env.plane_shape[1]
+
+
+def evaluate_boards(
+    evaluator: Any,
+    batch: GameBatch,
+    slots: np.ndarray,
+    over: np.ndarray,
+    out: Evaluations,
+    symmetries: Sequence[int] = (0,),
+) -> None:
+    """Evaluate the positions in some slots of a batch; a finished game has the score and ownership of its board.
+
+    Args:
+        slots: int64 [n].
+        over: bool [n], whether each game is over.
+        out: overwritten, but for the values of finished games, which must be there.
+        symmetries: as in `Forecaster.evaluate_forecasts`; the evaluator must be a Forecaster to average over several,
+            or to write ownership.
+    """
+    has_ended, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
+    live = np.flatnonzero(~over) if has_ended else slice(None)
+    found = Evaluations(*(array[live] for array in out)) if has_ended else out
+    if len(found.values) and (has_forecasts or len(symmetries) > 1):
+        forecasts = (found.scores, found.owners) if has_forecasts else None
+        evaluator.evaluate_forecasts(batch, slots[live], found.priors, found.values, forecasts, symmetries)
+    elif len(found.values):
+        evaluator.evaluate(batch, slots[live], found.priors, found.values)
+    if not has_ended:
+        return
+    for own, part in zip(out, found, strict=True):
+        own[live] = part
+    if has_forecasts:
+        ended = slots[over]
+        out.scores[over] = batch.score(ended, np.empty(len(ended), np.float32))
+        out.owners[over] = batch.ownership(ended, np.empty((len(ended), out.owners.shape[1]), np.int8))
+
+
+def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int, symmetries: Sequence[int] = (0,)) -> Evaluations:
+    """Evaluate all positions of a batch; a finished game is worth the result on its board, and has no priors.
+
+    Args:
+        points: whose ownership to forecast, see `points_forecast`; 0 for neither scores nor ownership.
+        symmetries: as in `evaluate_boards`.
+    """
+    slots, actions = np.arange(batch.count), batch.env.action_space
+    over = batch.is_over(slots, np.empty(batch.count, np.bool_))
+    priors, owners = (np.zeros((batch.count, columns), np.float32) for columns in (actions, points))
+    values = batch.outcome(slots, np.empty(batch.count, np.float32))
+    found = Evaluations(priors, values, np.full(batch.count, np.nan, np.float32), owners)
+    evaluate_boards(evaluator, batch, slots, over, found, symmetries)
+    return found
 
 
 class AveragedEvaluator(Evaluator):

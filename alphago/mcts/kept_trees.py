@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.env.position import Position
 from alphago.mcts.forbidden_moves import Forbidden
-from alphago.mcts.search import SavedTree, Search
+from alphago.mcts.search import Search
 
 MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
 LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is looked for
@@ -26,21 +26,22 @@ class KeptTrees:
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._trees: OrderedDict[Line, tuple[Position, SavedTree]] = OrderedDict()
+        self._trees: OrderedDict[Line, tuple[Position, list[np.ndarray]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], saved: SavedTree) -> None:
+    def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], saved: list[np.ndarray]) -> None:
         """Keep the tree of a position, instead of an earlier one of the same line.
 
         Args:
             kind: trees of different kinds are not mixed.
             rules: the moves that are missing in the tree.
+        saved: the tree, see `Search.saved`.
         """
         line = (kind, position.to_play, rules, *start_key(position), position.moves, position.movers)
         with self._lock:
             self._drop(line)
             self._trees[line] = position, saved
-            self.bytes += saved.bytes
+            self.bytes += tree_bytes(saved)
             while self.bytes > MOST_BYTES:
                 self._drop(next(iter(self._trees)))
 
@@ -75,7 +76,12 @@ class KeptTrees:
 
     def _drop(self, line: Line) -> None:
         if (kept := self._trees.pop(line, None)) is not None:
-            self.bytes -= kept[1].bytes
+            self.bytes -= tree_bytes(kept[1])
+
+
+def tree_bytes(saved: list[np.ndarray]) -> int:
+    """Return the memory of a saved tree."""
+    return sum(array.nbytes for array in saved)
 
 
 def is_continued(before: Position, position: Position) -> bool:

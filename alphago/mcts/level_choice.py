@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.evaluator import evaluate_all
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.levels import POINTS, LevelTerms, level_conditions
 from alphago.mcts.rule import choose_actions, neutral_moves, winning_passes, without_rash_passes
@@ -242,7 +243,7 @@ def should_pass(
     wins = winning_passes(search.batch, games)
     if analysis.ownership is None:
         return may_pass & (wins | (best == env.pass_action))
-    owners = search.batch.ownership(games, np.empty((count, search.owners.shape[2]), np.int8))
+    owners = search.batch.ownership(games, np.empty((count, search.points), np.int8))
     # The difference of a point that changes hands, from 1 to -1, is 2.
     changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
     gain = worth[slots, best] - worth[:, env.pass_action]
@@ -267,28 +268,15 @@ def worth_after(search: Search, games: np.ndarray, wanted: np.ndarray, unit: str
 
 def _worth_after(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
     """Do as `worth_after` for m pairs of a game, int64 [m], and an action, int32 [m], in one batch."""
-    env, count = search.env, len(games)
-    slots = np.arange(count)
-    batch = env.new_batch(count)
+    slots, movers = np.arange(len(games)), np.empty((2, len(games)), np.int8)
+    batch = search.env.new_batch(len(games))
     batch.copy(games, slots, of=search.batch)
-    movers = batch.to_play(slots, np.empty(count, np.int8))
+    batch.to_play(slots, movers[0])
     batch.play(slots, actions)
-    # -1 where the other side is to move now: values and scores, which are in its view, are then turned.
-    signs = movers * batch.to_play(slots, np.empty(count, np.int8)).astype(np.float32)
-    live = slots[~batch.is_over(slots, np.empty(count, np.bool_))]
-    priors, values = np.empty((len(live), env.action_space), np.float32), np.empty(len(live), np.float32)
-    if unit == POINTS:
-        assert search.forecaster is not None  # losses are in points only if the network forecasts scores
-        scores = batch.score(slots, np.empty(count, np.float32))
-        forecasts = np.empty(len(live), np.float32), np.empty((len(live), search.owners.shape[2]), np.float32)
-        search.forecaster.evaluate_forecasts(batch, live, priors, values, forecasts)
-        scores[live], _ = forecasts
-        return signs * scores
-    outcomes = batch.outcome(slots, np.empty(count, np.float32))
-    if len(live):
-        search.evaluator.evaluate(batch, live, priors, values)
-    outcomes[live] = values
-    return (1 + signs * outcomes) / 2
+    batch.to_play(slots, movers[1])
+    signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, whose view is turned then
+    found = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
+    return signs * found.scores if unit == POINTS else (1 + signs * found.values) / 2
 
 
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:

@@ -9,9 +9,8 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.evaluator import Evaluator, Forecaster, new_boards
+from alphago.mcts.evaluator import Evaluations, Evaluator, evaluate_all, new_boards, points_forecast
 
-FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
 CHUNK = 256  # positions that are evaluated together
 
 
@@ -29,37 +28,21 @@ def evaluate_alone(
         symmetries: as in `Forecaster.evaluate_forecasts`.
         threads: number of threads.
     """
-    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
-    has_forecasts = forecaster is not None and forecaster.makes_forecasts
-    count, actions, shape = len(positions), env.action_space, env.plane_shape
-    movers = np.array([position.to_play for position in positions], np.int8)
-    over = np.array([position.is_over for position in positions])
-    live = np.flatnonzero(~over)
-    priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)
-    scores = np.full(count, np.nan, np.float32)
-    owners = np.zeros((count, shape[0] * shape[1] if has_forecasts else 0), np.float32)
+    points = points_forecast(env, evaluator)
 
-    def evaluate_chunk(begin: int) -> None:
-        """Evaluate the positions `live` from index `begin` on, at most CHUNK, into the arrays above."""
-        rows = live[begin : begin + CHUNK]
-        slots, found = np.arange(len(rows)), [array[rows] for array in (priors, values, scores, owners)]
-        batch = new_boards(env, evaluator, len(slots))
-        batch.gather([positions[i].batch for i in rows])
-        if forecaster is None:
-            evaluator.evaluate(batch, slots, found[0], found[1])
-        else:
-            forecasts = (found[2], found[3]) if has_forecasts else None
-            forecaster.evaluate_forecasts(batch, slots, found[0], found[1], forecasts, symmetries)
-        priors[rows], values[rows], scores[rows], owners[rows] = found
+    def evaluate_chunk(begin: int) -> Evaluations:
+        """Evaluate the positions from index `begin` on, at most CHUNK."""
+        chunk = positions[begin : begin + CHUNK]
+        batch = new_boards(env, evaluator, len(chunk))
+        batch.gather([position.batch for position in chunk])
+        return evaluate_all(evaluator, batch, points, symmetries)
 
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(evaluate_chunk, range(0, len(live), CHUNK)))
-    for i in np.flatnonzero(over).tolist():
-        values[i] = movers[i] * positions[i].outcome
-        if has_forecasts:
-            scores[i] = movers[i] * positions[i].score()
-            owners[i] = positions[i].batch.ownership(FIRST, np.empty((1, owners.shape[1]), np.int8))[0]
-    ownership = owners.reshape(count, *shape) if has_forecasts else None
+        parts = list(pool.map(evaluate_chunk, range(0, len(positions), CHUNK)))
+    priors, values, scores, owners = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    count, actions = priors.shape
+    over = np.array([position.is_over for position in positions])
+    ownership = owners.reshape(count, *env.plane_shape) if points else None
     needs_search = ("q", "lower_bound", "score", "score_stdev")
     found: dict[str, Any] = dict.fromkeys(needs_search, np.full((count, actions), np.nan, np.float32))
     found |= dict.fromkeys(("lines", "line_visits"), np.zeros((count, actions, 0), np.int32))
@@ -68,4 +51,5 @@ def evaluate_alone(
     found |= {"root_score_stdev": np.where(np.isnan(scores), scores, 0)}
     found |= {"ownership": ownership, "raw_ownership": ownership}
     found["ownership_stdev"] = None if ownership is None else np.zeros_like(ownership)
+    movers = np.array([position.to_play for position in positions], np.int8)
     return Analysis(env, movers, **found, positions=tuple(positions))

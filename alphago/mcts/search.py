@@ -8,7 +8,7 @@ search only as a `SearchRule`.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,14 @@ from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.device_tree import DeviceTree, DeviceWaves
-from alphago.mcts.evaluator import Evaluator, Forecaster, WaveEvaluator, check_symmetries, new_boards
+from alphago.mcts.evaluator import (
+    Evaluations,
+    Evaluator,
+    check_symmetries,
+    evaluate_boards,
+    new_boards,
+    points_forecast,
+)
 from alphago.mcts.forbidden_moves import Forbidden, excluded
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
@@ -48,27 +55,6 @@ def node_bytes(env: GameEnv) -> int:
     return 4 * env.action_space + env.plane_shape[0] * env.plane_shape[1]
 
 
-class SavedTree(NamedTuple):
-    """The tree of one game of a `Search`, as far as it is used, with n nodes.
-
-    Attributes:
-        nodes: the arrays of `Tree` for this game but `used`, each [n] or [n, A].
-        scores: float32 [n].
-        owners: int8 [n, P].
-        root_priors: float32 [A].
-    """
-
-    nodes: list[np.ndarray]
-    scores: np.ndarray
-    owners: np.ndarray
-    root_priors: np.ndarray
-
-    @property
-    def bytes(self) -> int:
-        """The memory of the arrays."""
-        return sum(array.nbytes for array in (*self.nodes, *self[1:]))
-
-
 class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
@@ -91,32 +77,27 @@ class Search:
         forecasts: bool = False,
         symmetries: bool = False,
     ) -> None:
-        self.env = env
-        self.evaluator = evaluator
-        self.forecaster = evaluator if forecasts and isinstance(evaluator, Forecaster) else None
-        self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
         if symmetries and not forecasts:
             raise ValueError("symmetries must be False without forecasts, got True")
+        self.env, self.games = env, games
+        self.evaluator: Any = evaluator  # a WaveEvaluator if the boards are on a device
+        self.points = points_forecast(env, evaluator) if forecasts else 0  # whose ownership is forecast
         self.symmetries = check_symmetries(env, evaluator, symmetries)
-        self.games = games
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         has_decisive = settings.decisive_moves and env.has_decisive_moves
-        self._device_select: Any = vars(type(self.rule)).get("device_select")
-        here = self._device_select is None or self.rule.change_values is not None
+        here = vars(type(self.rule)).get("device_select") is None or self.rule.change_values is not None
         device = "cpu" if here else evaluator.device
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
-        self.tree: Any = new_tree(games, FIRST_NODES, env.action_space)  # or a DeviceTree
+        self._capacity = FIRST_NODES  # of each tree, in nodes
         self._waves: DeviceWaves | None = None
-        if device != "cpu":
-            self._waves = DeviceWaves(self.batch, games, rows, has_decisive)
-            self._waves.use(self.rule.parameters)
-            self.tree = DeviceTree(self._waves.backend, *self.tree.waiting.shape)
-        points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
-        # Of each node, from its mover's view: scores, NaN if unknown, and owners, in units of 1 / OWNERS.
-        self.scores = np.full((games, FIRST_NODES), np.nan, np.float32)
-        self.owners = np.zeros((games, FIRST_NODES, points), np.int8)
+        self.tree: Any  # a Tree or a DeviceTree
+        if device == "cpu":
+            self.tree = new_tree(games, FIRST_NODES, env.action_space, self.points)
+        else:
+            self._waves = DeviceWaves(self.batch, self.rule, games, rows, has_decisive)
+            self.tree = DeviceTree(self._waves.backend, games, FIRST_NODES, env.action_space)
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
@@ -126,9 +107,14 @@ class Search:
             over=np.zeros(rows, np.bool_), movers=np.zeros(rows, np.int8), outcomes=np.zeros(rows, np.float32)
         )
         self._priors = np.zeros((rows, env.action_space), np.float32)
+        self._forecasts = np.zeros(rows, np.float32), np.zeros((rows, self.points), np.float32)
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
-        self._all_games = 0, games  # the range of games that `wave` searches
         self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
+
+    @property
+    def has_forecasts(self) -> bool:
+        """Whether scores and ownership are forecast."""
+        return self.points > 0
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
@@ -141,7 +127,7 @@ class Search:
 
     def stream(self) -> AbstractContextManager[object]:
         """Return a context in which this thread's work on a device does not wait for other threads'."""
-        return nullcontext() if self._waves is None else cast(WaveEvaluator, self.evaluator).stream()
+        return nullcontext() if self._waves is None else self.evaluator.stream()
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
@@ -162,20 +148,16 @@ class Search:
         for game in games.tolist() if self._forbidden else ():
             self._forbidden.pop(game, None)
 
-    def saved(self, game: int) -> SavedTree:
-        """Return a copy of a game's tree."""
-        nodes, used = self.tree.saved(game), int(self.tree.used[game])
-        forecasts = self.scores[game, :used].copy(), self.owners[game, :used].copy()
-        return SavedTree(nodes, *forecasts, root_priors=self.root_priors[game].copy())
+    def saved(self, game: int) -> list[np.ndarray]:
+        """Return a copy of a game's tree: its nodes as `Tree.saved` returns them, and its row of `root_priors`."""
+        return [*self.tree.saved(game), self.root_priors[game].copy()]
 
-    def restore(self, game: int, position: Position, saved: SavedTree) -> None:
+    def restore(self, game: int, position: Position, saved: list[np.ndarray]) -> None:
         """Set the root of a game to `position`, and give it this position's saved tree; keep its forbidden moves."""
-        used = len(saved.scores)
-        self.make_room(used)
+        *nodes, self.root_priors[game] = saved
+        self.make_room(len(nodes[0]))
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
-        self.tree.restore(game, saved.nodes)
-        self.scores[game, :used], self.owners[game, :used] = saved.scores, saved.owners
-        self.root_priors[game] = saved.root_priors
+        self.tree.restore(game, nodes)
 
     @TREE
     def restart(self, games: np.ndarray) -> None:
@@ -186,12 +168,6 @@ class Search:
         """
         change = subtrees.restart_all if self.settings.independent_leaves else subtrees.clear_all
         self.tree.launch(change, games)
-
-    def use(self, evaluator: Evaluator) -> None:
-        """Let the next waves ask another evaluator."""
-        if self._waves is not None and evaluator is not self.evaluator:
-            self._waves.graphs.clear()  # they compute the former network
-        self.evaluator = evaluator
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
         """Prepare the trees of `games` (int64 [n]) for the search of a move; if the rule keeps no trees, restart them.
@@ -240,7 +216,7 @@ class Search:
         self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts)
         if self._waves is not None:
-            self._waves.use(self.rule.parameters)
+            self._waves.prepare()
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
@@ -280,7 +256,7 @@ class Search:
         if leaves not in (None, self.settings.leaves):
             rows = self.games * leaves
             wave = wave.part(slice(rows), slice(2 * rows))  # it has room for two collisions a leaf
-        found, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave, self._all_games)
+        found, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave)
         if found:
             self._evaluate(found, collisions)
         return found
@@ -298,161 +274,77 @@ class Search:
             self._size = size
             part = self._wave.part(slice(count), slice(collisions))
             leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:count])
-            self._views = part, leaves, Reached(*(array[:count] for array in self._reached))
-        wave, leaves, reached = self._views
+            reached = Reached(*(array[:count] for array in self._reached))
+            found = (self._priors, reached.outcomes, *self._forecasts)  # finished games have their values already
+            self._views = part, leaves, reached, Evaluations(*(array[:count] for array in found))
+        wave, leaves, reached, found = self._views
+        decisive = None
         try:
-            priors, values = self._reach_and_evaluate(wave, leaves, reached)
-            if self.rule.change_values is not None:
-                self.rule.change_values(wave, reached.over, values)
+            with BOARDS:
+                self.batch.reach(leaves, reached)
+            evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, found, self.symmetries)
+            if self.points:
+                self.tree.score[wave.game, wave.leaf] = found.scores
+                self.tree.owners[wave.game, wave.leaf] = np.rint(found.owners * OWNERS)
             if self._decisive is not None:
-                waves.decide(self._decisive_moves(wave, leaves, reached), reached.over, priors, values)
-            broken = waves.expand(self.tree, wave, reached, priors, values)
-            self._check_evaluations(broken, f"{broken} of {count}")
+                with BOARDS:
+                    decisive = self.batch.decisive_moves(leaves.slots, self._decisive[:count])
+            if self._forbidden:
+                self._exclude_forbidden(wave, reached, found.priors, decisive)
+            if self.rule.change_values is not None:
+                self.rule.change_values(wave, reached.over, found.values)
+            if decisive is not None:
+                waves.decide(decisive, found.priors, found.values)
+            broken = waves.expand(self.tree, wave, reached, found.priors, found.values)
+            if broken:
+                raise self._unusable(f"{broken} of {count}")
         except BaseException:
             self.forget(np.unique(wave.game))
             raise
 
-    def _check_evaluations(self, broken: int, positions: str) -> None:
-        """Raise ValueError if the evaluator is broken; positions: for how many, as text."""
-        if broken:
-            raise ValueError(
-                f"{type(self.evaluator).__name__} returned no usable evaluation of {positions} positions: "
-                "a legal action needs a positive prior and every value must be finite, from -1 to 1"
-            )
+    def _unusable(self, positions: str) -> ValueError:
+        """Return the error of a broken evaluator; positions: how many it has not evaluated, as text."""
+        return ValueError(
+            f"{type(self.evaluator).__name__} returned no usable evaluation of {positions} positions: "
+            "a legal action needs a positive prior and every value must be finite, from -1 to 1"
+        )
 
     def _run_on_device(
         self, own: DeviceWaves, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None
     ) -> int:
-        """Run waves on the device as `wave` does; return the number of simulations that were added.
-
-        plan: for each wave, how many leaves it may have in a game.
-        roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
-        """
-        count = rows = leaves = 0  # games, rows, and leaves of a game in the present wave
-        before, evaluator = int(budget.sum()), cast(WaveEvaluator, self.evaluator)
-
-        def steps() -> None:
-            if roots is None:
-                own.select(self.tree, self._device_select, count, leaves)
-            else:
-                own.select_roots(self.tree, roots)
-            own.evaluate(self.evaluator, rows)
-            if self._forbidden:
-                self._heed_forbidden(own, rows)
-            own.expand(self.tree, rows, leaves)
-
+        """Run waves as `DeviceWaves.run` does; return the number of simulations that were added."""
+        before = int(budget.sum())
+        change = self._exclude_forbidden if self._forbidden else None
         try:
-            with self.stream():
-                count = own.begin(budget)
-                for leaves in plan:
-                    rows = count * leaves if roots is None else len(roots)
-                    if roots is None and not self._forbidden:
-                        evaluator.repeat(steps, own.graphs, (count, leaves))
-                    else:
-                        steps()
-                broken = own.end(budget)
-            self._check_evaluations(broken, str(broken))
+            broken = own.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
+            if broken:
+                raise self._unusable(str(broken))
         except BaseException:
-            own.wave.collisions[:] = NONE
             self.forget(np.arange(self.games))
             raise
         return before - int(budget.sum())
 
-    def _heed_forbidden(self, own: DeviceWaves, count: int) -> None:
-        """Exclude forbidden moves from the evaluations of the first `count` rows, on the CPU."""
-        download = own.backend.download
-        wave = Wave(*map(download, own.wave))
-        found = np.flatnonzero(wave.leaf[:count] != NONE)
-        wave = Wave(*(array[found] for array in wave))
-        leaves = Leaves(wave.game, wave.path, wave.length, found)
-        reached = Reached(*(download(array)[found] for array in own.reached))
-        live, priors = found[~reached.over], download(own.priors)
-        allowed = priors[live]
-        self._exclude_forbidden(wave, leaves, reached, allowed)
-        priors[live] = allowed
-        own.priors[...] = own.backend.upload(priors, np.float32)
-        if own.decisive is not None:
-            moves = download(own.decisive)
-            moves[found] = self._without_forbidden(moves[found], wave, leaves, reached)
-            own.decisive[...] = own.backend.upload(moves, np.int32)
-
-    def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Play the moves to n leaves, and evaluate the m leaves at which the game is not over.
-
-        Forecast scores and ownership are stored in the leaves' nodes, and forbidden actions get no prior.
-
-        wave: games and nodes of the leaves.  leaves: the leaves.  out: receives the leaves' states.
-        Returns priors, float32 [m, A], of the m evaluated leaves, and values, float32 [n], of all leaves.
-        """
-        with BOARDS:
-            self.batch.reach(leaves, out)
-        over, values = out.over, out.outcomes  # those of finished games are in place already
-        all_live = np.count_nonzero(over) == 0
-        live = leaves.slots if all_live else leaves.slots[~over]
-        priors = self._priors[: len(live)]
-        live_values = values if all_live else np.empty(len(live), np.float32)
-        if len(live) and self.forecaster is not None:
-            scores, ownership = np.empty_like(live_values), np.empty((len(live), self.owners.shape[2]), np.float32)
-            forecasts = (scores, ownership) if self.has_forecasts else None
-            self.forecaster.evaluate_forecasts(self.batch, live, priors, live_values, forecasts, self.symmetries)
-            if self.has_forecasts:
-                self._store(wave, ~over, scores, ownership)
-        elif len(live):
-            self.evaluator.evaluate(self.batch, live, priors, live_values)
-        if not all_live:
-            values[~over] = live_values
-            if self.has_forecasts:
-                ended = leaves.slots[over]
-                owners = self.batch.ownership(ended, np.empty((len(ended), self.owners.shape[2]), np.int8))
-                final_scores = self.batch.score(ended, np.empty(len(ended), np.float32))
-                self._store(wave, over, final_scores, owners.astype(np.float32))
-        if self._forbidden:
-            self._exclude_forbidden(wave, leaves, out, priors)
-        return priors, values
-
-    def _store(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
-        """Store score and ownership of some leaves of a wave in the leaves' nodes.
-
-        rows: bool [n], these leaves.  scores, ownership: one row per leaf of them.
-        """
-        games, leaves = wave.game[rows], wave.leaf[rows]
-        self.scores[games, leaves] = scores
-        self.owners[games, leaves] = np.rint(ownership * OWNERS)
-
-    def _exclude_forbidden(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
+    def _exclude_forbidden(
+        self, wave: Wave, reached: Reached, priors: np.ndarray, decisive: np.ndarray | None = None
+    ) -> None:
         """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
 
         `root_priors` keeps the priors of roots as the network gave them.
 
-        priors: [m, A], with a row for each of the m leaves at which the game is not over.
+        wave, reached, priors: with a row for each leaf; those without a leaf, or whose game is over, do not matter.
+        decisive: moves that win at once, int32 [n]; they become NONE where they are forbidden.
         """
-        for prior, leaf in zip(priors, np.flatnonzero(~reached.over).tolist(), strict=True):
-            game, depth = int(wave.game[leaf]), int(leaves.lengths[leaf])
+        for row in np.flatnonzero((wave.leaf != NONE) & ~reached.over).tolist():
+            game, depth, prior = int(wave.game[row]), int(wave.length[row]), priors[row]
             if depth == 0:
                 self.root_priors[game] = prior
-            actions = excluded(self.forbidden(game), int(reached.movers[leaf]), depth)
+            actions = excluded(self.forbidden(game), int(reached.movers[row]), depth)
             sum_of_others = np.delete(prior, actions).sum()
             if actions and sum_of_others > 0:
                 prior[actions] = 0
                 prior /= sum_of_others
-
-    def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
-        """Return for each leaf an action that wins at once and is not forbidden, or NONE, int32 [n].
-
-        wave, reached: games and movers of the leaves.
-        """
-        assert self._decisive is not None
-        with BOARDS:
-            moves = self.batch.decisive_moves(leaves.slots, self._decisive[: len(leaves.slots)])
-        return self._without_forbidden(moves, wave, leaves, reached)
-
-    def _without_forbidden(self, moves: np.ndarray, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
-        """Return the moves that win at once, int32 [n], changed in place: NONE for those that are forbidden."""
-        for row in np.flatnonzero(moves != NONE).tolist() if self._forbidden else ():
-            rules = self.forbidden(int(wave.game[row]))
-            if int(moves[row]) in excluded(rules, int(reached.movers[row]), int(leaves.lengths[row])):
-                moves[row] = NONE
-        return moves
+            if decisive is not None and decisive[row] in actions:
+                decisive[row] = NONE
 
     def visits(self, games: np.ndarray) -> np.ndarray:
         """Return the number of visits of each action at each root, int32 [n, A]."""
@@ -510,22 +402,10 @@ class Search:
         with BOARDS:
             self.batch.play(games, actions)
         self._lift_forbidden(games)
-        step = 1 if self.has_forecasts else len(games)  # games at once: forecasts move with the nodes of one game
-        for i in range(0, len(games), step or 1):
-            moved_to = np.full(self.scores.shape[1], NONE, np.int32)  # each node's new index, NONE if dropped
-            self.tree.launch(subtrees.advance, games[i : i + step], actions[i : i + step], moved_to)
-            if self.has_forecasts:
-                game, kept = games[i], np.flatnonzero(moved_to != NONE)
-                # The right side is copied before anything is written, so nodes may move over each other.
-                self.scores[game, moved_to[kept]] = self.scores[game, kept]
-                self.owners[game, moved_to[kept]] = self.owners[game, kept]
+        self.tree.launch(subtrees.advance, games, actions)
 
     def make_room(self, nodes: int) -> None:
         """Let every tree have room for `nodes` nodes; trees that grow get a quarter more, so that they grow seldom."""
-        if nodes > self.scores.shape[1]:
-            self.tree, scores, owners = self.tree.grown(nodes + nodes // 4), self.scores, self.owners
-            shape, before = (self.games, nodes + nodes // 4), scores.shape[1]
-            if self._waves is not None:
-                self._waves.graphs.clear()  # they are of the old trees
-            self.scores, self.owners = np.full(shape, np.nan, np.float32), np.zeros((*shape, owners.shape[2]), np.int8)
-            self.scores[:, :before], self.owners[:, :before] = scores, owners
+        if nodes > self._capacity:
+            self._capacity = nodes + nodes // 4
+            self.tree = self.tree.grown(self._capacity)

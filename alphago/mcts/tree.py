@@ -43,6 +43,8 @@ class Tree(NamedTuple):
     prior: np.ndarray  # float32 [B, N], of the action that leads here
     value: np.ndarray  # float32 [B, N], the evaluation, from the view of `mover`
     value_sum: np.ndarray  # float32 [B, N], sum of the values backed up
+    score: np.ndarray  # float32 [B, N], the forecast margin in points, from the view of `mover`; NaN if unknown
+    owners: np.ndarray  # int8 [B, N, P], the forecast ownership from the same view, in units of 1 / OWNERS; else P = 0
     waiting: np.ndarray  # float32 [B, N, A], priors of the untried actions, TAKEN for tried ones
     used: np.ndarray  # int32 [B], number of nodes in use
 
@@ -52,12 +54,16 @@ class Tree(NamedTuple):
 
     def grown(self, nodes: int) -> "Tree":
         """Return a copy of the trees with a capacity of `nodes` nodes per game."""
-        games, before, actions = self.waiting.shape
-        larger = new_tree(games, nodes, actions)
+        larger = new_tree(len(self.used), nodes, self.actions, self.owners.shape[2])
+        self.copy_to(larger)
+        return larger
+
+    def copy_to(self, larger: "Tree") -> None:
+        """Copy the nodes of all games to trees that have room for as many or more."""
+        before = self.parent.shape[1]
         for old, new in zip(self[:-1], larger[:-1], strict=True):
             new[:, :before] = old
         larger.used[:] = self.used
-        return larger
 
     @property
     def actions(self) -> int:
@@ -95,16 +101,21 @@ class Wave(NamedTuple):
         return Wave(self.game[rows], self.leaf[rows], self.path[rows], self.length[rows], self.collisions[collisions])
 
 
-def new_tree(games: int, nodes: int, actions: int) -> Tree:
-    """Return trees that have one unevaluated root each, with a capacity of `nodes` nodes per game."""
+def new_tree(games: int, nodes: int, actions: int, points: int = 0) -> Tree:
+    """Return trees that have one unevaluated root each, with a capacity of `nodes` nodes per game.
+
+    Args:
+        points: of the board, for ownership; 0 if none is forecast.
+    """
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
         name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")
     }
     floats = {name: np.zeros((games, nodes), np.float32) for name in ("prior", "value", "value_sum")}
     small = {name: np.zeros((games, nodes), np.int8) for name in ("state", "mover")}
-    waiting = np.zeros((games, nodes, actions), np.float32)
-    return Tree(**integers, **links, **floats, **small, waiting=waiting, used=np.ones(games, np.int32))
+    waiting, used = np.zeros((games, nodes, actions), np.float32), np.ones(games, np.int32)
+    score, owners = np.full((games, nodes), np.nan, np.float32), np.zeros((games, nodes, points), np.int8)
+    return Tree(**integers, **links, **floats, **small, score=score, owners=owners, waiting=waiting, used=used)
 
 
 def new_wave(rows: int, plies: int) -> Wave:

@@ -8,7 +8,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
 from alphago.mcts.kernels import tree_reading as kernels
-from alphago.mcts.kernels.nodes import ROOT, TERMINAL
+from alphago.mcts.kernels.nodes import TERMINAL
 from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.search import Search
 
@@ -53,7 +53,7 @@ def read_analysis(
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if search.has_forecasts:
-        raw = search.owners[games, ROOT] / np.float32(OWNERS)
+        raw = tree.at("owners", games) / np.float32(OWNERS)
         ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **read_ownership(sums, env, move_ownership)}
     return Analysis(
         env,
@@ -71,7 +71,7 @@ def read_analysis(
         raw_value=tree.at("value", games),
         root_score=score[:, -1],
         root_score_stdev=score_stdev[:, -1],
-        raw_score=search.scores[games, ROOT],
+        raw_score=tree.at("score", games),
         positions=positions,
         **ownership,
     )
@@ -81,10 +81,10 @@ def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
     """Return the sums over the trees of some games; moves: whether to sum ownership also for each action."""
     columns = search.env.action_space + 1  # the last one is for the whole tree
     numbers = np.zeros((4, len(games), columns))
-    ownership = np.zeros((2, len(games), columns if moves else 1, search.owners.shape[2]), np.float32)
+    ownership = np.zeros((2, len(games), columns if moves else 1, search.points), np.float32)
     sums = TreeSums(*numbers, *ownership)  # four fields of numbers, then two of ownership
-    scratch = np.zeros(search.scores.shape[1], np.int32)
-    search.tree.launch(kernels.add_up, games, search.scores, search.owners, scratch, sums)
+    branch = np.empty(search.tree.used.max(), np.int32)
+    search.tree.launch(kernels.add_up, games, branch, sums)
     return sums
 
 

@@ -178,7 +178,7 @@ class Group(GroupPlan):
         for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
-        self.search.use(evaluator)
+        self.search.evaluator = evaluator
         self.search.forget(np.arange(len(self.builders)))
 
     def begin(self, slot: int) -> None:

@@ -109,7 +109,7 @@ def test_every_number_is_that_of_the_tree(position: Position, readouts: int, lea
     assert found.move_ownership is not None
     assert found.ownership_stdev is not None
     assert found.visits.sum() + 1 == found.root_visits[0]
-    values, scores, owners = tree.value[0], search.scores[0], search.owners[0] / 127
+    values, scores, owners = tree.value[0], tree.score[0], tree.owners[0] / 127
     assert found.value[0] == pytest.approx(moments(search, ROOT, values)[0], abs=1e-5)
     assert (found.root_score[0], found.root_score_stdev[0]) == pytest.approx(moments(search, ROOT, scores), abs=1e-3)
     mean, stdev = moments(search, ROOT, owners)
@@ -162,9 +162,10 @@ def test_scores_stay_with_their_nodes_when_a_move_is_played(leaves: int) -> None
     after = read_analysis(search)
     assert after.root_visits[0] == before.visits[0, action]
     assert after.root_score[0] == pytest.approx(-before.score[0, action], abs=1e-3)
-    assert after.root_score[0] == pytest.approx(moments(search, ROOT, search.scores[0])[0], abs=1e-3)
+    assert after.root_score[0] == pytest.approx(moments(search, ROOT, search.tree.score[0])[0], abs=1e-3)
     search.run(np.array([50], np.int32))
-    assert read_analysis(search).root_score[0] == pytest.approx(moments(search, ROOT, search.scores[0])[0], abs=1e-3)
+    score, _ = moments(search, ROOT, search.tree.score[0])
+    assert read_analysis(search).root_score[0] == pytest.approx(score, abs=1e-3)
 
 
 def test_one_and_many_and_ended_games() -> None:

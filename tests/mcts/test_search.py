@@ -29,7 +29,7 @@ def snapshot(search: Search, game: int) -> dict[str, np.ndarray]:
 
 def assert_equal_fields(now: dict[str, np.ndarray], then: dict[str, np.ndarray]) -> None:
     for name in then:
-        assert np.array_equal(now[name], then[name]), name
+        assert np.array_equal(now[name], then[name], equal_nan=True), name
 
 
 class TestManyGames:

@@ -95,6 +95,20 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
 
 
 @inlined
+def improved_factors(tree, game, node, rule):
+    """Return the arguments of `improved_weight` at a node, `scale`, `greatest`, `unvisited_factor`, and the total.
+
+    The improved policy pi' = softmax(logits + sigma(completed q)) of an action is its weight divided by the total.  The
+    wave's simulations do not count in the scale of values.
+    """
+    unvisited = mixed_value(tree, game, node)
+    scale = value_scale(tree, game, node, rule, 0)
+    greatest = greatest_value(tree, game, node, unvisited)
+    unvisited_factor = math.exp(scale * (unvisited - greatest))
+    return scale, greatest, unvisited_factor, total_weight(tree, game, node, scale, greatest, unvisited_factor)
+
+
+@inlined
 def root_score(tree, game, child, noise, scale):
     """Return g(a) + logit(a) + sigma(q(a)) of a root's child, where g is the noise; without visits g(a) + logit(a)."""
     score = noise[game, tree.action[game, child]] + math.log(tree.prior[game, child])
@@ -191,13 +205,7 @@ def choose(tree, game, node, rule):
     """
     if node == ROOT:
         return choose_candidate(tree, game, rule)
-    unvisited = mixed_value(tree, game, node)
-    no_pending = 0  # the wave's simulations do not count in the scale of values
-    scale = value_scale(tree, game, node, rule, no_pending)
-    # pi'(a) = prior(a) exp(scale (q(a) - greatest)) / total; an untried action's q is `unvisited`.
-    greatest = greatest_value(tree, game, node, unvisited)
-    unvisited_factor = math.exp(scale * (unvisited - greatest))
-    total = total_weight(tree, game, node, scale, greatest, unvisited_factor)
+    scale, greatest, unvisited_factor, total = improved_factors(tree, game, node, rule)
     visits = float(tree.visits[game, node] + tree.virtual[game, node])  # 1 + sum N: 1 for the node's own evaluation
     best = NONE
     best_action = tree.next_action[game, node]
@@ -270,11 +278,7 @@ def improved_policy(tree, games, rule, out_policy, out_action):
     """
     for i in range(games.shape[0]):
         game = games[i]
-        unvisited = mixed_value(tree, game, ROOT)
-        scale = value_scale(tree, game, ROOT, rule, 0)
-        greatest = greatest_value(tree, game, ROOT, unvisited)
-        unvisited_factor = math.exp(scale * (unvisited - greatest))
-        total = total_weight(tree, game, ROOT, scale, greatest, unvisited_factor)
+        scale, greatest, unvisited_factor, total = improved_factors(tree, game, ROOT, rule)
         for action in range(out_policy.shape[1]):
             # `waiting` has the priors of untried actions, and the negative number TAKEN for tried ones, which get their
             # weights below.

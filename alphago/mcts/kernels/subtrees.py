@@ -67,14 +67,14 @@ def forget_children(tree, game, node):
 
 
 @kernel
-def advance(tree, games, actions, moved_to):
+def advance(tree, games, actions):
     """Play an action in each game: its child becomes the new root, the nodes below it are kept, all others are freed.
 
     The child may also be a cached node; if the action has no child, the new root is unevaluated. The `value_sum` of the
     new root is turned to the view of the player to move there.
 
     Args:
-        games: int64 [n]. actions: int32 [n]. moved_to: int32 [N], scratch memory.
+        games: int64 [n]. actions: int32 [n].
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -88,26 +88,26 @@ def advance(tree, games, actions, moved_to):
             continue
         if tree.mover[game, child] != tree.mover[game, ROOT]:
             tree.value_sum[game, child] = -tree.value_sum[game, child]
-        compact(tree, game, child, moved_to)
+        compact(tree, game, child)
 
 
 @inlined
-def compact(tree, game, root, moved_to):
+def compact(tree, game, root):
     """Move `root` and all nodes below it to the front of the arrays, in order.
 
-    Args:
-        moved_to: int32 [N], receives the new index of each of these nodes, and NONE for other nodes behind `root`.
+    Between two searches there are no virtual visits, so the new index of each node is kept in their place meanwhile.
     """
     used = 0
-    for node in range(root, tree.used[game]):  # parents come before their children
+    before = tree.used[game]
+    moved_to = tree.virtual[game]  # NONE for nodes that are not below `root`
+    for node in range(root, before):  # parents come before their children
         parent = tree.parent[game, node]
-        moved_to[node] = NONE
-        if node == root or (parent >= root and moved_to[parent] != NONE):
-            moved_to[node] = used
-            used += 1
+        stays = node == root or (parent >= root and moved_to[parent] != NONE)
+        moved_to[node] = used if stays else NONE
+        used += stays
     tree.parent[game, root] = NONE
     tree.next_sibling[game, root] = NONE
-    for node in range(root, tree.used[game]):
+    for node in range(root, before):
         to = moved_to[node]
         if to == NONE:
             continue
@@ -124,10 +124,14 @@ def compact(tree, game, root, moved_to):
         tree.state[game, to] = tree.state[game, node]
         tree.mover[game, to] = tree.mover[game, node]
         tree.visits[game, to] = tree.visits[game, node]
-        tree.virtual[game, to] = tree.virtual[game, node]
         tree.prior[game, to] = tree.prior[game, node]
         tree.value[game, to] = tree.value[game, node]
         tree.value_sum[game, to] = tree.value_sum[game, node]
+        tree.score[game, to] = tree.score[game, node]
+        for point in range(tree.owners.shape[2]):
+            tree.owners[game, to, point] = tree.owners[game, node, point]
         for action in range(tree.waiting.shape[2]):
             tree.waiting[game, to, action] = tree.waiting[game, node, action]
+    for node in range(root, before):
+        moved_to[node] = 0
     tree.used[game] = used

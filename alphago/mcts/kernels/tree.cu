@@ -14,7 +14,7 @@ KERNEL clear_all(GAMES) { EACH_TREE clear(GAMES_TREE); }
 
 KERNEL restart_all(GAMES) { EACH_TREE restart(GAMES_TREE); }
 
-KERNEL advance(GAMES, const int* played, int*) { EACH_TREE play_action(GAMES_TREE, played[i]); }
+KERNEL advance(GAMES, const int* played) { EACH_TREE play_action(GAMES_TREE, played[i]); }
 
 // out: int [n, actions].
 KERNEL root_visits(GAMES, int* out, Long) {

@@ -24,13 +24,11 @@ def own_weight(tree, game, node):
 
 
 @kernel
-def add_up(tree, games, scores, owners, branch, out):
+def add_up(tree, games, branch, out):
     """Add up values, scores and ownership over the nodes below each action of the root, and over the whole tree.
 
     Args:
         games: int64 [n].
-        scores: float32 [B, N], the score of each node from the view of its mover.
-        owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
         branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
         out: a `TreeSums` of zeros. Entry a is for action a, and entry A for the whole tree. Ownership has an entry per
             action and one for the whole tree, or only the latter.
@@ -54,14 +52,14 @@ def add_up(tree, games, scores, owners, branch, out):
                 continue
             sign = 1 if tree.mover[game, node] == mover else -1
             value = tree.value[game, node]
-            score = sign * scores[game, node]
+            score = sign * tree.score[game, node]
             action = branch[node]
             add_numbers(out, i, actions, weight, value, score)
-            add_owners(owners, game, node, sign * weight, out, i, last)
+            add_owners(tree, game, node, sign * weight, out, i, last)
             if action != actions:
                 add_numbers(out, i, action, weight, value, score)
                 if by_action:
-                    add_owners(owners, game, node, sign * weight, out, i, action)
+                    add_owners(tree, game, node, sign * weight, out, i, action)
 
 
 @inlined
@@ -74,14 +72,14 @@ def add_numbers(out, i, entry, weight, value, score):
 
 
 @inlined
-def add_owners(owners, game, node, weight, out, i, entry):
+def add_owners(tree, game, node, weight, out, i, entry):
     """Add the ownership of a node, times its weight, to an entry of the sums of game i.
 
     Args:
         weight: negative if the node's mover is not the root's mover.
     """
-    for point in range(owners.shape[2]):
-        owner = owners[game, node, point] / OWNERS
+    for point in range(tree.owners.shape[2]):
+        owner = tree.owners[game, node, point] / OWNERS
         out.ownership[i, entry, point] += weight * owner
         out.squared_ownership[i, entry, point] += abs(weight) * owner * owner
 

@@ -51,21 +51,19 @@ def descend(tree, game, rule, out_path):
     return node, depth
 
 
-def select(tree, budget, rule, wave, games):
-    """Choose new leaves in those games of a range that have simulations left, and write them to `wave`.
+def select(tree, budget, rule, wave):
+    """Choose new leaves in the games that have simulations left, and write them to `wave`.
 
     A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. A
     simulation that ends in a leaf already chosen by the same wave is a collision and does not count. If the rule
     SPREADS, the virtual visits of a collision stay until the wave is evaluated, so that later simulations choose other
-    leaves; the collision is written to `wave.collisions`, from row 2 L begin on; and after 2 L attempts a game waits
-    for the next wave. If the rule does not, a game waits for the next wave after its first collision.
+    leaves; the collision is written to `wave.collisions`; and after 2 L attempts a game waits for the next wave. If the
+    rule does not, a game waits for the next wave after its first collision.
 
     Args:
         budget: int32 [B], the simulations left in each game; reduced by the number that this call starts.
         rule: the parameters of the rule, a NamedTuple that only the rule's `choose` reads.
-        wave: buffers with L rows for each game of the whole search; the rows of game g begin at L g. The chosen leaves
-            are written without gaps, beginning at the first row of the first game.
-        games: the range of games, (begin, end).
+        wave: buffers with L rows for each game; the chosen leaves are written without gaps.
 
     Returns:
         The number of leaves and the number of collisions.
@@ -73,11 +71,9 @@ def select(tree, budget, rule, wave, games):
     # Numba unboxes a NamedTuple array by array at each call. For `wave` this takes 0.4 us: 4 % of a wave of one game
     # without a network, and nothing measurable from 64 games on.
     leaves = wave.game.shape[0] // budget.shape[0]
-    begin, end = games
-    first = begin * leaves
-    row = first
-    collided = 2 * first  # the next row of `collisions`, which has 2 L rows for each game
-    for game in range(begin, end):
+    row = 0
+    collided = 0  # the next row of `collisions`
+    for game in range(budget.shape[0]):
         found = 0
         attempts = 0
         while found < leaves and attempts < 2 * leaves and budget[game] > 0:
@@ -107,7 +103,7 @@ def select(tree, budget, rule, wave, games):
             row += 1
             found += 1
             budget[game] -= 1
-    return row - first, collided - 2 * first
+    return row, collided
 
 
 def select_by(choose: Any, spreads: bool = True) -> Any:
@@ -122,24 +118,18 @@ def select_by(choose: Any, spreads: bool = True) -> Any:
 
 
 @kernel
-def decide(decisive, over, priors, values):
+def decide(decisive, priors, values):
     """Give a leaf whose mover can win at once the value 1, and all of the prior to the move that wins.
 
     Args:
         decisive: int32 [n], the action that wins at each leaf, or NONE.
-        over: bool [n], whether the game is over there.
         priors, values: as for `expand`, changed in place.
     """
-    row = 0  # the row of priors of leaf i
-    has_all_rows = priors.shape[0] == values.shape[0]
     for i in range(values.shape[0]):
-        winning = decisive[i]
-        if winning != NONE:
+        if decisive[i] != NONE:
             values[i] = 1
             for action in range(priors.shape[1]):
-                priors[row, action] = 1 if action == winning else 0
-        if has_all_rows or not over[i]:
-            row += 1
+                priors[i, action] = 1 if action == decisive[i] else 0
 
 
 @kernel
@@ -148,7 +138,7 @@ def expand(tree, wave, reached, priors, values):
 
     Args:
         reached: a `Reached`, which says whether each leaf's game is over, and who is to move there.
-        priors: float32 [n, A]; or [m, A], with rows only for the m leaves whose game is not over, in order.
+        priors: float32 [n, A]; they do not matter where the game is over.
         values: float32 [n], from the view of the player to move at the leaf.
 
     Returns:
@@ -156,8 +146,6 @@ def expand(tree, wave, reached, priors, values):
     """
     count = wave.game.shape[0]
     broken = 0
-    row = 0  # the row of priors of leaf i
-    has_all_rows = priors.shape[0] == count
     for i in range(count):
         game = wave.game[i]
         leaf = wave.leaf[i]
@@ -169,11 +157,9 @@ def expand(tree, wave, reached, priors, values):
         else:
             tree.state[game, leaf] = EXPANDED
             for action in range(priors.shape[1]):
-                tree.waiting[game, leaf, action] = priors[row, action]
+                tree.waiting[game, leaf, action] = priors[i, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
             usable &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
-        if has_all_rows or not reached.over[i]:
-            row += 1
         if not usable:
             broken += 1
         back_up(tree, game, leaf, values[i], 1)  # 1: removes the virtual visit of this simulation

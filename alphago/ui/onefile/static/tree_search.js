@@ -177,7 +177,7 @@ export class TreeSearch {
     }
     this.forecasts = kept.map((node) => this.forecasts[node]);
     this.tree.budget[0] = action;
-    this.kernels.advance(...this.games, this.places.budget, 0);
+    this.kernels.advance(...this.games, this.places.budget);
     const { position } = this;
     this.position = position.play(action);
     this.position.keep();
