@@ -2,7 +2,6 @@
 
 import os
 import random
-import time
 import zlib
 from pathlib import Path
 
@@ -86,47 +85,6 @@ def test_its_moves_and_its_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not os.path.exists(ada.process.folder.name)
 
 
-def test_a_long_answer_answers_one_question(tmp_path: Path) -> None:
-    text = """
-def choose(position):
-    if len(position.moves) == 0:
-        return "9" * 30_000
-    if len(position.moves) == 1:
-        raise ValueError("no " * 10_000)
-    return 5
-"""
-    ada = player(tmp_path, text, move_seconds=60)
-    try:
-        assert ask(ada) == RESIGN
-        assert len(ada.faults[0]) < 1000
-        ada.follow(np.array([0]), np.array([0], np.int32))
-        assert ask(ada) == RESIGN
-        assert "ValueError: no no" in ada.faults[0]
-        assert len(ada.faults[0]) < 1000
-        ada.follow(np.array([0]), np.array([1], np.int32))
-        assert ask(ada) == 5
-    finally:
-        ada.close()
-
-
-def test_half_a_line_ends_the_process(tmp_path: Path) -> None:
-    """Such as one that a file writes itself to a descriptor that it has found."""
-    text = """
-import os
-def choose(position):
-    for descriptor in range(3, 10):
-        try:
-            os.write(descriptor, b"move " + b"4" * 20_000)
-        except OSError:
-            pass
-    return 5
-"""
-    ada = player(tmp_path, text, move_seconds=60)
-    assert ask(ada) == RESIGN
-    assert "the answer is not one whole line" in ada.faults[0]
-    assert ada.process.closed
-
-
 def test_a_large_game_travels(tmp_path: Path) -> None:
     env = GoEnv(19)
     env.noted = "x" * 200_000  # what a game keeps stays here
@@ -150,13 +108,37 @@ def test_a_game_that_cannot_travel(tmp_path: Path) -> None:
         SubmissionPlayer(LocalEnv(), Submission("ada.py"), [7])
 
 
-def test_a_slow_one_is_ended(tmp_path: Path) -> None:
-    ada = player(tmp_path, "import time\ndef choose(position):\n    time.sleep(600)\n", move_seconds=0.2)
-    begin = time.monotonic()
-    assert ask(ada) == RESIGN
-    assert "ada.py: 'choose 7' was sent, no reply within 0.2 s" in ada.faults[0]
-    assert ada.process.closed
-    assert time.monotonic() - begin < 300
+WRITES = """import os
+    for descriptor in range(3, 10):
+        try:
+            os.write(descriptor, b"move " + b"4" * 20_000)
+        except OSError:
+            pass"""
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds", "why", "ends"),
+    [
+        ('return "9" * 30_000', 60, "ada.py answered '9999", False),
+        ('raise ValueError("no " * 10_000)', 60, "ValueError: no no", False),
+        (WRITES, 60, "the answer is not one whole line", True),  # to a descriptor that it has found
+        ("import time; time.sleep(600)", 0.2, "ada.py: 'choose 7' was sent, no reply within 0.2 s", True),
+    ],
+)
+def test_a_fault_is_told_in_short(tmp_path: Path, body: str, seconds: float, why: str, ends: bool) -> None:
+    """The process goes on, and answers the next question, or is ended."""
+    text = f"def choose(position):\n    if position.moves:\n        return 5\n    {body}\n"
+    ada = player(tmp_path, text, move_seconds=seconds)
+    try:
+        assert ask(ada) == RESIGN
+        assert why in ada.faults[0]
+        assert len(ada.faults[0]) < 1000
+        assert ada.process.closed == ends
+        if not ends:
+            ada.follow(np.array([0]), np.array([0], np.int32))
+            assert ask(ada) == 5
+    finally:
+        ada.close()
 
 
 @pytest.mark.parametrize(
