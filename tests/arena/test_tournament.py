@@ -2,14 +2,12 @@
 
 import json
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
 from alphago import GoEnv, MatchResult
 from alphago.arena import tournament as tournament_module
-from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import MatchGame
 from alphago.arena.result_folder import ResultFolder
@@ -260,31 +258,21 @@ class TestSequentialTest:
         assert one.verdict((0, 1), 16).samples == 4  # type: ignore[union-attr]
 
 
-class TestEngines:
-    def test_faults_are_saved_and_reported(self, tmp_path: Path) -> None:
-        """An engine that answers E9 loses by forfeit; that it resigns is no fault."""
-        script = (
-            "import sys\n"
-            "for line in sys.stdin:\n"
-            "    word = line.split()[0]\n"
-            "    move = 'resign' if sys.argv[1] == '1' else 'E9'\n"
-            "    print('= ' + (move if word == 'genmove' else '') + '\\n', flush=True)\n"
-        )
-        engine = Entrant(Engine("bad", (sys.executable, "-c", script, "{seed}")), name="bad")
-        one = played(tmp_path, engine, RANDOM, games=2)
-        rows = lines(tmp_path)
-        assert [row["result"] for row in rows] == ["W+R", "B+F"]
-        assert [row["margin"] for row in rows] == [None, None]
-        assert rows[0]["fault"] == ""
-        assert rows[1]["fault"].startswith("bad answered 'E9' to genmove: 'E9' is not a point of GoEnv(5")
-        game = read_sgf(tmp_path / "out" / "games" / "1-2-0002.sgf")
-        assert (game.result, game.comment) == ("B+F", rows[1]["fault"])
-        text = standings(one)
-        assert "bad: games lost by a fault of its own: 1\n  1-2-0002: bad answered 'E9'" in text
-        assert tournament(tmp_path, engine, RANDOM, games=2).folder.games == one.folder.games
-
-
 class TestStandings:
+    def test_faults_are_saved_and_reported(self, tmp_path: Path) -> None:
+        """That a player resigns is no fault."""
+        one = tournament(tmp_path, HASH, RANDOM, games=2)
+        one.folder.add((0, 1), MatchGame(0, -1.0, (12,)))
+        one.folder.add((0, 1), MatchGame(1, -1.0, (12,), fault="it left"))
+        assert [(row["result"], row["margin"], row["fault"]) for row in lines(tmp_path)] == [
+            ("W+R", None, ""),
+            ("B+F", None, "it left"),
+        ]
+        game = read_sgf(tmp_path / "out" / "games" / "1-2-0002.sgf")
+        assert (game.result, game.comment) == ("B+F", "it left")
+        assert "hash: games lost by a fault of its own: 1\n  1-2-0002: it left" in standings(one)
+        assert tournament(tmp_path, HASH, RANDOM, games=2).folder.games == one.folder.games
+
     def test_text(self, tmp_path: Path) -> None:
         """All of it, for results put in by hand."""
         one = tournament(tmp_path, games=8)
