@@ -56,7 +56,7 @@ class Engine:
         command = [argument.replace("{seed}", str(seed)) for argument in self.command]
         if self.rule_options is not None:
             command += self.rule_options(rules)
-        return EngineProcess(command, name=self.name, start_timeout=self.start_timeout, timeout=self.timeout)
+        return EngineProcess(self, command)
 
 
 def gnugo(level: int = 10) -> Engine:
@@ -107,19 +107,16 @@ class EngineProcess(LineProcess):
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
     Args:
+        engine: has the name in messages, and the time for replies.
         command: program and arguments.
-        name: the engine's name in messages.
-        start_timeout, timeout: as in `Engine`.
     """
 
     farewell = b"quit\n"
 
-    def __init__(
-        self, command: Sequence[str], *, name: str | None = None, start_timeout: float = 60.0, timeout: float = 120.0
-    ) -> None:
-        super().__init__(command, name=name)
-        self.timeout = timeout
-        self._limit = start_timeout  # seconds for the next reply
+    def __init__(self, engine: Engine, command: Sequence[str]) -> None:
+        super().__init__(command, name=engine.name)
+        self.timeout = engine.timeout
+        self._limit = engine.start_timeout  # seconds for the next reply
 
     def ask(self, command: str) -> str:
         """Send a command and return the text of the reply.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, evaluate
-from alphago.arena.engine import Engine, EngineError, EngineProcess, EngineRefusal, gnugo, gnugo_rules
+from alphago.arena.engine import Engine, EngineError, EngineRefusal, gnugo, gnugo_rules
 from alphago.arena.entrant import find_player, resolve_player
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import UniformEvaluator
@@ -39,7 +39,7 @@ class TestEngine:
 
     def test_a_missing_program(self) -> None:
         with pytest.raises(EngineError, match=r"^nosuch cannot be started: No such file or directory \(/nosuch\)$"):
-            EngineProcess(["/nosuch"])
+            Engine("nosuch", ("/nosuch",)).start(1, Rules())
 
     def test_crash(self, tmp_path: Path) -> None:
         body = 'print("out of", "cheese", file=sys.stderr); sys.exit(3)'
@@ -54,7 +54,7 @@ class TestEngine:
         path = tmp_path / "sleeps.py"
         path.write_text("import time; time.sleep(1000)")
         with (
-            EngineProcess([sys.executable, str(path)], name="sleeps", start_timeout=0.3) as one,
+            Engine("sleeps", (sys.executable, str(path)), start_timeout=0.3).start(1, Rules()) as one,
             pytest.raises(EngineError, match=r"^sleeps: .* no reply within 0.3 s; nothing on stderr$"),
         ):
             one.ask("name")
@@ -92,7 +92,7 @@ class TestEngine:
             "if child: print(f'= {child}\\n', flush=True)\n"
             "while True: time.sleep(1)\n"
         )
-        with EngineProcess([sys.executable, str(path)]) as one:
+        with Engine("stays", (sys.executable, str(path))).start(1, Rules()) as one:
             child = int(one.ask("name"))
         assert not is_running(child)
         one.close()  # a second time does nothing
@@ -100,7 +100,7 @@ class TestEngine:
     @needs_fork
     def test_a_child_that_outlives_its_engine(self, tmp_path: Path) -> None:
         """The engine obeys quit; its child would stay, with its end of the pipes."""
-        with EngineProcess([sys.executable, str(with_a_child(tmp_path, 'print("= ", flush=True); break'))]) as one:
+        with with_a_child(tmp_path, 'print("= ", flush=True); break').start(1, Rules()) as one:
             child = int(one.ask("name"))
         assert one.process.returncode == 0
         assert not is_running(child)
@@ -109,7 +109,7 @@ class TestEngine:
     def test_a_crash_that_a_child_survives(self, tmp_path: Path) -> None:
         """Its stdout does not end, but no reply will come."""
         body = 'print("= A", flush=True); sys.exit(3)'
-        with EngineProcess([sys.executable, str(with_a_child(tmp_path, body))], timeout=60) as one:
+        with with_a_child(tmp_path, body).start(1, Rules()) as one:
             child = int(one.ask("name"))
             with pytest.raises(EngineError, match=r"the process has ended \(exit status 3\)"):
                 one.ask("genmove b")
@@ -126,7 +126,7 @@ class TestEngine:
             assert one.ask("genmove b") == "A1"
 
 
-def with_a_child(folder: Path, body: str) -> Path:
+def with_a_child(folder: Path, body: str) -> Engine:
     """An engine that forks, replies first with its child's process id, and then runs `body` for every command."""
     path = folder / "parent.py"
     path.write_text(
@@ -136,7 +136,7 @@ def with_a_child(folder: Path, body: str) -> Path:
         "input(); print(f'= {child}\\n', flush=True)\n"
         f"for line in sys.stdin: {body}\n"
     )
-    return path
+    return Engine("parent", (sys.executable, str(path)), timeout=60)
 
 
 def is_running(pid: int) -> bool:
