@@ -14,7 +14,7 @@ import numpy as np
 from alphago.env.board import StonesEnv
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.records.sgf.grammar import Node
-from alphago.records.sgf.result_texts import amounts, parse_points, spell_quotients
+from alphago.records.sgf.result_texts import amounts, normalised, parse_points
 from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; from USUAL_KOMI a whole number above it is in hundredths of a point
@@ -24,7 +24,6 @@ LONGEST = 40  # characters of a komi, a point or a rank: a longer text is someth
 POINT = re.compile("[a-z]{2}")
 WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
-DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
 NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
 PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
@@ -54,11 +53,11 @@ def read_size(text: str) -> int:
 
 def read_handicap(text: str) -> int:
     """Return the number of handicap stones in the text of HA; raise ValueError for anything but a whole number."""
-    text = text.translate(DIGITS).strip()
-    if not text:
+    plain = normalised(text)
+    if not plain:
         return 0
     try:
-        number = float(text)  # also "2.0"
+        number = float(plain)  # also "2.0"
     except ValueError:
         number = -1.0
     if not (number.is_integer() and 0 <= number < 100):
@@ -75,14 +74,14 @@ def read_komi(text: str, program: str = "") -> float | None:
     Args:
         program: the program that wrote the file (AP), which may decide the unit: Fox's 50 is half a point.
     """
-    normalised = spell_quotients(text.translate(DIGITS)).strip()
-    if not normalised:
+    plain = normalised(text)
+    if not plain:
         return None
     try:
-        number, unit = komi_amount(normalised)
-        if "." not in normalised and (FOX in program.lower() or abs(number) >= USUAL_KOMI):
+        number, unit = komi_amount(plain)
+        if "." not in plain and (FOX in program.lower() or abs(number) >= USUAL_KOMI):
             number /= 100
-        elif abs(number) > LARGEST_KOMI and "." not in normalised:
+        elif abs(number) > LARGEST_KOMI and "." not in plain:
             raise ValueError(text)
         has_quarter = number * 2 % 1 == 0.5
         in_zi = unit == "子" or has_quarter  # points are never given in quarters
@@ -143,20 +142,20 @@ def read_rank(text: str) -> int:
     -30 .. -1 are kyu, 1 .. 9 dan, 101 .. 109 professional dan, 1000 .. 9999 Elo ratings.  A number beyond its kind's
     limit is read as that limit.
     """
-    normalised = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:LONGEST]
-    if ELO.fullmatch(normalised):
-        return max(FIRST_ELO, min(int(float(normalised.rstrip("?"))), LAST_ELO))
-    if match := re.fullmatch(r"p([1-9])", normalised):
+    plain = normalised(text).translate(NUMERALS).replace("初段", "1段")[:LONGEST]
+    if ELO.fullmatch(plain):
+        return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), LAST_ELO))
+    if match := re.fullmatch(r"p([1-9])", plain):
         return FIRST_PRO + int(match[1])
-    if match := RANK.search(normalised):
+    if match := RANK.search(plain):
         number = int(match[1] or match[4])  # group 1 in "5k", group 4 in "プロ 5段"
         unit = match[2] or "段"
         if number == 0:
             return 0
         if unit in ("k", "kyu", "级", "級", "급"):
             return -min(number, 30)
-        return min(number, 9) + (FIRST_PRO if PRO.search(normalised) else 0)
-    return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in normalised), 0)
+        return min(number, 9) + (FIRST_PRO if PRO.search(plain) else 0)
+    return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)
 
 
 def stone_properties(env: StonesEnv, stones: np.ndarray) -> Node:
