@@ -71,7 +71,6 @@ WHOLE = """() => [".ag-study .ag-played", ".ag-study > .ag-fit > div"].map((name
     const cut = list.scrollHeight > list.clientHeight && Math.abs(rows - Math.round(rows)) > 0.04;
     return [Math.floor(rows + 0.04), cut || inside.bottom > pane.bottom];
 })"""
-# Where the dot is in a graph of 300 x 115 pixels: of leads W+10, then B+5 where the move itself led to W+2.
 FULL = "#game=go&board_size=5&komi=0.5&rules=Chinese&moves="
 FULL += ".".join(f"{column}{1 + row}.{column}{5 - row}" for row in (0, 1) for column in "ABCDE")
 

@@ -24,7 +24,6 @@ QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, 
 QUERY |= {"maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"]]}
 
 
-# The keys of KaTrain 1.20's first query.
 def ask(program: ClientConnection, query: dict[str, Any]) -> None:
     program.send(json.dumps(query))
 
