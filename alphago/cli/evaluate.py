@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from typing import Any
 
 from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import read_anchor, standings
@@ -46,6 +45,8 @@ def run(options: argparse.Namespace) -> int:
     GTP engine by its command ('gtp:./engine --argument'), or a .py file with a function choose(position).
     """
     settings = TournamentSettings(**given_settings(options, TournamentSettings))
+    of_game = given_game_settings(options)  # without its size and komi; --turns is for Go
+    of_game |= {} if options.turns is None else {"turns": options.turns or None}
     env, players = read_entrants(
         options.players,
         board_size=options.board_size,
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         readouts=options.readouts,
         search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
         game=options.game,
-        given=of_game(options),
+        given=of_game,
         device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
     )
     anchor, elo = read_anchor(options.anchor, [player.name for player in players])
@@ -72,9 +73,3 @@ def run(options: argparse.Namespace) -> int:
     if stopped:
         print("stopped; the same command resumes", file=sys.stderr)
     return INTERRUPTED if stopped else 0
-
-
-def of_game(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of the game that were given, except its size and komi; --turns is for Go."""
-    given = given_game_settings(options)
-    return given if options.turns is None else given | {"turns": options.turns or None}

@@ -97,12 +97,8 @@ def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         shares = {}  # a run without two iterations yet
     before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
     rows = read_rows(path / METRICS, "seconds")
-    workers = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
-    after = {
-        "time": shares,
-        **({"workers": workers} if workers else {}),
-        "resignation": resignation_notes(path / LATEST),
-    }
+    facts = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
+    after = {"time": shares} | ({"workers": facts} if facts else {}) | {"resignation": resignation_notes(path / LATEST)}
     return before, after | ({"next": next_steps(path, read_config(path))} if is_run else {})
 
 

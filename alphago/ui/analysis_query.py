@@ -12,21 +12,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from alphago.env import go_rules
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import (
-    MAX_SIZE,
-    MIN_SIZE,
-    NO_BONUS,
-    Rules,
-    check_komi,
-    gives_bonus,
-    handicap_komi,
-    other_scoring,
-    plain_letters,
-    read_rules,
-)
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.forbidden_moves import Forbidden
@@ -129,7 +118,7 @@ class Defaults(NamedTuple):
         visits, side: the values of a query that leaves them out.
     """
 
-    board: Callable[[int, Rules], GoEnv]
+    board: Callable[[int, go_rules.Rules], GoEnv]
     visits: int
     side: str
     limits: Limits
@@ -179,7 +168,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
     require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
     if str(bonus) != "0" and begins_with_handicap([side for side, _ in stones], [side for side, _ in moves]):
-        warnings.append(("rules", NO_BONUS))
+        warnings.append(("rules", go_rules.NO_BONUS))
     return Query(
         id=query_id,
         turns=turns,
@@ -198,7 +187,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 def board_size(fields: Mapping[str, Any]) -> int:
     """Return the size of a query's board; raise QueryError if it is not square."""
     width, height = (
-        checked(name, check_int, name, fields.get(name), MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize")
+        checked(name, check_int, name, fields.get(name), go_rules.MIN_SIZE, go_rules.MAX_SIZE)
+        for name in ("boardXSize", "boardYSize")
     )
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
@@ -214,15 +204,15 @@ def rules_text(fields: Mapping[str, Any]) -> str:
 
 
 @lru_cache  # programs ask by the same rules again and again
-def told_rules(text: str) -> tuple[Rules, str, bool]:
+def told_rules(text: str) -> tuple[go_rules.Rules, str, bool]:
     """Return the rules of a text, why they are scored in another way ("" if not), and whether they give a bonus.
 
     These are the nearest rules that are supported; raises QueryError if there are none.
     """
-    rules = read_rules(NEAREST.get(plain_letters(text), text))
+    rules = go_rules.read_rules(NEAREST.get(go_rules.plain_letters(text), text))
     if rules is None:
         raise QueryError("rules", f"unknown rules {shown(text)}")
-    return rules, other_scoring(text), gives_bonus(text)
+    return rules, go_rules.other_scoring(text), go_rules.gives_bonus(text)
 
 
 def parse_turns(
@@ -236,8 +226,8 @@ def parse_turns(
     if "initialPlayer" in fields:
         first = colour("initialPlayer", fields["initialPlayer"])
     is_handicap = not white and len(black) > 1 and first == -1
-    default_komi = handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    komi = checked("komi", check_komi, fields["komi"]) if "komi" in fields else default_komi
+    default_komi = go_rules.handicap_komi(env.N, env.komi) if is_handicap else env.komi
+    komi = checked("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
     game = checked("initialStones", GtpGame, env, komi, black, white, first)
     positions = positions_after(game, moves, priorities)
     return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]

@@ -11,7 +11,7 @@ import alphago
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
-from alphago.mcts.analyst import Analyst
+from alphago.mcts.analysis import analyze
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
@@ -45,8 +45,7 @@ class GoTools:
         """Evaluate a position: who is ahead, the best moves with win rates, scores and the expected lines."""
         position = position_at(read_game(game, size), at)
         env = position.env
-        with Analyst(self.network(env.N), device=self.device) as analyst:
-            found = analyst.analyze([position], self.readouts)
+        found = analyze([position], self.network(env.N), self.readouts, device=self.device)
         value, score = (float(values[0]) for values in found.root_readings)
         moves = [
             {

@@ -119,14 +119,6 @@ def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: py
     assert facts["run"]["to go on"].endswith(" --processor-minutes 0.01")
 
 
-def test_of_a_run_of_a_game_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command that continues it names the game's class."""
-    with opened(tmp_path / "own", env=TicTacToeEnv()):
-        facts = facts_about(tmp_path / "own", capsys)
-    game = "--game alphago.examples.tic_tac_toe:TicTacToeEnv"
-    assert facts["run"]["to go on"] == f"alphago train {game} --folder {tmp_path / 'own'}"
-
-
 def test_what_a_network_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     NeuralNet(TicTacToeEnv(), tower_height=0, channels=4).save(tmp_path / "net.safetensors", {"games": "7"})
     facts = facts_about(tmp_path / "net.safetensors", capsys)["network"]
@@ -138,10 +130,12 @@ def test_what_a_network_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert facts["input"].endswith(" planes of 7x7")
 
 
-def test_how_a_run_goes_on_where_no_command_can(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A network with modules of one's own has to be given again, in Python."""
-    with opened(tmp_path / "own"):
-        pass
+def test_how_runs_of_ones_own_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command names a game's class; a network with modules of one's own has to be given again, in Python."""
+    with opened(tmp_path / "own", env=TicTacToeEnv()):
+        facts = facts_about(tmp_path / "own", capsys)
+    game = "--game alphago.examples.tic_tac_toe:TicTacToeEnv"
+    assert facts["run"]["to go on"] == f"alphago train {game} --folder {tmp_path / 'own'}"
     config = read_config(tmp_path / "own")
     config["network"]["custom"] = {"base": "mine:Base"}
     write_config(tmp_path / "own", config)

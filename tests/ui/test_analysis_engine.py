@@ -395,12 +395,6 @@ def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
     assert [reply["warning"].count(";") for reply in found if "warning" in reply] == [1]
 
 
-def test_closing_without_waiting(net: NeuralNet) -> None:
-    client = Client(net)
-    client.send(ENDLESS, {**ENDLESS, "id": "b"})
-    client.engine.close()
-
-
 @pytest.mark.slow
 class TestProcess:
     def run(self, *arguments: str, sent: str) -> list[dict[str, Any]]:

@@ -198,38 +198,32 @@ def test_the_legal_beginning_is_reviewed(tmp_path, capsys: pytest.CaptureFixture
         assert fault in told
 
 
-def test_what_cannot_be_reviewed_stops_no_other(tmp_path, capsys: pytest.CaptureFixture) -> None:
-    """Files without a game, and boards without a network, are named, and the others are reviewed."""
-    for name, text in (("a", "nothing"), ("b", "(;GM[2]SZ[7])"), ("c", "(;GM[1]SZ[9];B[aa])")):
-        (tmp_path / f"{name}.sgf").write_text(text)
-    write_sgf(tmp_path / "d.sgf", SgfGame.in_game(GoEnv(7), (24,)))
-    NeuralNet(GoEnv(7), size_free=False, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
-    options = ["--readouts", "0", "--device", "cpu", "--no-graph", "--model", str(tmp_path / "net.safetensors")]
-    assert main(["review", str(tmp_path), *options]) == 1
-    shown = capsys.readouterr()
-    assert [line.split(":")[1].split("/")[-1] for line in shown.err.splitlines()] == ["a.sgf", "b.sgf", "c.sgf"]
-    assert reviews(tmp_path) == ["d.reviewed.sgf"]
+def test_the_command(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder of games: reviews and pictures beside them, and reviews are not reviewed again.
 
-
-def test_the_command(tmp_path, capsys: pytest.CaptureFixture) -> None:
-    """A folder of games: reviews and pictures beside them, a bad file is named, reviews are not reviewed again."""
+    Files without a game, and boards without a network, are named, and stop no others.
+    """
     folder = tmp_path / "games"
     folder.mkdir()
     write_sgf(folder / "one.sgf", SgfGame.in_game(GoEnv(7), (24, 25, 17)))
-    (folder / "bad.sgf").write_text("(;GM[1]SZ[7];B[zz];W[aa])")
+    bad = {"a": "nothing", "b": "(;GM[2]SZ[7])", "c": "(;GM[1]SZ[9];B[aa])", "d": "(;GM[1]SZ[7];B[zz];W[aa])"}
+    for name, text in bad.items():
+        (folder / f"{name}.sgf").write_text(text)
+    NeuralNet(GoEnv(7), size_free=False, tower_height=0, channels=4).save(tmp_path / "net.safetensors")
+    options = ["--device", "cpu", "--model", str(tmp_path / "net.safetensors")]
     for _ in range(2):
-        assert main(["review", str(folder), "--readouts", "2", "--device", "cpu"]) == 1
-    told = capsys.readouterr()
-    assert "bad.sgf" in told.err
+        assert main(["review", str(folder), "--readouts", "2", *options]) == 1
+        told = capsys.readouterr()
+        named = [line.split(".sgf")[0].split("/")[-1] for line in told.err.splitlines()]
+        assert named == list(bad)
     assert "Black: 2 moves" in told.out
-    names = ["bad.sgf", "one.reviewed.png", "one.reviewed.sgf", "one.sgf"]
-    assert sorted(path.name for path in folder.iterdir()) == names
+    assert reviews(folder) == ["one.reviewed.png", "one.reviewed.sgf"]
     assert (folder / "one.reviewed.png").read_bytes().startswith(b"\x89PNG")
     reviewed = read_sgf(folder / "one.reviewed.sgf")
     assert reviewed.moves == (24, 25, 17)
-    assert all(note.score is not None for note in reviewed.notes.values())
+    assert [note.visits for note in reviewed.notes.values()] == [3] * 4
     assert main(["review", str(folder / "one.sgf"), "--readouts", "0", "--to", str(tmp_path / "o"), "--no-graph"]) == 0
-    assert [path.name for path in (tmp_path / "o").iterdir()] == ["one.reviewed.sgf"]
+    assert reviews(tmp_path / "o") == ["one.reviewed.sgf"]
     assert main(["review", str(tmp_path / "none.sgf")]) == 2
 
 

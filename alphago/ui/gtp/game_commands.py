@@ -7,20 +7,8 @@ from functools import partial
 from typing import Any, TextIO
 
 from alphago import __version__
+from alphago.env import go_rules
 from alphago.env.go import GoEnv
-from alphago.env.go_rules import (
-    MAX_SIZE,
-    MIN_SIZE,
-    NO_BONUS,
-    check_komi,
-    gives_bonus,
-    handicap_komi,
-    handicap_points,
-    most_handicap,
-    read_rules,
-    rules_json,
-    why_other_score,
-)
 from alphago.env.position import IllegalMove
 from alphago.ui.gtp import analysis_commands, ending_commands, file_commands, parameter_commands
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
@@ -108,7 +96,7 @@ class GoEngine(GtpEngine):
             "set_free_handicap": self.set_free_handicap,
             "kgs-rules": self.set_rules,
             "kata-set-rules": self.set_rules,
-            "kata-get-rules": lambda arguments: rules_json(self.game.env.rules),
+            "kata-get-rules": lambda arguments: go_rules.rules_json(self.game.env.rules),
             "time_settings": self.time_settings,
             "time_left": self.time_left,
             "kgs-time_settings": self.kgs_time_settings,
@@ -126,7 +114,7 @@ class GoEngine(GtpEngine):
         """Begin a game on an empty board of a size; a second number, KataGo's rows, must be the same."""
         size = integer(argument(arguments, 0))
         is_square = all(word == str(size) for word in arguments[1:2] if word.isdecimal())
-        is_acceptable = MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N
+        is_acceptable = go_rules.MIN_SIZE <= size <= go_rules.MAX_SIZE if self.any_size else size == self.env.N
         if not (is_acceptable and is_square):
             raise GtpFailure("unacceptable size")
         self.open_board(size)
@@ -137,7 +125,7 @@ class GoEngine(GtpEngine):
     def set_komi(self, arguments: list[str]) -> None:
         """Set komi, for this game and later ones."""
         with replying():
-            self.komi = self.game.komi = check_komi(number(argument(arguments, 0)))
+            self.komi = self.game.komi = go_rules.check_komi(number(argument(arguments, 0)))
         self.game.restart(self.game.plays)
 
     def set_rules(self, arguments: list[str]) -> None:
@@ -148,9 +136,9 @@ class GoEngine(GtpEngine):
         """
         first = argument(arguments, 0)
         text = " ".join(arguments) if first.startswith("{") else first
-        if why := why_other_score(text):
+        if why := go_rules.why_other_score(text):
             raise GtpFailure(why)
-        rules = read_rules(text)
+        rules = go_rules.read_rules(text)
         if rules is None:
             raise GtpFailure("unknown rules")
         if rules != self.game.env.rules:
@@ -160,8 +148,8 @@ class GoEngine(GtpEngine):
 
     def tell_bonus(self) -> None:
         """Tell of a game with handicap stones that White gets no points for them, if the named rules may give some."""
-        if self.game.has_handicap and gives_bonus(self.named_rules):
-            print_message(NO_BONUS)
+        if self.game.has_handicap and go_rules.gives_bonus(self.named_rules):
+            print_message(go_rules.NO_BONUS)
 
     def expect_empty(self) -> None:
         """Raise GtpFailure unless the board is empty and no move was played."""
@@ -173,13 +161,13 @@ class GoEngine(GtpEngine):
         count, size = integer(argument(arguments, 0)), self.game.env.N
         self.expect_empty()
         with replying("invalid number of stones"):
-            stones = handicap_points(size, count)
+            stones = go_rules.handicap_points(size, count)
         self.give_handicap(stones)
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
         """Place handicap stones on fixed points; fewer than requested, as GTP allows, if there are too few points."""
-        count, most = integer(argument(arguments, 0)), most_handicap(self.game.env.N)
+        count, most = integer(argument(arguments, 0)), go_rules.most_handicap(self.game.env.N)
         if count < 2 or not most:
             raise GtpFailure("invalid number of stones")
         return self.fixed_handicap([str(min(count, most))])
@@ -198,7 +186,7 @@ class GoEngine(GtpEngine):
     def give_handicap(self, stones: list[int]) -> None:
         """Place Black's handicap stones; the komi becomes that of handicap games unless it was set to a number."""
         if self.komi is None:
-            self.game.komi = handicap_komi(self.game.env.N, self.game.env.komi)
+            self.game.komi = go_rules.handicap_komi(self.game.env.N, self.game.env.komi)
         self.game.set_up(stones, (), -1)
         self.tell_bonus()
 

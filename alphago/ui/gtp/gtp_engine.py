@@ -109,11 +109,8 @@ class GtpEngine:
         return analysed_game(env, size, rules)
 
     def given_on(self, size: int) -> tuple[GoEnv, Any]:
-        """Return the user's game and network for a board size."""
-        if self.networks is not None:
-            return self.networks(size)
-        env = self.env if size == self.env.N else self.env.resized(size)
-        return env, self.network
+        """Return the user's game, perhaps on another board, and network for a board size."""
+        return (self.env, self.network) if self.networks is None else self.networks(size)
 
     def open_board(self, size: int) -> None:
         """Begin a game on an empty board."""
