@@ -1,13 +1,11 @@
 """Metrics of an iteration: statistics of its games, its speed, and the shares of its time by kind of work."""
 
-import time
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
-from alphago.system.kernels.cache import compiling_time
 from alphago.system.stopwatch import (
     BOARDS,
     GAMES,
@@ -22,6 +20,7 @@ from alphago.system.stopwatch import (
     TREE,
 )
 from alphago.training.history import Row, mean_over_time, number
+from alphago.training.run_clock import RunClock
 from alphago.training.source import GameSource
 
 WAITING = "waiting"  # threads of self-play wait for the last thread to finish the iteration
@@ -38,40 +37,32 @@ class Pace:
 
     Args:
         source: the source of the run's games.
+        clock: the run's.
         threads: number of the run's threads that compute.
     """
 
-    def __init__(self, source: GameSource, threads: int) -> None:
-        self.source = source
-        self.threads = threads
-        self.began = time.monotonic()
-        self.processor = time.process_time()
-        self.compiled = compiling_time.seconds, compiling_time.processor
-        # The source's numbers at the iteration's beginning.
+    def __init__(self, source: GameSource, clock: RunClock, threads: int) -> None:
+        self.source, self.clock, self.threads = source, clock, threads
+        # The clock's and the source's numbers at the iteration's beginning.
+        self.began, self.processor = clock.seconds, clock.processor
         self.moves = source.moves
         self.readouts = source.readouts_done
         self.play_ended: float | None = None  # the time when the iteration's self-play was over
 
     def has_played(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
-        self.play_ended = time.monotonic()
+        self.play_ended = self.clock.seconds
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
-        now, moves = time.monotonic(), self.source.moves - self.moves
-        playing, total = (self.play_ended or now) - self.began, now - self.began
+        now, moves = self.clock.seconds, self.source.moves - self.moves
+        playing, total = (self.play_ended or now) - self.began, max(now - self.began, 1e-9)
         readouts = self.source.readouts_done - self.readouts
-        speeds = (moves / max(playing, 1e-9), readouts / max(playing, 1e-9), playing / max(total, 1e-9))
+        speeds = (moves / max(playing, 1e-9), readouts / max(playing, 1e-9), playing / total)
         names = ("moves_per_second", "readouts_per_second", "selfplay_share")
         searched = dict(zip(names, speeds, strict=True)) if readouts else dict.fromkeys(names)
-        return {"moves": moves, **searched, "processor_share": self.processor_share()}
-
-    def processor_share(self) -> float:
-        """Return the share of the threads' time on the processor, without that of compiling kernels."""
-        seconds_before, processor_before = self.compiled
-        seconds = time.monotonic() - self.began - (compiling_time.seconds - seconds_before)
-        processor = time.process_time() - self.processor - (compiling_time.processor - processor_before)
-        return max(0.0, processor) / max(seconds * self.threads, 1e-9)
+        processor = max(0.0, self.clock.processor - self.processor)
+        return {"moves": moves, **searched, "processor_share": processor / (total * self.threads)}
 
 
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:

@@ -25,13 +25,13 @@ from alphago.training.learner import Learner, MakeLearner
 from alphago.training.measures import mean_metrics
 from alphago.training.memory import Memory
 from alphago.training.metrics import Pace, game_metrics, time_shares
+from alphago.training.run_clock import RunClock, SavingTimes
 from alphago.training.runs.folder import RunFolder, State
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
-from alphago.training.watch.run_clock import RunClock, SavingTimes
 
 # The generator of samples is seeded with (seed, SAMPLING_STREAM), those of games with (seed, smaller number).
 SAMPLING_STREAM = 1 << 32
@@ -155,7 +155,7 @@ class Run:
         self.learner.resize(env)
         self.set_counts(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics: Mapping[str, Any] = {}  # of the games that finished in the current iteration
-        self.pace = Pace(self.stage.source, self.workers.count)
+        self.pace = Pace(self.stage.source, self.clock, self.workers.count)
 
     @property
     def env(self) -> GameEnv:
@@ -241,7 +241,7 @@ class Run:
                 resign_threshold=self.stage.resign_threshold,
             )
             self.game_metrics = game_metrics([], self.stage.env)  # all None until games finish
-        self.pace = Pace(self.stage.source, self.workers.count)
+        self.pace = Pace(self.stage.source, self.clock, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""

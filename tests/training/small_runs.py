@@ -25,12 +25,12 @@ from alphago.training.call.train_call import new_run, resumed_run
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
+from alphago.training.run_clock import SavingTimes
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.judge_settings import Opponent
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
-from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half

@@ -1,18 +1,13 @@
 """What an iteration's games were like, and where its time went."""
 
-import time
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from alphago import GameEnv, GoEnv, OwareEnv, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.system.kernels.cache import compiling_time
 from alphago.training.metrics import (
     WORK,
-    Pace,
     bottleneck,
     game_metrics,
     mean_shares,
@@ -79,20 +74,6 @@ def test_means_over_iterations() -> None:
     assert shares == pytest.approx(dict.fromkeys(WORK, 0.0) | {"net": 2.3 / 4, "optimizer": 0.25, "tree": 0.7 / 4})
     with pytest.raises(ValueError, match="rows must be two or more iterations"):
         mean_shares(rows[:1])
-
-
-def test_compiling_takes_no_share_of_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a starved machine 38 seconds of it, 4 of them on the processor, left nothing of the 3 that others worked."""
-    clock = {"now": 100.0, "process": 50.0, "thread": 7.0}
-    monkeypatch.setattr(time, "monotonic", lambda: clock["now"])
-    monkeypatch.setattr(time, "process_time", lambda: clock["process"])
-    monkeypatch.setattr(time, "thread_time", lambda: clock["thread"])
-    pace = Pace(SimpleNamespace(moves=0, readouts_done=0), threads=2)
-    compiling_time.on_start()
-    clock.update(now=138.0, process=54.0, thread=11.0)
-    compiling_time.on_end()
-    clock.update(now=141.0, process=57.0)
-    assert pace.processor_share() == pytest.approx(3 / (2 * 3))
 
 
 def test_a_run(finished_run: Small) -> None:

@@ -1,1 +1,1 @@
-"""Observation of a run: metrics, diagnosis, reports, plots, clock."""
+"""Observation of a run: diagnosis, reports, plots."""

@@ -14,8 +14,8 @@ from alphago import ConnectFourEnv, GameEnv, GoEnv, train
 from alphago.arena.engine import EngineError
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.proof import PROOF, Examiner
+from alphago.training.run_clock import RunClock
 from alphago.training.settings.judge_settings import Opponent
-from alphago.training.watch.run_clock import RunClock
 from tests.arena.playing import install_fake_gnugo
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, go_on, opened, run
 

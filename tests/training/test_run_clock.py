@@ -8,8 +8,8 @@ import pytest
 
 from alphago.system import interrupts
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
-from alphago.training.watch import run_clock
-from alphago.training.watch.run_clock import RunClock, SavingTimes
+from alphago.training import run_clock
+from alphago.training.run_clock import RunClock, SavingTimes
 
 
 class Time:
