@@ -1,5 +1,6 @@
 """A stage of a run: the game of one board, the source of its games, its memory, and its threshold of resignation."""
 
+import io
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -11,6 +12,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
+from alphago.system.npz import read_npz
 from alphago.system.validation import qualified_name
 from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, calibrate
@@ -18,7 +20,6 @@ from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import draw_beginning
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.targets import as_targets
-from alphago.workers.work import pack, unpack
 
 FASTEST = 1  # level of zlib
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
@@ -136,15 +137,16 @@ class Stage:
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
 
 
-def pack_arrays(arrays: dict[str, np.ndarray]) -> torch.Tensor:
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
     """Store named arrays in one compressed uint8 tensor [n], so that a state's many games take little space."""
-    return torch.frombuffer(bytearray(zlib.compress(pack(None, arrays), FASTEST)), dtype=torch.uint8)
+    file = io.BytesIO()
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), level=FASTEST)), dtype=torch.uint8)
 
 
 def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
     """Return the named arrays in a tensor of `pack_arrays`."""
-    _, arrays = unpack(zlib.decompress(data.numpy().data))
-    return arrays
+    return read_npz(zlib.decompress(data.numpy().data))
 
 
 def tensor_name(board: int) -> str:

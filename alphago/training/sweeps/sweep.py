@@ -160,9 +160,9 @@ def sweep(
         runs += [SweepRun(call, path / name / str(seed), seed, dict(keywords)) for seed in seeds]
     processes = available_cores() if processes is None else check_int("processes", processes, 1)
     check_call(call, runs, alone=processes == 1)
-    for run in runs:
-        if run.numbers() is None:
-            run.check_may_begin()
+    unfinished = [run for run in runs if run.numbers() is None]
+    for run in unfinished:
+        run.check_may_begin()
     faults: dict[str, str] = {}
 
     def results() -> SweepResult:
@@ -174,7 +174,6 @@ def sweep(
             faults[f"{run.name}/{run.seed}"] = fault
         tell(results())
 
-    unfinished = [run for run in runs if run.numbers() is None]
     if not unfinished:
         tell(results())
     run_all(unfinished, processes, ended)

@@ -48,7 +48,7 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            (lambda config: config.update(version=4), "is of another version (it must be 5, got 4)"),
+            (lambda config: config.update(version=5), "is of another version (it must be 6, got 5)"),
             (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
             (lambda config: config["settings"].pop("until"), "has settings of another version ('until')"),
             (lambda config: config["settings"].update(until={"nam": "gnugo"}), "has settings of another version"),
