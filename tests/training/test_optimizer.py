@@ -110,30 +110,27 @@ def test_matrices_together_are_as_each_alone() -> None:
         torch.testing.assert_close(orthogonalise(stack), alone, rtol=1e-4, atol=1e-5)
 
 
-def test_a_cosine_falls_to_a_twentieth() -> None:
-    expected = {0: 1, 1 / 3: 0.05 + 0.95 * 0.75, 0.5: 0.525, 2 / 3: 0.05 + 0.95 * 0.25, 1: 0.05}
-    assert {progress: rate_factor("cosine", progress) for progress in expected} == pytest.approx(expected)
+def halving(progress: float) -> float:
+    return 1 - progress / 2
 
 
-def test_alphago_zeros_steps() -> None:
-    """0.01 up to step 400 000, 0.001 up to 600 000, 0.0001 up to 700 000, as Silver et al. 2017 have it."""
-    rates = {thousands: 0.01 * rate_factor("steps", thousands / 700) for thousands in (0, 399, 400, 599, 600, 700)}
-    assert rates == pytest.approx({0: 0.01, 399: 0.01, 400: 0.001, 599: 0.001, 600: 0.0001, 700: 0.0001})
+@pytest.mark.parametrize(
+    ("schedule", "factors"),
+    [
+        ("cosine", {0: 1, 1 / 3: 0.05 + 0.95 * 0.75, 0.5: 0.525, 2 / 3: 0.05 + 0.95 * 0.25, 1: 0.05}),
+        # Silver et al. 2017: 0.01 up to step 400 000, 0.001 up to 600 000, 0.0001 up to 700 000.
+        ("steps", {0: 1, 399 / 700: 1, 400 / 700: 0.1, 599 / 700: 0.1, 600 / 700: 0.01, 1: 0.01}),
+        ([[0.5, 0.1], [0.75, 2]], {-1: 1, 0.49: 1, 0.5: 0.1, 0.75: 2, 2: 2}),  # as a config of a run has them
+        ("constant", {-1: 1, 0: 1, 0.5: 1, 1: 1, 2: 1}),
+        (halving, {-1: 1, 0.5: 0.75, 2: 0.5}),
+    ],
+)
+def test_factors_of_the_learning_rate(schedule: object, factors: dict[float, float]) -> None:
+    checked = check_schedule(schedule)
+    assert {progress: rate_factor(checked, progress) for progress in factors} == pytest.approx(factors)
 
 
-def test_steps_of_ones_own_and_none() -> None:
-    steps = check_schedule([[0.5, 0.1], [0.75, 2]])  # as a config of a run has them
-    assert steps == ((0.5, 0.1), (0.75, 2.0))
-    assert [rate_factor(steps, progress) for progress in (-1, 0.49, 0.5, 0.75, 2)] == [1, 1, 0.1, 2, 2]
-    assert {rate_factor("constant", progress) for progress in (-1, 0, 0.5, 1, 2)} == {1}
-
-
-def test_a_function_of_the_progress() -> None:
-    def halving(progress: float) -> float:
-        return 1 - progress / 2
-
-    assert check_schedule(halving) is halving
-    assert [rate_factor(halving, progress) for progress in (-1, 0.5, 2)] == [1, 0.75, 0.5]
+def test_a_function_of_the_progress_that_gives_no_number() -> None:
     with pytest.raises(ValueError, match=r"schedule must give a factor >= 0, got nan at progress 0.5"):
         rate_factor(lambda progress: math.nan, 0.5)
 

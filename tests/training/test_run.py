@@ -67,15 +67,6 @@ class TestWhatItLeaves:
         assert (rows[-1]["games"], rows[-1]["skipped_steps"]) == (40, 0)
         trained = [row for row in rows if row["policy_loss"] is not None]
         assert trained[-1]["steps"] > 10
-        for row in trained:
-            assert 0 < row["policy_loss"] < 10
-            assert 0 <= row["value_loss"] <= 4
-            assert -1 <= row["value_correlation"] <= 1
-            assert 0 <= row["top_move_agreement"] <= 1
-        for row in (row for row in rows if row["game_length"] is not None):
-            assert 0 < row["game_length"] <= GO.max_moves
-            assert 0 <= row["pass_rate"] <= 1
-            assert 0 <= row["black_wins"] <= 1
 
     def test_checkpoints_load(self, finished_run: Small) -> None:
         folder, net, _ = finished_run
