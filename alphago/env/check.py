@@ -13,7 +13,7 @@ from alphago.env.game import PLAYER_NAMES, GameEnv, check_env
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
-from alphago.system.validation import checks_keywords
+from alphago.system.validation import checks_keywords, is_int
 
 Answer = TypeVar("Answer")
 
@@ -152,24 +152,21 @@ class _Game:
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
-        has_move = bool(view.legal_mask.any())
-        if view.to_play not in (1, -1):
-            self.fail("to_play", "+1 or -1", view.to_play)
-        if view.is_over and has_move:
-            actions = np.flatnonzero(view.legal_mask).tolist()
-            self.fail("legal_mask", "nothing legal once the game is over", " ".join(map(self.env.to_text, actions)))
-        if not view.is_over and not has_move:
-            self.fail("legal_mask", "a legal action while the game goes on (is_over is False)", "none")
-        if not np.isfinite(view.planes).all():
-            self.fail("planes", "finite numbers", "some that are not")
-        if not -1 <= view.outcome <= 1:
-            self.fail("outcome", "-1 to 1", view.outcome)
-        if not np.isfinite(view.score):
-            self.fail("score", "a finite number", view.score)
-        if view.outcome * view.score < 0:
-            self.fail("outcome", f"the sign of the score, {view.score:g}, which the same player has", view.outcome)
-        if not {-1, 0, 1}.issuperset(view.ownership.tolist()):
-            self.fail("ownership", "-1, 0 or 1 for each point", view.ownership.tolist())
+        legal = " ".join(map(self.env.to_text, np.flatnonzero(view.legal_mask).tolist()))
+        owners = view.ownership.tolist()
+        sign = f"the sign of the score, {view.score:g}, which the same player has"
+        for holds, verb, expected, got in (
+            (view.to_play in (1, -1), "to_play", "+1 or -1", view.to_play),
+            (not view.is_over or not legal, "legal_mask", "nothing legal once the game is over", legal),
+            (view.is_over or legal, "legal_mask", "a legal action while the game goes on (is_over is False)", "none"),
+            (np.isfinite(view.planes).all(), "planes", "finite numbers", "some that are not"),
+            (-1 <= view.outcome <= 1, "outcome", "-1 to 1", view.outcome),
+            (np.isfinite(view.score), "score", "a finite number", view.score),
+            (view.outcome * view.score >= 0, "outcome", sign, view.outcome),
+            ({-1, 0, 1}.issuperset(owners), "ownership", "-1, 0 or 1 for each point", owners),
+        ):
+            if not holds:
+                self.fail(verb, expected, got)
         return view
 
     def note(self, view: _View) -> None:
@@ -219,12 +216,11 @@ def _check_description(game: _Game) -> None:
     env = game.env
     for name in ("N", "planes", "action_space", "max_moves"):
         value: Any = getattr(env, name, None)
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if not (is_integer and value >= 1):
+        if not is_int(value, 1):
             game.fail(name, "an integer >= 1", repr(value))
     shape: Any = getattr(env, "plane_shape", None)
     is_pair = isinstance(shape, tuple) and len(shape) == 2
-    if not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
+    if not is_pair or not all(is_int(length, 1) for length in shape):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
     game_name = getattr(env, "name", None)
     if not game_name or not isinstance(game_name, str):

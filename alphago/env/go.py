@@ -311,14 +311,14 @@ class GoEnv(StonesEnv):
         kernels.lay_out(row)
         places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
         empty = GoEnv(self.N, ko="simple").start.row if self.plane_set == KATAGO else None
-        return GoStart(row, places, self.history, self.komi, self.margin_weight, empty)
+        return GoStart(row, places, empty)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
         if device == "cpu":
-            return GoBatch(self, self.start, count)
+            return GoBatch(self, count)
         if self.plane_set == KATAGO:
             self.require_cpu(device)
-        return CudaGoBatch(self, self.start, count, find_backend(device))
+        return CudaGoBatch(self, count, find_backend(device))
 
     @checks_keywords()
     def position(

@@ -1,11 +1,10 @@
 """Many positions of Go as packed rows."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.board import check_player
-from alphago.env.game import GameEnv
 from alphago.env.go_rules import check_komi
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
@@ -21,9 +20,6 @@ class GoStart(NamedTuple):
 
     row: np.ndarray  # int32 [words], the empty board with the rules in its header, Black to move
     places: np.ndarray | None  # int64 [PLANES], index of each rule plane (see go_planes); None for other planes
-    history: int  # number of boards in the history planes
-    komi: float
-    margin_weight: float
     empty: np.ndarray | None  # int32 [words], the empty board by simple ko, for KataGo's planes; None for others
 
 
@@ -53,9 +49,9 @@ class GoBatch(PackedBatch):
 
     rules = common = loops
 
-    def __init__(self, env: GameEnv, start: GoStart, count: int) -> None:
-        super().__init__(env, np.zeros((count, len(start.row)), np.int32))
-        self._start, self._size = start, env.N
+    def __init__(self, env: Any, count: int) -> None:
+        self._start, self._size = env.start, env.N
+        super().__init__(env, np.zeros((count, len(self._start.row)), np.int32))
         self.reset(np.arange(count))
 
     def reset(
@@ -75,7 +71,7 @@ class GoBatch(PackedBatch):
         Raises:
             ValueError: for an invalid argument or a chain without liberty.
         """
-        komi = self._start.komi if komi is None else komi
+        komi = self.env.komi if komi is None else komi
         colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)
         loops.reset_batch(self.rows, slots, self._start.row, komi2)
         if colours is None:  # the start position
@@ -96,13 +92,13 @@ class GoBatch(PackedBatch):
             scratch = go_ladders.new_boards(self._start.empty), self._scratch()
             go_katago.katago_planes_batch(self.rows, slots, self._start.empty, *scratch, flat)
         elif self._start.places is None:
-            go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)
+            go_planes.history_planes_batch(self.rows, slots, self.env.history, flat)
         else:
             go_planes.rule_planes_batch(self.rows, slots, self._start.places, self._scratch(), flat)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        loops.outcome_batch(self.rows, slots, self._start.margin_weight, out)
+        loops.outcome_batch(self.rows, slots, self.env.margin_weight, out)
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

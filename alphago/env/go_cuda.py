@@ -1,14 +1,14 @@
 """`CudaGoBatch`: positions of Go on a device, with the rows and methods of `GoBatch`."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program, constants
 from alphago.env.device_batch import DeviceBatch, Out, Target
-from alphago.env.game import GameEnv
-from alphago.env.go_batch import GoStart, check_setup
+from alphago.env.go_batch import check_setup
 from alphago.env.go_rules import MAX_SIZE
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
@@ -31,16 +31,10 @@ class CudaGoBatch(DeviceBatch):
     `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write to the rows' scratch words.
     """
 
-    def __init__(self, env: GameEnv, start: GoStart, count: int, backend: Backend) -> None:
-        super().__init__(
-            env,
-            count,
-            backend,
-            program=PROGRAM,
-            words=len(start.row),
-            options=[start.margin_weight],
-        )
-        self._komi, self._size = start.komi, env.N
+    def __init__(self, env: Any, count: int, backend: Backend) -> None:
+        start = env.start
+        super().__init__(env, count, backend, program=PROGRAM, words=len(start.row), options=[env.margin_weight])
+        self._size = env.N
         self._start = backend.upload(start.row, np.int32)
         # The index of each rule plane (see go_planes); None for history planes.
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
@@ -59,7 +53,7 @@ class CudaGoBatch(DeviceBatch):
         komi: float | None = None,
     ) -> None:
         """Set all slots to the start position, or to the same set-up; see `GoBatch.reset`."""
-        colours, mover, komi2 = check_setup(self._size, stones, to_play, self._komi if komi is None else komi)
+        colours, mover, komi2 = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
             return

@@ -21,7 +21,7 @@ PROGRAMS = {"go": GO, **{game: row_program(kernels) for game, kernels in ROWS.it
 def batch_on(backend: Backend, env: GameEnv, count: int) -> Any:
     """A batch as `env.new_batch` makes it, on a back end of the caller's."""
     if isinstance(env, GoEnv):
-        return CudaGoBatch(env, env.start, count, backend)
+        return CudaGoBatch(env, count, backend)
     return DeviceRowBatch(env, count, backend, PROGRAMS[env.name])
 
 

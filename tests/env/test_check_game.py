@@ -201,7 +201,7 @@ def test_a_wrong_decisive_move_is_caught(answer: Callable[[np.ndarray, np.ndarra
 def faulty(batch: type[GameBatch], planes: int | None = None) -> GoEnv:
     """Go on 3x3 whose batches are of another class."""
     env = GoEnv(3, komi=0.5, planes=planes)
-    env.new_batch = lambda count, device="cpu": batch(env, env.start, count)
+    env.new_batch = lambda count, device="cpu": batch(env, count)
     return env
 
 

@@ -31,7 +31,7 @@ def test_bfloat16_is_torchs(backend: Backend) -> None:
     torch = pytest.importorskip("torch")
     env = GoEnv(2)
     komis = np.arange(-400, 401) / 2
-    batch = CudaGoBatch(env, env.start, len(komis), backend)
+    batch = CudaGoBatch(env, len(komis), backend)
     for slot, komi in enumerate(komis):
         batch.reset(np.array([slot]), komi=komi)
     slots, shape = np.arange(len(komis)), (len(komis), env.planes, 2, 2)

@@ -27,11 +27,15 @@ from alphago.system.kernels.cache import compiling_time, lock_beside, warn_once
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
 SOURCE = """
-from alphago.system.kernels.jit import kernel, load, store
+from alphago.system.kernels.jit import kernel, load, part, store
+
+@part
+def times(x):
+    return {factor} * x
 
 @kernel
 def double(row):
-    store(row, 0, {factor} * load(row, 0))
+    store(row, 0, times(load(row, 0)))
 """
 
 
@@ -78,7 +82,7 @@ def test_the_time_of_compiling_is_known(double: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("place", ["halved", "emptied", 0, 40, -1])
 def test_a_damaged_file_is_compiled_anew(double: Callable[..., Any], tmp_path: Path, place: str | int) -> None:
     double()
-    (path,) = (tmp_path / "cache").rglob("*.kernel")
+    (path,) = (tmp_path / "cache").rglob("game.double-*.kernel")
     data = bytearray(path.read_bytes())
     if isinstance(place, int):
         data[place] ^= 16
@@ -134,7 +138,7 @@ class Evil:
 def test_what_others_may_have_written_is_not_loaded(double: Callable[..., Any], tmp_path: Path, place: str) -> None:
     """The first run shows that a planted pickle would run: whoever may write to the folder could be its author."""
     double()
-    (path,) = (tmp_path / "cache").rglob("*.kernel")
+    (path,) = (tmp_path / "cache").rglob("game.double-*.kernel")
     (folder,) = tmp_path.glob(place) if place else [tmp_path]
 
     def plant(name: str) -> Path:
@@ -159,31 +163,20 @@ PROGRAM = """
 import sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
-from own_kernels import outer
-out = np.zeros(1, np.int64)
+from game import double
+row = np.array([21], np.int32)
 print("ready", flush=True)
 sys.stdin.readline()
-outer(np.array([20]), out)
-assert out[0] == 42
-print(sum(outer.stats.cache_misses.values()))
-"""
-KERNELS = """
-from alphago.system.kernels.jit import kernel, load, part, store
-
-@part
-def inner(x):
-    return x + 1
-
-@kernel
-def outer(row, out):
-    store(out, 0, 2 * inner(load(row, 0)))
+double(row)
+assert row[0] == 42
+print(sum(double.stats.cache_misses.values()))
 """
 
 
 @pytest.mark.slow
 @needs_locks
 def test_two_processes_compile_it_once(tmp_path: Path) -> None:
-    (tmp_path / "own_kernels.py").write_text(KERNELS)
+    (tmp_path / "game.py").write_text(SOURCE.format(factor=2))
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command, pipes = [sys.executable, "-c", PROGRAM, str(tmp_path)], dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
     processes = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
