@@ -14,6 +14,7 @@ from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import LONG, Answer, Limit
+from tests.mcts.trees import Counting
 from tests.ui.own_games import OwnedByBlack
 
 GO = GoEnv(5, komi=0.5)
@@ -26,17 +27,6 @@ def net() -> NeuralNet:
     """A network that forecasts score and ownership."""
     torch.manual_seed(5)
     return NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
-
-
-class Counting(HashEvaluator):
-    """Counts the positions that it evaluates."""
-
-    def __init__(self) -> None:
-        self.evaluated = 0
-
-    def evaluate(self, batch, slots, priors, values):
-        self.evaluated += len(slots)
-        super().evaluate(batch, slots, priors, values)
 
 
 def same(one: Analysis, other: Analysis) -> None:
@@ -104,11 +94,11 @@ class TestTrees:
         evaluator = Counting()
         with Analyst(evaluator, settings=Puct(leaves=2)) as analyst:
             first = analyst.ask(GO, (), Limit(40)).last()
-            before = evaluator.evaluated
+            before = sum(evaluator.sizes)
             longer = analyst.ask(GO, (), Limit(64)).last()
             again = analyst.ask(GO, (), Limit(30)).last()
         assert (first.readouts, longer.readouts, again.readouts) == (40, 24, 0)
-        assert evaluator.evaluated == before + 24
+        assert sum(evaluator.sizes) == before + 24
         same(longer.found, analyze(GO.position(), HashEvaluator(), 64, settings=Puct(leaves=2), threads=1))
         same(again.found, longer.found)
 
@@ -122,9 +112,9 @@ class TestTrees:
                 assert (below.readouts, below.found.root_visits[0]) == (0, move.visits)
             reply = best.line[:2]
             assert analyst.ask(GO, reply, Limit(0)).last().found.root_visits[0] == best.line_visits[1]
-            before = evaluator.evaluated
+            before = sum(evaluator.sizes)
             same(analyst.ask(GO, (), Limit(200)).last().found, start)
-            assert evaluator.evaluated == before
+            assert sum(evaluator.sizes) == before
             analyst.forget()
             assert analyst.ask(GO, [best.action], Limit(0)).last().found.root_visits[0] == 1
 

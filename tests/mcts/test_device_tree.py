@@ -273,37 +273,24 @@ class Recorder(DeviceHash):
 @needs_compiler
 @pytest.mark.parametrize("rule", RULES)
 def test_waves_can_be_repeated_as_they_were(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that changes from wave to wave, or when trees grow, stands in the arguments of kernels."""
+    """Nothing that changes from wave to wave, with the budgets, or when trees grow, is in the arguments of kernels."""
     recorder = Recorder(monkeypatch)
     both = [Search(GO, evaluator, 3, RULES[rule]) for evaluator in (HashEvaluator(), recorder)]
-    games = np.arange(3)
-    for readouts in (40, 40, 90, 24):
+    games, random = np.arange(3), np.random.default_rng(3)
+    for move in range(10):
+        budgets = np.full(3, (40, 40, 90)[move], np.int32) if move < 3 else random.integers(1, 100, 3).astype(np.int32)
         for search in both:
             search.begin_move(games)
-            search.run(np.full(3, readouts, np.int32))
+            search.run(budgets)
         assert_same(*both)
         actions = both[0].visits(games).argmax(axis=1)
         for search in both:
             search.advance(games, actions)
+            search.make_room(1000 if move >= 2 else 0)  # from here on nothing grows
+        if move == 2:
+            recorder.graphs, recorder.sizes = 0, set()
+    assert recorder.graphs == len(recorder.sizes)  # one for each size of a wave, whatever the budgets
     assert recorder.replays > recorder.graphs > 0
-
-
-@needs_compiler
-@pytest.mark.parametrize("rule", RULES)
-def test_other_budgets_need_no_other_graphs(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is one for each size of a wave; its arguments, and the arrays to which they point, stay."""
-    recorder = Recorder(monkeypatch)
-    both = [Search(GO, evaluator, 3, RULES[rule]) for evaluator in (HashEvaluator(), recorder)]
-    games, random = np.arange(3), np.random.default_rng(3)
-    for search in both:
-        search.make_room(500)
-    for _ in range(8):
-        budgets = random.integers(1, 100, 3).astype(np.int32)
-        for search in both:
-            search.forget(games)
-            search.run(budgets)
-        assert_same(*both)
-    assert recorder.graphs == len(recorder.sizes)
 
 
 @needs_compiler

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago import GameBatch, GameEnv, GoEnv, Gumbel, Position, SearchSettings
+from alphago import GameEnv, GoEnv, Gumbel, Position, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.gumbel import due_candidates
 from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
-from tests.mcts.trees import ONE, improved, random_position, search_from
+from tests.mcts.trees import ONE, Counting, improved, random_position, search_from
 from tests.naive.gumbel import NaiveGumbel
 from tests.naive.puct import one_by_one
 
@@ -46,36 +46,23 @@ def assert_agrees(search: Search, game: int, twin: NaiveGumbel) -> None:
     assert action[0] == max(finalists, key=twin.root_score)
 
 
-SAME_TREES = [
+BUDGETS = [40, 7, 90, 1, 0, 40, 12, 3]
+
+
+SETTINGS = [
     {},
+    {"leaves": 4},
     {"considered": 4},
+    {"considered": 5, "c_scale": 2.0},
     {"c_scale": 2.0, "c_visit": 5.0},
     {"c_scale": 1.0, "c_visit": 4000.0},  # exp of the scale is beyond all numbers
 ]
 
 
-@pytest.mark.parametrize("settings", SAME_TREES, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("env", GAMES, ids=str)
-def test_same_trees(env: GameEnv, settings: dict) -> None:
-    chosen = Gumbel(**{"c_scale": 0.1, **settings})
-    random = np.random.default_rng(1)
-    positions = [random_position(env, plies, random) for plies in (0, 3, 9)]
-    search = search_from(positions, HashEvaluator(), chosen)
-    search.rule.noise[:] = random.gumbel(size=search.rule.noise.shape)
-    search.run(np.full(3, 32, np.int32))
-    for game, position in enumerate(positions):
-        twin = naive(position, search.rule.noise[game], chosen)
-        twin.run(32)
-        assert_agrees(search, game, twin)
-
-
-BUDGETS = [40, 7, 90, 1, 0, 40, 12, 3]
-
-
-@pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"considered": 5, "c_scale": 2.0}], ids=str)
-@pytest.mark.parametrize("env", GAMES, ids=str)
-def test_every_game_has_its_own_budget(env: GameEnv, settings: dict) -> None:
-    """Searched beside games with other budgets, a game is searched as if it were alone with its own."""
+def test_same_trees_each_with_its_own_budget(env: GameEnv, settings: dict) -> None:
+    """Searched beside games with other budgets, a game is searched as if it were alone with its own, and as naively."""
     chosen = Gumbel(**{"c_scale": 0.1, **settings})
     random = np.random.default_rng(2)
     positions = [random_position(env, plies, random) for plies in (0, 1, 2, 3, 4, 5, 6, 7)]
@@ -120,7 +107,7 @@ def test_by_rounds_waves_are_fewer_and_trees_the_same(env: GameEnv, considered: 
             policies, actions = search.selfplay_moves(games, np.zeros(len(games), bool), generators)
             seen.append((search.visits(games), actions, policies, search.root_values(games)))
             search.advance(games, actions)
-        return seen, evaluator.waves
+        return seen, len(evaluator.sizes)
 
     one, many = play()
     for leaves in (2, considered):
@@ -156,19 +143,6 @@ def test_priors_of_roots_before_and_after_a_search() -> None:
     assert np.array_equal(search.priors(np.array([1, 0])), both)
 
 
-class Counting(HashEvaluator):
-    """Counts the positions it is asked for, and how often it is asked."""
-
-    def __init__(self) -> None:
-        self.asked = 0
-        self.waves = 0
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        self.asked += len(slots)
-        self.waves += 1
-        super().evaluate(batch, slots, priors, values)
-
-
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) -> None:
     """Move after move, chosen or random, with readouts that come and go; evaluations are asked for once."""
@@ -199,7 +173,7 @@ def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) 
         chosen = legal.argmax(axis=1) if ply % 3 == 2 else np.where(readouts[going] > 0, actions, legal.argmax(axis=1))
         for search in (kept, empty):
             search.advance(going, chosen.astype(np.int32))
-    assert kept.evaluator.asked < 0.95 * empty.evaluator.asked
+    assert sum(kept.evaluator.sizes) < 0.95 * sum(empty.evaluator.sizes)
     assert (kept.tree.used < empty.tree.parent.shape[1]).all()  # what nobody can reach any more is dropped
 
 
@@ -213,10 +187,10 @@ def test_a_search_that_begins_anew_keeps_no_more_than_it_can_reach() -> None:
         search.rule.noise[:] = random.gumbel(size=search.rule.noise.shape)
         search.expand_roots(ONE)
         search.run(np.array([12], np.int32))
-        asked.append(search.evaluator.asked)
+        asked.append(sum(search.evaluator.sizes))
     assert asked[0] == 13
     assert asked[-1] - asked[-11] < 30
-    assert search.tree.used[0] <= search.evaluator.asked
+    assert search.tree.used[0] <= asked[-1]
 
 
 def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
@@ -224,7 +198,7 @@ def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
     for _ in range(2):
         search.restart(ONE)
         search.run(np.array([12], np.int32))
-    assert search.evaluator.asked == 26
+    assert sum(search.evaluator.sizes) == 26
 
 
 @pytest.mark.parametrize("leaves", [2, 3, 8])

@@ -7,11 +7,11 @@ import pytest
 
 from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, Position, Puct, analyze, evaluate, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
+from alphago.mcts.evaluator import Evaluator, FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
 from alphago.mcts.search import Search, leaves_for
 from tests.mcts.games import CountingEnv, counting_value
-from tests.mcts.trees import ONE, children, random_position, run, search_from
+from tests.mcts.trees import ONE, Counting, children, random_position, run, search_from
 
 GO, TIC_TAC_TOE = GoEnv(5), TicTacToeEnv()
 
@@ -45,16 +45,9 @@ class TestManyGames:
 
     def test_the_evaluator_sees_leaves_only(self) -> None:
         """One call per wave, never an empty one, never a game that is over."""
-        calls = []
-
-        class Watched(UniformEvaluator):
-            def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-                assert not batch.is_over(slots, np.empty(len(slots), np.bool_)).any()
-                calls.append(len(slots))
-                super().evaluate(batch, slots, priors, values)
-
-        search = search_from(positions(TIC_TAC_TOE, 0, 7), Watched(), Puct())
+        search = search_from(positions(TIC_TAC_TOE, 0, 7), Counting(), Puct())
         run(search, [20, 20])
+        calls = search.evaluator.sizes
         assert calls[:2] == [2, 2]
         assert set(calls) == {1, 2}
         calls.clear()
@@ -141,38 +134,29 @@ class TestNoise:
             priors[action] = search.tree.prior[game, child]
         return priors
 
-    @pytest.mark.parametrize("readouts", [0, 40])
-    def test_it_is_mixed_in_exactly_and_on_legal_actions_only(self, readouts: int) -> None:
+    @pytest.mark.parametrize(
+        ("readouts", "weight", "alpha"), [(0, 0.25, 0.5), (40, 0.25, 0.5), (0, 0.0, 0.5), (0, 1.0, None)]
+    )
+    def test_it_is_mixed_in_exactly_and_on_legal_actions_only(
+        self, readouts: int, weight: float, alpha: float | None
+    ) -> None:
+        """By itself alpha is scaled by the number of actions; AlphaGo.jl: 0.03 * 361 / actions, 0.0299 on 19x19."""
         many = positions(GO, 3, 9)
-        search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=0.25, dirichlet_alpha=0.5))
+        search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=weight, dirichlet_alpha=alpha))
         search.expand_roots(np.arange(2))
         if readouts:
             run(search, readouts)
         before = [self.priors(search, game) for game in range(2)]
         search.add_noise(np.arange(2), [np.random.default_rng([7, game]) for game in range(2)])
         for game, position in enumerate(many):
-            drawn = np.random.default_rng([7, game]).standard_gamma(0.5, position.legal_mask.sum())
+            scale = alpha or 0.03 * 361 / 26
+            drawn = np.random.default_rng([7, game]).standard_gamma(scale, position.legal_mask.sum())
             noise = np.zeros(26)
             noise[position.legal_mask] = drawn / drawn.sum()
             after = self.priors(search, game)
-            assert after == pytest.approx(0.75 * before[game] + 0.25 * noise, abs=1e-6)
+            assert after == pytest.approx((1 - weight) * before[game] + weight * noise, abs=1e-6)
             assert after.sum() == pytest.approx(1, abs=1e-5)
             assert (after[~position.legal_mask] == 0).all()
-
-    def test_no_weight_no_noise(self) -> None:
-        search = search_from(positions(GO, 3), HashEvaluator(), Puct(dirichlet_weight=0.0))
-        search.expand_roots(ONE)
-        before = snapshot(search, 0)
-        search.add_noise(ONE, [np.random.default_rng(0)])
-        assert_equal_fields(snapshot(search, 0), before)
-
-    def test_alpha_is_scaled_by_the_number_of_actions(self) -> None:
-        """AlphaGo.jl: 0.03 * 361 / actions, so 0.0299 on 19x19 and 0.132 on 9x9."""
-        search = search_from(positions(GO, 0), UniformEvaluator(), Puct(dirichlet_weight=1.0))
-        search.expand_roots(ONE)
-        search.add_noise(ONE, [np.random.default_rng(5)])
-        drawn = np.random.default_rng(5).standard_gamma(0.03 * 361 / 26, 26)
-        assert self.priors(search, 0) == pytest.approx(drawn / drawn.sum(), abs=1e-6)
 
 
 class TestBrokenEvaluators:
@@ -203,44 +187,31 @@ class TestBrokenEvaluators:
         with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):
             run(search, 20)
 
-    @pytest.mark.parametrize("harm", [HARMS["not a number"], HARMS["no priors"]])
-    def test_the_search_goes_on_after_an_error(self, harm) -> None:
+    @pytest.mark.parametrize("kind", ["not a number", "no priors", "interrupt"])
+    def test_the_search_goes_on_after_an_error(self, kind: str) -> None:
         """No half-changed tree is left, and nothing of the broken evaluation."""
-        search = search_from(positions(GO, 0, 3), self.Broken(harm), Puct(leaves=2))
-        with pytest.raises(ValueError, match="no usable evaluation"):
+
+        def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
+            raise KeyboardInterrupt
+
+        search = search_from(positions(GO, 0, 3), self.Broken(self.HARMS.get(kind, interrupt)), Puct(leaves=2))
+        with pytest.raises((ValueError, KeyboardInterrupt)):
             run(search, 20)
         fresh = search_from(positions(GO, 0, 3), HashEvaluator(), Puct(leaves=2))
         assert np.array_equal(run(search, 30), run(fresh, 30))
 
-    def test_an_interrupt_leaves_the_search_usable(self) -> None:
-        def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
-            raise KeyboardInterrupt
-
-        search = search_from(positions(GO, 0), self.Broken(interrupt), Puct(leaves=4))
-        with pytest.raises(KeyboardInterrupt):
-            run(search, 40)
-        fresh = search_from(positions(GO, 0), HashEvaluator(), Puct(leaves=4))
-        assert np.array_equal(run(search, 40), run(fresh, 40))
-
 
 class TestEvaluators:
-    def test_uniform(self) -> None:
-        batch = search_from(positions(GO, 9), UniformEvaluator(), Puct()).batch
-        priors, values = np.full((1, 26), np.nan, np.float32), np.full(1, np.nan, np.float32)
-        UniformEvaluator().evaluate(batch, ONE, priors, values)
-        mask = batch.legal_mask(ONE, np.empty((1, 26), np.bool_))
-        assert priors == pytest.approx(mask / mask.sum())
-        assert values[0] == 0
-
-    def test_hash_keeps_the_contract(self) -> None:
+    @pytest.mark.parametrize(("evaluator", "kinds"), [(UniformEvaluator(), 1), (HashEvaluator(), 12)])
+    def test_they_keep_the_contract(self, evaluator: Evaluator, kinds: int) -> None:
         many = positions(GO, *range(0, 24, 2))
-        search = search_from(many, HashEvaluator(), Puct())
+        search = search_from(many, evaluator, Puct())
         priors, values = np.full((12, 26), np.nan, np.float32), np.full(12, np.nan, np.float32)
-        HashEvaluator().evaluate(search.batch, np.arange(12), priors, values)
+        evaluator.evaluate(search.batch, np.arange(12), priors, values)
         assert ((priors > 0) == [position.legal_mask for position in many]).all()
         assert priors.sum(axis=1) == pytest.approx(np.ones(12), abs=1e-5)
         assert (abs(values) <= 1).all()
-        assert len(set(values.tolist())) == 12
+        assert len(set(values.tolist())) == kinds
 
     def test_a_function_speaks_blacks_view_and_may_forget_legal_moves(self) -> None:
         """Its policy is masked; an action that it gives nothing stays possible."""

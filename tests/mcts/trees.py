@@ -2,14 +2,26 @@
 
 import numpy as np
 
-from alphago import GameEnv, Position, SearchSettings
-from alphago.mcts.evaluator import Evaluator
+from alphago import GameBatch, GameEnv, Position, SearchSettings
+from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.kernels.nodes import EXPANDED, NONE, ROOT, TERMINAL
 from alphago.mcts.search import Search
 from alphago.mcts.tree import Tree
 from tests.naive.puct import NaiveSearch, Node
 
 ONE = np.zeros(1, np.int64)
+
+
+class Counting(HashEvaluator):
+    """Knows how many positions it was asked for, each time."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        assert not batch.is_over(slots, np.empty(len(slots), np.bool_)).any()
+        self.sizes.append(len(slots))
+        super().evaluate(batch, slots, priors, values)
 
 
 def random_position(env: GameEnv, plies: int, random: np.random.Generator) -> Position:
