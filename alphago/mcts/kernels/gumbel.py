@@ -16,57 +16,6 @@ ALMOST_ONE = 1 - 2.0**-53  # the greatest float64 below 1: its logarithm is not 
 
 
 @inlined
-def mixed_value(tree, game, node):
-    """Return the value that unvisited actions of a node get, from the view of the node's mover.
-
-    It is (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean
-    of the visited children's values weighted by their priors (appendix D).
-    """
-    visits = 0
-    priors = 0.0
-    values = 0.0
-    child = tree.first_child[game, node]
-    while child != NONE:
-        if tree.visits[game, child] > 0:
-            visits += tree.visits[game, child]
-            priors += tree.prior[game, child]
-            values += tree.prior[game, child] * mean_value(tree, game, child)
-        child = tree.next_sibling[game, child]
-    if visits == 0:
-        return float(tree.value[game, node])
-    return (tree.value[game, node] + visits * values / priors) / (1 + visits)
-
-
-@inlined
-def value_scale(tree, game, node, rule, pending):
-    """Return sigma, the factor of values that are added to logits: (c_visit + max N) c_scale / 2 (equation 8).
-
-    The paper has no division by 2: its values are 0 .. 1, ours are -1 .. 1.
-
-    Args:
-        pending: 1 if simulations of the current wave count as visits, else 0.
-    """
-    most = 0
-    child = tree.first_child[game, node]
-    while child != NONE:
-        most = max(most, tree.visits[game, child] + pending * tree.virtual[game, child])
-        child = tree.next_sibling[game, child]
-    return (rule.c_visit + most) * rule.c_scale / 2
-
-
-@inlined
-def greatest_value(tree, game, node, unvisited):
-    """Return the greatest value of a node's actions; unvisited actions count as `unvisited`."""
-    greatest = unvisited
-    child = tree.first_child[game, node]
-    while child != NONE:
-        if tree.visits[game, child] > 0:
-            greatest = max(greatest, mean_value(tree, game, child))
-        child = tree.next_sibling[game, child]
-    return greatest
-
-
-@inlined
 def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     """Return prior(a) exp(scale (q(a) - greatest)): the improved policy of a child, not normalised.
 
@@ -98,12 +47,34 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
 def improved_factors(tree, game, node, rule):
     """Return the arguments of `improved_weight` at a node, `scale`, `greatest`, `unvisited_factor`, and the total.
 
-    The improved policy pi' = softmax(logits + sigma(completed q)) of an action is its weight divided by the total.  The
-    wave's simulations do not count in the scale of values.
+    The improved policy pi' = softmax(logits + sigma(completed q)) of an action is its weight divided by the total.
+    Sigma(q) is scale q, with the scale (c_visit + max N) c_scale / 2 (equation 8; the paper has no division by 2: its
+    values are 0 .. 1, ours are -1 .. 1); the wave's simulations do not count in it.  The q of unvisited actions is
+    (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean of the
+    visited children's values weighted by their priors (appendix D).
     """
-    unvisited = mixed_value(tree, game, node)
-    scale = value_scale(tree, game, node, rule, 0)
-    greatest = greatest_value(tree, game, node, unvisited)
+    visits = 0
+    most = 0
+    priors = 0.0
+    values = 0.0
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            visits += tree.visits[game, child]
+            most = max(most, tree.visits[game, child])
+            priors += tree.prior[game, child]
+            values += tree.prior[game, child] * mean_value(tree, game, child)
+        child = tree.next_sibling[game, child]
+    unvisited = float(tree.value[game, node])
+    if visits > 0:
+        unvisited = (tree.value[game, node] + visits * values / priors) / (1 + visits)
+    scale = (rule.c_visit + most) * rule.c_scale / 2
+    greatest = unvisited
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            greatest = max(greatest, mean_value(tree, game, child))
+        child = tree.next_sibling[game, child]
     unvisited_factor = math.exp(scale * (unvisited - greatest))
     return scale, greatest, unvisited_factor, total_weight(tree, game, node, scale, greatest, unvisited_factor)
 
@@ -158,19 +129,21 @@ def choose_candidate(tree, game, rule):
     """
     candidates = 0
     simulations = 0  # those done so far
-    least = 1 << 30  # the least number of visits of a candidate
+    least = 1 << 30  # the least number of visits of a candidate, and the greatest
+    most = 0
     child = tree.first_child[game, ROOT]
     while child != NONE:
         visits = tree.visits[game, child] + tree.virtual[game, child]
         candidates += 1
         simulations += visits
         least = min(least, visits)
+        most = max(most, visits)
         child = tree.next_sibling[game, child]
     due_visits = least
     scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
     if candidates <= rule.considered and simulations < rule.planned[game]:
         due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
-    scale = value_scale(tree, game, ROOT, rule, 1)  # 1: the wave's simulations count
+    scale = (rule.c_visit + most) * rule.c_scale / 2  # as in `improved_factors`, but the wave's simulations count
     best = NONE
     fallback = NONE
     best_score = -math.inf

@@ -111,23 +111,15 @@ def compact(tree, game, root):
         to = moved_to[node]
         if to == NONE:
             continue
-        parent = tree.parent[game, node]
-        first = tree.first_child[game, node]
-        after = tree.next_sibling[game, node]
-        cached = tree.cached[game, node]
-        tree.parent[game, to] = moved_to[parent] if parent != NONE else NONE
-        tree.first_child[game, to] = moved_to[first] if first != NONE else NONE
-        tree.next_sibling[game, to] = moved_to[after] if after != NONE else NONE
-        tree.cached[game, to] = moved_to[cached] if cached != NONE else NONE
-        tree.action[game, to] = tree.action[game, node]
-        tree.next_action[game, to] = tree.next_action[game, node]
-        tree.state[game, to] = tree.state[game, node]
-        tree.mover[game, to] = tree.mover[game, node]
-        tree.visits[game, to] = tree.visits[game, node]
-        tree.prior[game, to] = tree.prior[game, node]
-        tree.value[game, to] = tree.value[game, node]
-        tree.value_sum[game, to] = tree.value_sum[game, node]
-        tree.score[game, to] = tree.score[game, node]
+        for links in (tree.parent, tree.first_child, tree.next_sibling, tree.cached):
+            linked = links[game, node]
+            links[game, to] = moved_to[linked] if linked != NONE else NONE
+        for integers in (tree.action, tree.next_action, tree.visits):
+            integers[game, to] = integers[game, node]
+        for floats in (tree.prior, tree.value, tree.value_sum, tree.score):
+            floats[game, to] = floats[game, node]
+        for small in (tree.state, tree.mover):
+            small[game, to] = small[game, node]
         for point in range(tree.owners.shape[2]):
             tree.owners[game, to, point] = tree.owners[game, node, point]
         for action in range(tree.waiting.shape[2]):
