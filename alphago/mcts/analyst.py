@@ -132,7 +132,8 @@ class Analyst:
             IllegalMove: for an illegal move.
             ValueError: if all legal moves are to be avoided.
         """
-        [question] = self.ask_all([(position_after(game, moves), limit)], avoid=[avoid], beside=beside, **options)
+        start = game if isinstance(game, Position) else game.position()
+        [question] = self.ask_all([(start.after(moves), limit)], avoid=[avoid], beside=beside, **options)
         return question
 
     def ask_all(
@@ -327,8 +328,3 @@ class Evaluators:
                 self.network = as_network(self.network, env)  # a name is loaded once
                 self._made[env] = as_evaluator(self.network, env, self.device, forecasts=self.forecasts)
             return self._made[env]
-
-
-def position_after(game: GameEnv | Position, moves: Sequence[int | str]) -> Position:
-    """Return the position after moves from the start of a game, or from a position."""
-    return (game if isinstance(game, Position) else game.position()).after(moves)

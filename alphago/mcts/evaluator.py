@@ -127,6 +127,14 @@ class Evaluations(NamedTuple):
     owners: np.ndarray  # float32 [n, P], the ownership of the board's points; P = 0 if it is not forecast
 
 
+def blank_evaluations(count: int, actions: int, points: int) -> Evaluations:
+    """Return arrays for the evaluations of `count` positions."""
+    values, scores = np.full((2, count), np.nan, np.float32)
+    return Evaluations(
+        np.zeros((count, actions), np.float32), values, scores, owners=np.zeros((count, points), np.float32)
+    )
+
+
 def points_forecast(env: GameEnv, evaluator: Evaluator) -> int:
     """Return the number of points whose ownership an evaluator forecasts, 0 if it makes no forecasts."""
     if not (isinstance(evaluator, Forecaster) and evaluator.makes_forecasts):
@@ -176,11 +184,9 @@ def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int, symmetries
         points: whose ownership to forecast, see `points_forecast`; 0 for neither scores nor ownership.
         symmetries: as in `evaluate_boards`.
     """
-    slots, actions = np.arange(batch.count), batch.env.action_space
+    slots, found = np.arange(batch.count), blank_evaluations(batch.count, batch.env.action_space, points)
     over = batch.is_over(slots, np.empty(batch.count, np.bool_))
-    priors, owners = (np.zeros((batch.count, columns), np.float32) for columns in (actions, points))
-    values = batch.outcome(slots, np.empty(batch.count, np.float32))
-    found = Evaluations(priors, values, np.full(batch.count, np.nan, np.float32), owners)
+    batch.outcome(slots, found.values)
     evaluate_boards(evaluator, batch, slots, over, found, symmetries)
     return found
 

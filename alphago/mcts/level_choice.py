@@ -261,22 +261,18 @@ def worth_after(search: Search, games: np.ndarray, wanted: np.ndarray, unit: str
     The m moves are in the order of `wanted`'s True entries; the result is a score in points or a win rate, 0 .. 1.
     """
     rows, actions = np.nonzero(wanted)
-    parts = [slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)]
-    found = [_worth_after(search, games[rows[part]], actions[part].astype(np.int32), unit) for part in parts]
-    return np.concatenate([np.zeros(0, np.float32), *found])
-
-
-def _worth_after(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
-    """Do as `worth_after` for m pairs of a game, int64 [m], and an action, int32 [m], in one batch."""
-    slots, movers = np.arange(len(games)), np.empty((2, len(games)), np.int8)
-    batch = search.env.new_batch(len(games))
-    batch.copy(games, slots, of=search.batch)
-    batch.to_play(slots, movers[0])
-    batch.play(slots, actions)
-    batch.to_play(slots, movers[1])
-    signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, whose view is turned then
-    found = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
-    return signs * found.scores if unit == POINTS else (1 + signs * found.values) / 2
+    worth = np.zeros(len(rows), np.float32)
+    for part in (slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)):
+        count = len(rows[part])
+        slots, movers, batch = np.arange(count), np.empty((2, count), np.int8), search.env.new_batch(count)
+        batch.copy(games[rows[part]], slots, of=search.batch)
+        batch.to_play(slots, movers[0])
+        batch.play(slots, actions[part].astype(np.int32))
+        batch.to_play(slots, movers[1])
+        signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, whose view is turned
+        found = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
+        worth[part] = signs * found.scores if unit == POINTS else (1 + signs * found.values) / 2
+    return worth
 
 
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:

@@ -20,6 +20,7 @@ from alphago.mcts.device_tree import DeviceTree, DeviceWaves
 from alphago.mcts.evaluator import (
     Evaluations,
     Evaluator,
+    blank_evaluations,
     check_symmetries,
     evaluate_boards,
     new_boards,
@@ -106,8 +107,8 @@ class Search:
         self._reached = Reached(
             over=np.zeros(rows, np.bool_), movers=np.zeros(rows, np.int8), outcomes=np.zeros(rows, np.float32)
         )
-        self._priors = np.zeros((rows, env.action_space), np.float32)
-        self._forecasts = np.zeros(rows, np.float32), np.zeros((rows, self.points), np.float32)
+        found = blank_evaluations(rows, env.action_space, self.points)
+        self._found = found._replace(values=self._reached.outcomes)  # finished games have their values already
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
         self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
 
@@ -275,8 +276,7 @@ class Search:
             part = self._wave.part(slice(count), slice(collisions))
             leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:count])
             reached = Reached(*(array[:count] for array in self._reached))
-            found = (self._priors, reached.outcomes, *self._forecasts)  # finished games have their values already
-            self._views = part, leaves, reached, Evaluations(*(array[:count] for array in found))
+            self._views = part, leaves, reached, Evaluations(*(array[:count] for array in self._found))
         wave, leaves, reached, found = self._views
         decisive = None
         try:

@@ -116,9 +116,7 @@ class SearchGroup:
         self.budget[[slot for slot, question in self.questions.items() if question.must_end(now)]] = 0
         asked = [slot for slot, question in self.questions.items() if question.limit.certain]
         if asked:
-            only = np.zeros(len(self.budget), np.bool_)
-            only[asked] = True
-            self.budget[only & self.search.rule.settled(self.search.tree, self.budget)] = 0
+            self.budget[asked] *= ~self.search.rule.settled(self.search.tree, self.budget)[asked]
 
     def begin(self) -> None:
         """Give what has arrived its slots, with the trees that are kept, and evaluate the roots."""
