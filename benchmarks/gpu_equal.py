@@ -110,18 +110,8 @@ def play_games(device: str, games: int = 6, apart: bool = False) -> None:
 
     if device == "cuda" and apart:
         import_cupy().cuda.set_allocator(None)
-        norms_of_training()
     boards = [GoEnv(size, planes="alive", suicide=size == 9) for size in (2, 9, 19)]
     for env in (*boards, ReversiEnv(8), ReversiEnv(10), GomokuEnv(9), OwareEnv(), ConnectFourEnv()):
         Twins(env, games, find_backend(device)).exercise(np.random.default_rng(env.N), 60)
     for rule in ("puct-8", "rounds"):
         test_self_play(ReversiEnv(4), rule, device)
-
-
-def norms_of_training() -> None:
-    """Compute norms and their gradients on a GPU; AssertionError if they differ from float64's."""
-    from tests.nn.test_device_norm import SHAPES, test_results_and_gradients
-
-    for shape in SHAPES:
-        for with_added in (False, True):
-            test_results_and_gradients("cuda", shape, with_added)

@@ -66,11 +66,8 @@ class Backend(Protocol):
 
     name: str  # "cuda" or "host"
 
-    def load(self, program: Program, threads: int | None = None) -> Kernels:
+    def load(self, program: Program) -> Kernels:
         """Return the kernels of a program, compiled now or loaded from a cache.
-
-        Args:
-            threads: number of threads of a block on a GPU; None for that of a board, LANES.
 
         Raises:
             BackendMissing: if the program cannot be compiled or loaded.
@@ -100,9 +97,6 @@ class Backend(Protocol):
 
         With the backend "cuda" it is a non-blocking CuPy stream.
         """
-
-    def on_stream(self, handle: int) -> AbstractContextManager[object]:
-        """Return a context in which this thread's calls are queued on a CUDA stream, such as torch's `cuda_stream`."""
 
     def keep_stream(self, stream: AbstractContextManager[object]) -> None:
         """Take back a stream that is no longer used; `new_stream` may return it again."""

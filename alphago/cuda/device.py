@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -112,8 +111,8 @@ class Device:
         self._cupy = import_cupy()
         self._threads = threads
 
-    def load(self, program: Program, threads: int | None = None) -> DeviceKernels:
-        return DeviceKernels(load_module(program), threads or self._threads)
+    def load(self, program: Program) -> DeviceKernels:
+        return DeviceKernels(load_module(program), self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
         """Return a new array of zeros on the GPU; raise MemoryError if its memory is too small."""
@@ -155,9 +154,6 @@ class Device:
             return KEPT.pop()
         except IndexError:  # not checked in advance, since another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
-
-    def on_stream(self, handle: int) -> AbstractContextManager[object]:
-        return self._cupy.cuda.ExternalStream(handle)
 
     def keep_stream(self, stream: "Stream") -> None:
         KEPT.append(stream)

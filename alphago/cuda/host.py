@@ -128,7 +128,7 @@ class Host:
     def __init__(self, blocks: int = 1, threads: int = 1) -> None:
         self._blocks, self._threads = blocks, threads
 
-    def load(self, program: Program, threads: int | None = None) -> HostKernels:
+    def load(self, program: Program) -> HostKernels:
         return HostKernels(load_library(program), self._blocks, self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
@@ -148,9 +148,6 @@ class Host:
 
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
-
-    def on_stream(self, handle: int) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()  # the CPU has no streams
 
     def keep_stream(self, stream: contextlib.AbstractContextManager[object]) -> None:
         """Do nothing, since the CPU has no streams."""

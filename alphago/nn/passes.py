@@ -3,8 +3,8 @@
 torch makes a pass over new memory for each norm, addition and relu, forward and backward.  Its passes over bfloat16 are
 slow: in a gradient step of a 4 x 32 network they took two thirds of the time, and the convolutions one third.  Each
 function here computes several of torch's operations at once.  In training on channels-last features in bfloat16 or
-float32 on the CPU it uses compiled kernels (alphago.nn.kernels.norm); on a GPU norms have kernels too
-(alphago.nn.device_norm); otherwise it uses torch.
+float32 on the CPU it uses compiled kernels (alphago.nn.kernels.norm); otherwise it uses torch.  On an H100 such kernels
+saved 4 % of a step of 1 024 samples, too little to keep them (docs/experiments/39).
 """
 
 from typing import Any, TypeGuard
@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import nn
 from torch.autograd.function import once_differentiable
 
-from alphago.nn.device_norm import DeviceNormRelu, suits_device
 from alphago.nn.kernels import norm as kernels
 
 
@@ -38,12 +37,10 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
         features, added: [B, C, H, W], like the result.
     """
     inputs = [features] if added is None else [features, added]
-    if norm.training and is_plain_norm(norm):
-        for suits, function in ((suits_kernels, NormRelu), (suits_device, DeviceNormRelu)):
-            if all(suits(tensor) and tensor.dtype == features.dtype for tensor in inputs):
-                assert norm.num_batches_tracked is not None
-                norm.num_batches_tracked.add_(1)
-                return function.apply(features, added, norm.weight, norm.bias, norm)
+    if norm.training and is_plain_norm(norm) and all(suits_kernels(x) and x.dtype == features.dtype for x in inputs):
+        assert norm.num_batches_tracked is not None
+        norm.num_batches_tracked.add_(1)
+        return NormRelu.apply(features, added, norm.weight, norm.bias, norm)
     normed = norm(features)
     return torch.relu(normed if added is None else added + normed)
 

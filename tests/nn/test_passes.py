@@ -46,46 +46,31 @@ def leaf(tensor: torch.Tensor, exact: bool) -> torch.Tensor:
     return (tensor.double() if exact else tensor.clone()).requires_grad_()
 
 
-def assert_norms(
-    normed: Normed,
-    shape: tuple[int, int, int],
-    with_added: bool,
-    name: str = "NormRelu",
-    device: str = "cpu",
-    dtype: torch.dtype = torch.bfloat16,
-) -> None:
-    """The function of this name gives results and gradients of torch in float64, as far as the dtype can."""
-    norm, gradient = usual_norm(shape[1]).to(device), boards(shape, 3, dtype).to(device)
+@DTYPES
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("with_added", [False, True])
+def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool, dtype: torch.dtype) -> None:
+    """The kernels give results and gradients of torch in float64, as far as the dtype can."""
+    norm, gradient = usual_norm(shape[1]), boards(shape, 3, dtype)
     results = []
     for exact in (False, True):
         mine = copy.deepcopy(norm).to(torch.float64 if exact else torch.float32)
-        features, added = (leaf(boards(shape, seed, dtype).to(device), exact) for seed in (1, 2))
-        out = (passes.norm_relu if exact else normed)(mine, features, added if with_added else None)
-        assert (name in type(out.grad_fn).__name__) is not exact
+        features, added = (leaf(boards(shape, seed, dtype), exact) for seed in (1, 2))
+        out = passes.norm_relu(mine, features, added if with_added else None)
+        assert ("NormRelu" in type(out.grad_fn).__name__) is not exact
         out.backward(gradient.to(out.dtype))
         parts = [out.detach(), features.grad, mine.weight.grad, mine.bias.grad, mine.running_mean, mine.running_var]
         results.append([*parts, added.grad] if with_added else parts)
     assert [error(*pair) < ROUNDING[dtype] for pair in zip(*results, strict=True)] == [True] * len(results[0])
 
 
-def assert_nan_stays(normed: Normed, device: str = "cpu", dtype: torch.dtype = torch.bfloat16) -> None:
-    features = boards((4, 8, 5), 0, dtype).to(device)
-    features[1, 3, 2, 2] = math.nan
-    out = normed(usual_norm(8).to(device), features.requires_grad_(), None)
-    assert out[:, 3].isnan().all()
-    assert not out[:, :3].isnan().any()
-
-
-@DTYPES
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("with_added", [False, True])
-def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool, dtype: torch.dtype) -> None:
-    assert_norms(passes.norm_relu, shape, with_added, dtype=dtype)
-
-
 @DTYPES
 def test_a_nan_is_not_lost(dtype: torch.dtype) -> None:
-    assert_nan_stays(passes.norm_relu, dtype=dtype)
+    features = boards((4, 8, 5), 0, dtype)
+    features[1, 3, 2, 2] = math.nan
+    out = passes.norm_relu(usual_norm(8), features.requires_grad_(), None)
+    assert out[:, 3].isnan().all()
+    assert not out[:, :3].isnan().any()
 
 
 @BOARDS
