@@ -151,6 +151,8 @@ class _Game:
 
     def view(self, batch: GameBatch, slot: int) -> _View:
         """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
+        if isinstance(batch, PlainBatch):
+            self.check_state(batch.states[slot])
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         legal = " ".join(map(self.env.to_text, np.flatnonzero(view.legal_mask).tolist()))
         owners = view.ownership.tolist()
@@ -168,6 +170,21 @@ class _Game:
             if not holds:
                 self.fail(verb, expected, got)
         return view
+
+    def check_state(self, state: Any) -> None:
+        """Check a plain state itself, since PlainBatch converts answers of other dtypes without a word."""
+        for verb in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
+            if not callable(getattr(state, verb, None)):
+                self.fail(verb, f"a method of {type(state).__name__}", "none")
+        for verb in ("legal_mask", "planes"):
+            array = self.run(verb, getattr(state, verb))
+            dtype, shape = np.dtype(DTYPES[verb]), _shape(self.env, verb)
+            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
+                got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
+                self.fail(verb, f"an array {dtype} {list(shape)}", got)
+        over = self.run("is_over", state.is_over)
+        if not isinstance(over, (bool, np.bool_)):
+            self.fail("is_over", "True or False", repr(over))
 
     def note(self, view: _View) -> None:
         """Note who moves and wins, and Black's points, for `_check_winners`."""
@@ -374,14 +391,21 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
 
 
 def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
-    """Check that the batch answers as the plain game does; score and ownership only if the plain game has them."""
+    """Check that the batch answers as the plain game does; score and ownership only if both games define them."""
     fields = ["to_play", "is_over", "legal_mask", "planes", "outcome"]
-    if not isinstance(twin, PlainBatch) or hasattr(twin.states[0], "score"):
+    if _has_score(batch) and _has_score(twin):
         fields.append("score")
     if batch.env.has_ownership and twin.env.has_ownership:
         fields.append("ownership")
     method = ""  # none in particular: a message names the field that differs
     game.same(method, "as in the plain game", game.view(twin, 0), view, *fields)
+
+
+def _has_score(games: GameBatch) -> bool:
+    """Return whether a game defines `score`; if it does not, the score is the outcome."""
+    if isinstance(games, PlainBatch):
+        return hasattr(games.states[0], "score")
+    return type(games).score is not GameBatch.score
 
 
 def _check_turned(game: _Game, batch: GameBatch, view: _View, symmetry: int) -> None:

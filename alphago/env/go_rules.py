@@ -75,9 +75,10 @@ def read_rules(text: str) -> Rules | None:
     `ko` and `suicide` count, and with a field that KataGo does not know, the rules are unknown.
     """
     fields = rules_fields(text)
-    is_empty_object = text.replace(" ", "") == "{}"
-    if not fields and not is_empty_object:
+    if not fields and not text.lstrip().startswith("{"):
         return next((rules for name, rules in NAMED.items() if plain_letters(name) == rules_word(text)), None)
+    if not fields and text.replace(" ", "") != "{}":  # damaged JSON
+        return None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
     known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool) and {*fields} <= {*JSON_FIELDS}
     return Rules(ko.lower(), suicide) if known else None

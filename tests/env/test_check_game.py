@@ -95,6 +95,10 @@ def dict_key(self: TicTacToe, action: int) -> None:
             {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
             r"planes: expected different answers for different ",
         ),
+        ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
+        ({"planes": lambda self: TicTacToe.planes(self).astype(float)}, r"planes: .*, got float64 \[2, 3, 3\]"),
+        ({"is_over": lambda self: None}, "is_over: expected True or False, got None"),
+        ({"is_over": None}, "is_over: expected a method of Broken, got none"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
     ],
 )
@@ -309,6 +313,11 @@ def test_a_wrong_ownership_is_caught() -> None:
     assert re.match(r"symmetries\[\d\], seen by ownership: expected \[.*\(the same game, all moves turned", alone)
     twin = naive_go(3, komi=0.5)
     assert caught(faulty(OWNERSHIP_IN_BLACKS_VIEW), twin).startswith("ownership: expected [")
+
+
+def test_a_twin_that_alone_has_a_score_is_not_asked_for_it() -> None:
+    twin = broken(score=lambda self: 3 * self.outcome())
+    check_game(TicTacToeEnv(), twin, games=3)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,11 @@ def test_names_of_rules() -> None:
         assert read_rules(text) == NAMED[name]
     assert all(why_other_score(text) for text in ("日本", "韩国规则", "Japanese Rules"))
     assert not why_other_score("中国")
-    for unknown in ('{"koRule": "SIMPLE"}', '{"ko": "SIMPLE", "komi": 7}'):  # what KataGo does not know is no rule
+    for unknown in (
+        "{Chinese",
+        '{"koRule": "SIMPLE"}',
+        '{"ko": "SIMPLE", "komi": 7}',
+    ):  # what KataGo does not know is no rule
         assert read_rules(unknown) is None
     assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
     for other in ("koSIMPLEscoreTERRITORYtaxSEKIsui0", "koſIMPLEscoreAREAsui0"):  # a long s is no S

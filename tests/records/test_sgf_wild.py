@@ -190,7 +190,7 @@ class TestValues:
             (0, "0"),
             (150, "150.0"),
             (-361.5, "-361.5"),
-            (7.5, "7.500|750|375|3.75|3又3/4子|黑贴3又3/4子|+7.5|7½|3¾|7 1/2"),
+            (7.5, "7.500|750|375|3.75|3又3/4子|黑贴3又3/4子|+7.5|7½|3¾|7 1/2|7 and 1/2"),
             (6.5, "650|6,5|６．５|6.5目|6目半|6집반|6½ points"),
             (0.5, "½"),
             (5.5, "5.5 points|五目半"),
@@ -485,6 +485,16 @@ class TestNotes:
         noted = replace(game, notes={ply: MoveNote(ply / 10) for ply in range(4)})
         notes = parse_sgf(format_sgf(noted)).notes
         assert notes == {ply: MoveNote(pytest.approx(ply / 10)) for ply in range(4)}
+
+    def test_of_another_program(self) -> None:
+        """A file's win rates that nobody searched here get no sentence, and stay though the game is written without."""
+        game = parse_sgf("(;SZ[9];B[ee]SBKV[60.00]C[old];W[cc]SBKV[55.00])")
+        for changed in (game, replace(game, notes={})):
+            text = format_sgf(replace(changed, comments={0: "new"})).decode()
+            assert "C[new]SBKV[60.00];SBKV[55.00]W[cc])" in text
+        text = format_sgf(replace(game, notes={**game.notes, 1: MoveNote(0.5)})).decode()
+        assert "C[old\nalphago: " in text
+        assert "SBKV[75.00]" in text
 
     def test_of_a_record(self) -> None:
         """A record's values are the movers', a file's are Black's."""

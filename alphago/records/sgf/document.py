@@ -3,14 +3,14 @@
 `with_additions` adds variations, marks and territory to a game's text.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.records.sgf.grammar import Node, escape_text, format_tree
-from alphago.records.sgf.notes import GENERATED, note_properties
+from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.values import komi_text, point_properties, point_text, stone_properties
 from alphago.system.files import user_path, write_atomic
@@ -86,8 +86,15 @@ def to_document(game: SgfGame) -> SgfDocument:
             document.children[last].remove(child)
     add_moves(document, game)
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    texts = node_texts(game, program)
-    texts_before = node_texts(before, program)[: known + 1] + [{} for _ in game.moves[known:]]
+    kept = {number: note for number, note in before.notes.items() if number <= known}
+    notes = {**kept, **game.notes}
+    told = {  # what is new, and what has its sentence in the file already; other notes are other programs'
+        number
+        for number, note in notes.items()
+        if note != kept.get(number) or GENERATED in "".join(document.nodes[document.line[number]].get("C", ()))
+    }
+    texts = node_texts(game, program, notes, told)
+    texts_before = node_texts(before, program, kept, told)[: known + 1] + [{} for _ in game.moves[known:]]
     for number, new, old in zip(document.line, texts, texts_before, strict=True):
         for name in {**old, **new}:
             if new.get(name) != old.get(name):
@@ -113,11 +120,13 @@ def set_up_node(game: SgfGame) -> Node:
     return node | stone_properties(env, env.place(game.setup.get("black", ()), game.setup.get("white", ())))
 
 
-def node_texts(game: SgfGame, program: str) -> list[dict[str, list[str]]]:
+def node_texts(
+    game: SgfGame, program: str, notes: Mapping[int, MoveNote], told: Container[int]
+) -> list[dict[str, list[str]]]:
     """Return the texts of properties of the root and of each move's node in a file of a program.
 
     Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
-    A comment ends with a sentence for its node's note.
+    A comment ends with a sentence for its node's note, if its number is in `told`.
     """
     root = {
         "RU": game.rules,
@@ -135,10 +144,10 @@ def node_texts(game: SgfGame, program: str) -> list[dict[str, list[str]]]:
     nodes += [{} for _ in game.moves]
     for number, node in enumerate(nodes):
         comment = [game.comments.get(number - 1, "") if number else game.comment]
-        if (note := game.notes.get(number)) is not None:
+        if (note := notes.get(number)) is not None:
             node |= note_properties(note)
             sentence = note.sentence(env.to_text(game.moves[number]) if number < len(game.moves) else "the next move")
-            comment += [GENERATED + sentence] if sentence else []
+            comment += [GENERATED + sentence] if sentence and number in told else []
         if any(comment):
             node["C"] = ["\n".join(filter(None, comment))]
     return nodes

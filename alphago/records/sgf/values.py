@@ -94,6 +94,7 @@ def komi_amount(text: str) -> tuple[float, str | None]:
     """Return the number in the text of a komi and its unit; raise ValueError if there is none, or more than one."""
     with contextlib.suppress(ValueError):
         return float(text.replace(",", ".")), None
+    text = text.replace(" and ", " ")  # 7 and 1/2
     found = amounts(text) if len(text) <= LONGEST else []
     number, unit = parse_points(found[0]) if len(found) == 1 else (None, None)
     if number is None:
