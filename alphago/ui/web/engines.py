@@ -99,10 +99,17 @@ class Engines:
         return name
 
     def is_measured(self, name: str, env: GameEnv) -> str:
-        """Return the name of a network if the levels of a game were measured with it, else ""."""
-        source = self.choices[name].source if name in self.choices else None
-        packaged = packaged_net(env.name, env.N) or ""
-        return packaged if str(source) == packaged else is_measured(source, env)
+        """Return the name of a network if the levels of a game were measured with it, else "".
+
+        Of a file that is not loaded yet this is not known, and the answer is "".
+        """
+        if name not in self.choices:
+            return ""
+        source, packaged = self.choices[name].source, packaged_net(env.name, env.N)
+        if str(source) == packaged:
+            return packaged
+        engine = self.ready(name, env)
+        return is_measured(source if engine is None else engine.network, env)
 
     def suits(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""
