@@ -4,10 +4,11 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from alphago.arena.line_process import EngineError, LineProcess, split_command
 from alphago.env.go_rules import Rules
-from alphago.system.validation import check_int, check_positive, checks_keywords
+from alphago.system.validation import check_int, check_positive, checks_keywords, printable, shown
 
 COMMAND = "gtp:"  # prefix of the name of an engine given by its command
 LEVELS = (0, 10)  # GNU Go's lowest and highest level
@@ -108,13 +109,13 @@ class EngineProcess(LineProcess):
 
     Args:
         engine: has the name in messages, and the time for replies.
-        command: program and arguments.
+        command: program and arguments. options: as in LineProcess.
     """
 
     farewell = b"quit\n"
 
-    def __init__(self, engine: Engine, command: Sequence[str]) -> None:
-        super().__init__(command, name=engine.name)
+    def __init__(self, engine: Engine, command: Sequence[str], **options: Any) -> None:
+        super().__init__(command, name=engine.name, **options)
         self.timeout = engine.timeout
         self._limit = engine.start_timeout  # seconds for the next reply
 
@@ -138,5 +139,5 @@ class EngineProcess(LineProcess):
         self._limit = self.timeout
         text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])  # without the = or ?, and the empty line at the end
         if lines[0][0] == "?":
-            raise EngineRefusal(f"{self.name} refused {command!r}: {text}")
+            raise EngineRefusal(f"{self.name} refused {shown(command)}: {printable(text)}")
         return text

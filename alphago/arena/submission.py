@@ -8,13 +8,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from alphago.arena.engine import Engine, EngineProcess
 from alphago.arena.engine_player import ProgramPlayer
-from alphago.arena.line_process import EngineError, LineProcess
+from alphago.arena.line_process import EngineError
 from alphago.arena.players import RESIGN
 from alphago.env.game import GameEnv
 from alphago.system.children import child_environment, python_command
 from alphago.system.files import user_path
-from alphago.system.validation import check_positive, checks_keywords, printable, shown
+from alphago.system.validation import check_positive, checks_keywords, shown
 
 START_SECONDS = 60.0  # until a file is imported: torch alone takes some seconds
 MOVE_SECONDS = 5.0
@@ -64,38 +65,28 @@ def travelling(env: GameEnv) -> str:
     return pickled.hex()
 
 
-class SubmissionProcess(LineProcess):
+class SubmissionProcess(EngineProcess):
     """The process of a submission, see `alphago.arena.submission_process`; it has a temporary folder of its own.
+
+    A failure reply is an exception in the submission, which goes on.
 
     Args:
         game: the text of `travelling`.
     """
 
+    farewell = b""
+
     def __init__(self, submission: Submission, game: str) -> None:
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path))
+        command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path), game)
         environment = {**child_environment(), "TMPDIR": self.folder.name, "OMP_NUM_THREADS": "1"}
-        super().__init__(command, name=submission.file, cwd=self.folder.name, env=environment)
+        engine = Engine(submission.file, tuple(command), START_SECONDS, submission.move_seconds)
+        super().__init__(engine, command, cwd=self.folder.name, env=environment)
         try:
-            self.ask(f"begin {game}", START_SECONDS)
+            self.ask("begin")
         except BaseException:
             self.close()
             raise
-
-    def ask(self, line: str, seconds: float) -> str:
-        """Send a line and return the answer, which must come in so many seconds.
-
-        Raises:
-            EngineError: for an exception in the submission, which goes on, and if its process has ended or is ended.
-        """
-        self.write_line(line)
-        answer = self.read_line(seconds)
-        if not answer.endswith("\n"):  # its rest would answer the next question
-            raise self.failed("the answer is not one whole line")
-        kind, _, text = answer.strip().partition(" ")
-        if kind == "error":
-            raise EngineError(f"{self.name}: {printable(text)}")
-        return text
 
     def close(self, patience: float = 1.0) -> None:
         super().close(patience)
@@ -127,8 +118,7 @@ class SubmissionPlayer(ProgramPlayer):
         for i, game in enumerate(games.tolist()):
             seed, moves = self.seeds[game] + len(self.moves[game]), map(self.env.to_text, self.moves[game])
             try:
-                answer = self._running().ask(" ".join(["choose", str(seed), *moves]), self.submission.move_seconds)
-                actions[i] = self.read_move(game, answer)
+                actions[i] = self.read_move(game, self._running().ask(" ".join(["choose", str(seed), *moves])))
             except EngineError as error:
                 self.faults[game] = str(error)
         return actions

@@ -1,7 +1,7 @@
-"""The process of a submission: `python -m alphago.arena.submission_process FILE`, started by `SubmissionProcess`.
+"""The process of a submission: `python -m alphago.arena.submission_process FILE GAME`, started by `SubmissionProcess`.
 
-Each line on stdin is answered by one: "begin" and the game by "move", and "choose", a seed and the moves of a game by
-"move" and the move that the file's `choose` returns; or by "error" and a sentence.  What the file prints goes to
+Each line on stdin has a reply in the form of GTP.  "begin" imports the file; "choose", with a seed and the moves of a
+game, has the move that the file's `choose` returns.  A failure reply is a sentence.  What the file prints goes to
 stderr.
 """
 
@@ -23,7 +23,7 @@ LONGEST = 300  # letters of an answer
 
 
 def main() -> None:
-    (file,) = sys.argv[1:]
+    file, game = sys.argv[1:]
     lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -32,15 +32,15 @@ def main() -> None:
         _, *words = line.split()
         try:
             if choose is None:
-                kind, config = pickle.loads(bytes.fromhex(*words))
+                kind, config = pickle.loads(bytes.fromhex(game))
                 env = kind(**config)
                 choose, answer = read_function(file, env), ""
             else:
                 answer = move_text(env, choose, os.path.basename(file), *words)
-            print("move", answer[:LONGEST], file=answers, flush=True)
+            print("=", answer[:LONGEST], end="\n\n", file=answers, flush=True)
         except (Exception, SystemExit) as error:
             text = " ".join(f"{where(error, file)}{type(error).__name__}: {error}".split())
-            print("error", shortened(text, LONGEST), file=answers, flush=True)
+            print("?", shortened(text, LONGEST), end="\n\n", file=answers, flush=True)
 
 
 def read_function(file: str, env: Any) -> Callable[[Any], object]:

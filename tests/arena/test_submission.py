@@ -70,7 +70,7 @@ def test_its_moves_and_its_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             processes.add(ada.process.process.pid)
         assert told[0] == (1, "")
         assert [action for action, _ in told[1:]] == [RESIGN] * 3
-        assert "ada.py: line 14: ZeroDivisionError: " in told[1][1]
+        assert ": line 14: ZeroDivisionError: " in told[1][1]
         assert "ada.py answered 'a3' to choose: illegal move A3: " in told[2][1]
         assert "line 18: EOFError" in told[3][1]
         assert len(processes) == 1
@@ -121,7 +121,7 @@ WRITES = """import os
     [
         ('return "9" * 30_000', 60, "ada.py answered '9999", False),
         ('raise ValueError("no " * 10_000)', 60, "ValueError: no no", False),
-        (WRITES, 60, "the answer is not one whole line", True),  # to a descriptor that it has found
+        (WRITES, 60, "is not GTP", True),  # to a descriptor that it has found
         ("import time; time.sleep(600)", 0.2, "ada.py: 'choose 7' was sent, no reply within 0.2 s", True),
     ],
 )
@@ -144,10 +144,10 @@ def test_a_fault_is_told_in_short(tmp_path: Path, body: str, seconds: float, why
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("def choose(position)\n", "ada.py: SyntaxError: expected ':'"),
-        ("import sys\nsys.exit()", "ada.py: line 2: SystemExit:"),
-        ("import numpy\nnumpy.nothing", "ada.py: line 2: AttributeError"),
-        ("def chose(position): ...", "ada.py: TypeError: choose must be a function of this file, got None"),
+        ("def choose(position)\n", ": SyntaxError: expected ':'"),
+        ("import sys\nsys.exit()", ": line 2: SystemExit:"),
+        ("import numpy\nnumpy.nothing", ": line 2: AttributeError"),
+        ("def chose(position): ...", ": TypeError: choose must be a function of this file, got None"),
     ],
 )
 @pytest.mark.usefixtures("no_engine_is_left")
@@ -168,10 +168,11 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     command = ["evaluate", "ada.py", "bob.py", "random", *(f"--{name}={value}" for name, value in options.items())]
     assert main(command) == 0
     text = capsys.readouterr().out
-    assert "bob.py: games lost by a fault of its own: 4\n  1-2-0001: bob.py: line 2: AttributeError: " in text
+    assert "bob.py: games lost by a fault of its own: 4\n  1-2-0001: bob.py refused 'choose " in text
+    assert "': line 2: AttributeError: " in text
     page = Path("out/standings.html").read_text()
     assert page.count("<svg") == 3
-    assert "bob.py: line 2: AttributeError" in page
+    assert ": line 2: AttributeError" in page
     lines = Path("out/games.jsonl").read_bytes()
     assert main(command) == 0
     assert Path("out/games.jsonl").read_bytes() == lines
