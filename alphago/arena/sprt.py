@@ -77,19 +77,16 @@ class Sprt:
         likelihood1 = log_likelihood(weights, scores, expected_score(self.elo1))
         return likelihood1 - likelihood0
 
-    def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
-        """Return the verdict on scores (0 to 1), tested one after the other up to the first decision.
+    def judge(self, scores: Sequence[float]) -> Verdict:
+        """Return the verdict on scores of pairs of games (0 to 1), tested one after the other up to the first decision.
 
         Scores after the decision are ignored, so that the verdict does not depend on the order in which games ended.
-
-        Args:
-            outcomes: the number of possible scores: 5 for pairs of games, 3 for single games.
         """
         low, high = self.bounds
-        counts = np.zeros(outcomes)
+        counts = np.zeros(5)  # of the scores of a pair: 0, 1/4, 1/2, 3/4 and 1
         ratio = 0.0
         for number, score in enumerate(scores, 1):
-            counts[round(score * (outcomes - 1))] += 1  # the possible scores are evenly spaced, from 0 to 1
+            counts[round(4 * score)] += 1
             ratio = self.ratio(counts)
             if not low < ratio < high:
                 return Verdict("accept" if ratio >= high else "reject", ratio, number)

@@ -58,9 +58,6 @@ class TestVerdict:
         assert (verdict.state, verdict.samples) == ("continue", 3)
         assert Sprt(0, 20).judge([]) == ("continue", 0, 0)
 
-    def test_games_instead_of_pairs(self) -> None:
-        assert Sprt(0, 200).judge([1.0, 0.5, 1.0] * 10, outcomes=3).state == "accept"
-
     @pytest.mark.parametrize(("true", "least", "most"), [(0, 0.0, 0.1), (150, 0.85, 1.0)])
     def test_errors(self, true: float, least: float, most: float) -> None:
         """Where the win rate is 50 % it is seldom held above; where H1 is true, mostly."""
