@@ -22,7 +22,7 @@ from figures import stamp
 
 from alphago.arena.elo import elo_difference
 from alphago.arena.entrant import read_entrants
-from alphago.arena.tournament import ProgressBar, Tournament, TournamentSettings
+from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
 from alphago.env.packaged_nets import packaged_nets
@@ -288,9 +288,7 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
         env, entrants = read_entrants([names[level - 1], other], device=options.device)
         folder = FOLDER / f"{names[level - 1]}-{other}".replace(":", "")
         match = Tournament(env, entrants, settings, folder)
-        with_bar = ProgressBar()
-        match.play(with_bar)
-        with_bar.close()
+        match.play()
         result = match.result((0, 1))
         if options.player:
             rows[level - 1] |= {"games": [result.wins, result.draws, result.losses], "opponent": other}

@@ -1,7 +1,7 @@
 """A match or round robin that is saved in a folder and can be stopped and resumed."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -24,41 +24,6 @@ from alphago.workers.jobs import JobPool
 
 BATCH_GAMES = 64  # games at once: enough to fill a network's batches, few enough to play again after an interruption
 SPRT_GAMES = 32  # the sequential test is made after every so many games
-
-
-class ProgressBar:
-    """Shows the progress of a tournament on stderr, as a bar; or, as a base class, hears of it."""
-
-    def __init__(self) -> None:
-        self.bar: LiveBar | None = None
-
-    def start(self, games: int, done: int) -> None:
-        """Begin with an evaluation of `games` games, of which earlier calls have played `done`."""
-        self.bar = LiveBar(total=games, initial=done, unit="game")
-
-    def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game, and show the result so far.
-
-        Args:
-            match: the title of its match.
-            result: the result of this match so far.
-        """
-        assert self.bar is not None
-        text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
-        self.bar.set_description(match, refresh=False)
-        self.bar.set_postfix_str(text, refresh=False)
-        self.bar.update()
-
-    def skip(self, games: int) -> None:
-        """Leave out games of a match that a sequential test has ended early."""
-        assert self.bar is not None
-        self.bar.total -= games
-        self.bar.refresh()
-
-    def close(self) -> None:
-        """End the bar and leave its last line visible; if `start` was not called, do nothing."""
-        if self.bar is not None:
-            self.bar.close()
 
 
 @settings
@@ -182,27 +147,27 @@ class Tournament:
         # One leaf a wave, so that strength does not depend on how many games are played at once.
         return MatchPlan(settings.games, opening_plies, settings.random_opening, settings.seed, leaves=1)
 
-    def play(self, bar: ProgressBar) -> None:
-        """Play the games that are missing.
+    def play(self, make_bar: Callable[..., Any] = LiveBar) -> None:
+        """Play the games that are missing, with a progress bar.
 
         Ctrl-C stops unfinished games at their next move; a later call plays them again from the start.
 
         Args:
-            bar: shows the progress.
+            make_bar: returns the bar, as tqdm does.
 
         Raises:
             BlockingIOError: if another process plays in the folder.
         """
         with lock(self.folder.path):
             done = sum(len(self.games(match)) for match in self.matches)
-            bar.start(len(self.matches) * self.settings.games, done)
-            for match in self.matches:
-                self._play_match(match, bar)
+            with make_bar(total=len(self.matches) * self.settings.games, initial=done, unit="game") as bar:
+                for match in self.matches:
+                    self._play_match(match, bar)
 
-    def _play_match(self, match: Match, bar: ProgressBar) -> None:
+    def _play_match(self, match: Match, bar: Any) -> None:
         """Play the missing games of a match, at most until the sequential test decides; save each game as it ends.
 
-        match: the indices of the two players.  bar: as in `play`.
+        match: the indices of the two players.  bar: of `play`.
         """
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
@@ -210,7 +175,11 @@ class Tournament:
 
         def add(game: MatchGame) -> None:
             self.folder.add(match, game)
-            bar.game(title, self.result(match))
+            result = self.result(match)
+            text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
+            bar.set_description(title, refresh=False)
+            bar.set_postfix_str(text, refresh=False)
+            bar.update()
 
         batch = BATCH_GAMES if self.pool is None else plan.games  # workers divide the games into jobs themselves
         step = SPRT_GAMES if self.settings.sprt else batch
@@ -218,7 +187,7 @@ class Tournament:
             played = self.games(match)  # also games of earlier calls
             verdict = self.verdict(match, begin)
             if verdict is not None and verdict.state != "continue":
-                bar.skip(plan.games - len(played))
+                bar.total -= plan.games - len(played)
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
             if numbers:

@@ -6,7 +6,7 @@ import sys
 from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import read_anchor, standings
 from alphago.arena.standings_page import write_page
-from alphago.arena.tournament import ProgressBar, Tournament, TournamentSettings
+from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
 from alphago.cli.options import Parser, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
@@ -58,16 +58,13 @@ def run(options: argparse.Namespace) -> int:
         device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
     )
     anchor, elo = read_anchor(options.anchor, [player.name for player in players])
-    bar = ProgressBar()
     stopped = False
     with open_pool(options.workers, env) as pool:  # workers are found, or refused, before there is a folder
         tournament = Tournament(env, players, settings, options.folder, pool)
         try:
-            tournament.play(bar)
+            tournament.play()
         except KeyboardInterrupt:
             stopped = True
-        finally:
-            bar.close()
     print(standings(tournament, anchor=anchor, anchor_elo=elo))
     print(f"as a page: {write_page(tournament, anchor=anchor, anchor_elo=elo)}")
     if stopped:

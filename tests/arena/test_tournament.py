@@ -3,16 +3,17 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Self
 
 import pytest
 
-from alphago import GoEnv, MatchResult
+from alphago import GoEnv
 from alphago.arena import tournament as tournament_module
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import MatchGame
 from alphago.arena.result_folder import ResultFolder
 from alphago.arena.standings import read_anchor, standings
-from alphago.arena.tournament import SPRT_GAMES, ProgressBar, Tournament, TournamentSettings
+from alphago.arena.tournament import SPRT_GAMES, Tournament, TournamentSettings
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.levels import LevelTerms
 from alphago.records.sgf import read_sgf
@@ -26,24 +27,31 @@ OTHERS = {"game": -1, "outcome": "{}", "margin": '"x"', "moves": 5, "fault": 5, 
 
 
 class Heard:
-    """A listener that stops everything after some games, as Ctrl-C does."""
+    """A progress bar that stops everything after some games, as Ctrl-C does."""
 
     def __init__(self, stop_after: int | None = None) -> None:
-        self.calls: list[tuple] = []
         self.games = 0
         self.stop_after = stop_after
 
-    def start(self, games: int, done: int) -> None:
-        self.calls.append(("start", games, done))
+    def __call__(self, total: int, initial: int, unit: str) -> Self:
+        self.total, self.initial = total, initial
+        return self
 
-    def game(self, match: str, result: MatchResult) -> None:
-        self.last = match, len(result.games)
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def set_description(self, text: str, refresh: bool) -> None:
+        self.match = text
+
+    def set_postfix_str(self, text: str, refresh: bool) -> None:
+        self.text = text
+
+    def update(self) -> None:
         self.games += 1
         if self.games == self.stop_after:
             raise KeyboardInterrupt
-
-    def skip(self, games: int) -> None:
-        self.calls.append(("skip", games))
 
 
 def tournament(folder: Path, *entrants: Entrant, games: int = 6, **options) -> Tournament:
@@ -114,7 +122,7 @@ class TestResume:
         assert after <= done < 18
         heard = Heard()
         tournament(part).play(heard)
-        assert heard.calls == [("start", 18, done)]
+        assert (heard.total, heard.initial) == (18, done)
         assert heard.games == 18 - done
         assert lines(part) == lines(tmp_path / "whole")
 
@@ -194,16 +202,14 @@ class TestResume:
         longer = tournament(tmp_path, HASH, UNIFORM, games=8)
         heard = Heard()
         longer.play(heard)
-        assert heard.calls[0] == ("start", 8, 4)
-        assert heard.games == 4
-        assert heard.last == ("hash - uniform", 8)
+        assert (heard.total, heard.initial, heard.games) == (8, 4, 4)
+        assert (heard.match, heard.text[:8]) == ("hash - uniform", "4 pairs:")
         assert len(longer.result((0, 1)).games) == 8
         shorter = tournament(tmp_path, HASH, UNIFORM, games=4)
         assert shorter.result((0, 1)).games == longer.result((0, 1)).games[:4]
-        assert heard.calls == [("start", 8, 4)]
         again = Heard()
         shorter.play(again)
-        assert again.calls == [("start", 4, 4)]
+        assert (again.total, again.initial) == (4, 4)
         assert len(lines(tmp_path)) == 8
 
     def test_a_folder_with_other_contents(self, tmp_path: Path) -> None:
@@ -225,8 +231,7 @@ class TestSequentialTest:
         one = Tournament(env, [HASH, RANDOM], TournamentSettings(400, sprt=(0, 200)), tmp_path / "out")
         heard = Heard()
         one.play(heard)
-        assert heard.games == SPRT_GAMES
-        assert heard.calls == [("start", 400, 0), ("skip", 400 - SPRT_GAMES)]
+        assert heard.games == heard.total == SPRT_GAMES
         verdict = one.verdict((0, 1))
         assert verdict is not None
         assert verdict.state == "reject"
@@ -336,16 +341,3 @@ class TestArguments:
             ResultFolder(tmp_path / "file" / "out", GO, [], {})
         with pytest.raises(ValueError, match="file must be a new or empty folder or an evaluation"):
             ResultFolder(tmp_path / "file", GO, [], {})
-
-
-def test_the_bar_shows_whole_pairs() -> None:
-    """The winner of half a pair may have had the better opening."""
-    bar = ProgressBar()
-    bar.start(4, 0)
-    bar.game("a - b", MatchResult.of(GO, []))
-    assert bar.bar is not None
-    assert bar.bar.postfix == "0 pairs: 0 won, 0 drawn, 0 lost"
-    bar.game("a - b", MatchResult.of(GO, [MatchGame(0, 1.0, (3,)), MatchGame(1, -1.0, (4,))]))
-    assert bar.bar.postfix == "1 pairs: 1 won, 0 drawn, 1 lost"
-    assert bar.bar.n == 2
-    bar.close()
