@@ -7,10 +7,9 @@ from typing import Any
 from alphago.arena.match_result import MatchResult
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
-from alphago.drawing.image import check_format, save_drawing
+from alphago.drawing.image import save_drawing
 from alphago.drawing.shapes import SERIES
 from alphago.drawing.svg import Svg, to_svg
-from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
 
 SIZE = (420.0, 280.0)  # of a panel
@@ -41,8 +40,6 @@ def plot_strength(
         raise TypeError(
             f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"
         )
-    if out is not None:
-        check_format(user_path(out))
     cells = {(first, second): result for first, row in results.items() for second, result in row.items()}
     picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], 2, "", size=SIZE)
     if out is not None:
