@@ -13,11 +13,12 @@ import { say } from "./words.js";
 
 /** @param {App} app @param {boolean} all also what does not change while the engine thinks */
 export function column(app, all) {
-  const { desk, desk: { tree }, notice, options } = app;
+  const { desk, desk: { tree }, notice, options, pane } = app;
   const comment = tree?.node.comment;
   /** @param {"play" | "study" | "menu"} name */
-  const tab = (name) => button(name, () => app.choose(name), { "aria-pressed": String(name === app.pane) });
-  const keep = (/** @type {(app: App) => any} */ part) => (all ? part(app) : same());
+  const tab = (name) => button(name, () => app.choose(name), { "aria-pressed": String(name === pane) });
+  /** What is drawn only if all is. @param {(app: App) => any} part @param {string} [where] the pane that it is */
+  const keep = (part, where = pane) => (all && where === pane ? part(app) : same());
   return [
     h("div.ag-bar", h("div.ag-tabs", { role: "group" }, tab("play"), tab("study"), options.beside?.(desk), tab("menu")),
       h("div.ag-title", h(`${options.widget ? "h2" : "h1"}.ag-game`, tree?.view.title), h("p.ag-small#about", tree && aboutOf(tree.view)))),
@@ -25,7 +26,8 @@ export function column(app, all) {
     h("p.ag-notice", { role: "alert", hidden: !notice, "data-kind": notice?.kind }, h("span", notice?.text),
       h("button", { "aria-label": say.close, onclick: () => app.notify() }, "×")),
     h("p.ag-comment#comment", { hidden: !comment }, comment),
-    ...(tree ? [h("div.ag-pane", keep(reasonsOf), keep(playPane), studyPane(app, all), keep(menuPane)), keep(actionBar)] : []),
+    ...(tree ? [h("div.ag-pane", keep(reasonsOf), keep(playPane, "play"), pane === "study" ? studyPane(app, all) : same(), keep(menuPane, "menu")),
+      keep(actionBar)] : []),
   ];
 }
 

@@ -37,7 +37,7 @@ export const same = () => h(SAME);
 
 /**
  * Put new children in place of the old ones. Elements of the page that are of the same kind stay, with their focus, and what is open or typed in
- * them; so do drawings that are equal, which are not painted again.
+ * them; so do rows of lists and drawings that are equal, which are not painted again.
  * @param {Element} parent @param {any[]} children
  */
 export function renew(parent, children) {
@@ -48,13 +48,14 @@ export function renew(parent, children) {
 
 /** @param {any} old @param {any} fresh */
 function become(old, fresh) {
-  if (fresh.localName === SAME || (!(old instanceof HTMLElement) && old.isEqualNode(fresh))) return;
+  if (fresh.localName === SAME || ((old.localName === "li" || !(old instanceof HTMLElement)) && old.isEqualNode(fresh))) return;
   if (old.nodeName !== fresh.nodeName || !(old instanceof HTMLElement)) return old.replaceWith(fresh);
   for (const name of new Set([...old.getAttributeNames(), ...fresh.getAttributeNames()])) {
     const value = fresh.getAttribute(name);
-    if (name === "style") old.style.cssText = value || "";
-    else if (value === null && name !== "open") old.removeAttribute(name);
-    else if (value !== null && value !== old.getAttribute(name)) old.setAttribute(name, value);
+    if (value === old.getAttribute(name) || name === "open") continue;
+    if (name === "style") old.style.cssText = value;
+    else if (value === null) old.removeAttribute(name);
+    else old.setAttribute(name, value);
   }
   for (const name of /** @type {const} */ (["onclick", "onchange", "oninput"])) old[name] = fresh[name];
   renew(old, [...fresh.childNodes]);

@@ -31,7 +31,7 @@ export function endingOf(app) {
       percent(Math.max(win, 1 - win)));
   };
   const moments = jobs.busy === "review" ? [h("li", say.counting)] : found.map((loss) => h("li", {},
-    h("button", { onclick: () => app.send("go", { node: line[loss.number - 1].node }) }, dotOf(loss), momentOf(loss))));
+    h("button", { "data-node": loss.node, onclick: () => app.send("go", { node: line[loss.number - 1].node }) }, dotOf(loss), momentOf(loss))));
   /** The same game again. @param {string[]} sides who plays */
   const again = ([black, white]) => app.send("new", { game: view.name, black, white,
     options: Object.fromEntries(view.options.flatMap(({ name, value, at_start: atStart }) => (atStart ? [] : [[name, value]]))) });

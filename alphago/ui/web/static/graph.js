@@ -14,6 +14,7 @@ const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
 export class Graph {
+  element = s("svg", { width: "100%", height: "100%", "aria-hidden": "true" });
   size = { width: 0, height: 0 };
 
   /** @param {App} app */
@@ -48,7 +49,8 @@ export class Graph {
     const { score } = node;
     if (score !== null) dots.push(s("circle.ag-score-axis", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3 }));
     const scored = all.some((one) => one.score !== null);
-    renew(place, [s("svg", { width: "100%", height: "100%", "aria-hidden": "true" },
+    if (this.element.parentElement !== place) place.replaceChildren(this.element);
+    renew(this.element, [
       s("rect.ag-plot", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
       s("path", { d: `M${x(here)} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
@@ -57,7 +59,7 @@ export class Graph {
       ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
       s("text.ag-axis", { x: 2, y: high - 3 }, s("tspan.ag-win-axis", fill(say.winKey, sides[0])),
         scored && s("tspan.ag-score-axis", say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
-      label(width - 2, high - 3, String(all.length - 1), "end"))]);
+      label(width - 2, high - 3, String(all.length - 1), "end")]);
   }
 
   /** @param {any} event */

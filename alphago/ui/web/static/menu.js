@@ -21,7 +21,7 @@ export function menuPane(app) {
     if (target.value.trim()) app.send("play", { move: target.value.trim() });
     target.value = "";
   };
-  return h("section.ag-menu", { "aria-label": buttons.menu[0], hidden: app.pane !== "menu" },
+  return h("section.ag-menu", { "aria-label": buttons.menu[0] },
     h("div", h("h2", say.game), h("div.ag-row",
       button("new", () => openDialog(app), { class: "ag-main" }),
       button("open", () => app.file.click(), { word: fill(buttons.open[0], kind) }),

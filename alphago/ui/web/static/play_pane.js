@@ -15,7 +15,7 @@ const EVEN = "even";
 
 /** @param {App} app */
 export function playPane(app) {
-  return h("section.ag-play", { "aria-label": buttons.play[0], hidden: app.pane !== "play" },
+  return h("section.ag-play", { "aria-label": buttons.play[0] },
     endingOf(app), opponentOf(app), hintOf(app), moveList(app, false));
 }
 

@@ -20,13 +20,12 @@ const CELLS = {
 
 /** @param {App} app @param {boolean} all also what does not change while the engine thinks */
 export function studyPane(app, all) {
-  const { desk: { analysing, jobs, study, tree, tree: { view } }, look } = app;
-  if (!study) return h("section.ag-study", { hidden: true });
+  const { desk: { analysing, jobs, tree, tree: { view } }, look } = app;
   const found = app.analysis();
   const even = found !== null && evenPriors(found.moves);
   const line = tree.line();
   const modes = Object.fromEntries(Object.entries(say.modes).filter(([mode]) => !even || mode === look.mode || !/prior|sum/.test(mode)));
-  return h("section.ag-study", { "aria-label": buttons.study[0], hidden: app.pane !== "study", "data-open": look.tools },
+  return h("section.ag-study", { "aria-label": buttons.study[0], "data-open": look.tools },
     h("div.ag-row", button("analyse", () => app.send("toggle", { what: "analysing" }), { "aria-pressed": String(analysing) }),
       button("review", () => app.review(), { disabled: line.length < 2 }),
       button("why", () => app.why(), { hidden: tree.current === 0 || !view.levels }),
