@@ -169,11 +169,6 @@ export class Desk {
     return this.players[side > 0 ? 0 : 1] === HUMAN;
   }
 
-  /** @param {Record<string, any>} fields */
-  setPlayers({ black = this.players[0], white = this.players[1] }) {
-    this.players = [black, white];
-  }
-
   // --- moves ---
 
   /** Play a move on the board. @param {number | string} move an action, or a text */
@@ -283,15 +278,15 @@ function linkIn(text) {
  */
 const COMMANDS = {
   hello: (desk, { link = "" }) => (desk.tree ? desk.put(desk.queries.ask({ action: "link", link })) : desk.begin(link)),
-  async new(desk, { game, options = {}, setup = {}, ...players }) {
+  async new(desk, { game, options = {}, setup = {}, black = desk.players[0], white = desk.players[1] }) {
     const opened = await desk.queries.ask({ action: "new", name: game || desk.tree.game.name, options, setup });
-    desk.setPlayers(players);
+    desk.players = [black, white];
     if (desk.players.includes(ENGINE)) desk.study = desk.analysing = false; // numbers on the board are for studying
     await desk.setGame(opened);
     desk.wake();
   },
-  players(desk, players) {
-    desk.setPlayers(players);
+  players(desk, { black = desk.players[0], white = desk.players[1] }) {
+    desk.players = [black, white];
     desk.wake();
   },
   async play(desk, { move }) {
