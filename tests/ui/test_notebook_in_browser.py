@@ -94,6 +94,7 @@ def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
     one.until(lambda: one.pieces() == 2 and len(one.game.position.moves) == 2)
     assert one.game.position.moves[0] == GoEnv(5).from_text("C3")
     assert one.game.position.to_play == 1
+    one.page.locator("[data-name=menu]").click()
     assert one.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
 
 
