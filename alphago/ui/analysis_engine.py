@@ -187,7 +187,7 @@ class AnalysisEngine:
             self.report(query, no_results(query, turn))
         else:
             analysis = seen_by(answer.analysis, query.side)
-            self.report(query, make_reply(query, turn, analysis, 0, during=not answer.is_last))
+            self.report(query, make_reply(query, turn, analysis, during=not answer.is_last))
 
     def warn(self, query: Query) -> None:
         """Send the new warnings of a query: those that no earlier query had.
@@ -267,44 +267,43 @@ class AnalysisEngine:
 # --- replies ---------------------------------------------------------------------------------------
 
 
-def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
+def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
     Args:
-        analysis: of several positions, from the view of the query's `side`.
-        i: which of them is the turn's position.
+        analysis: of the turn's position, from the view of the query's `side`.
         during: whether the search continues.
     """
     reply: dict[str, Any] = {
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": move_infos(analysis, i, query),
+        "moveInfos": move_infos(analysis, query),
         "rootInfo": {
-            **root_fields(analysis, i),
+            **root_fields(analysis),
             "symHash": symmetric_hash(turn.position),
             "currentPlayer": "B" if turn.position.to_play == 1 else "W",
-            **raw_fields(analysis, i),
+            **raw_fields(analysis),
         },
     }
     if "includeOwnership" in query.flags:
-        reply["ownership"] = points(analysis.ownership, analysis, i)
+        reply["ownership"] = points(analysis.ownership, analysis)
     if "includeOwnershipStdev" in query.flags:
-        reply["ownershipStdev"] = points(analysis.ownership_stdev, analysis, i)
+        reply["ownershipStdev"] = points(analysis.ownership_stdev, analysis)
     if "includePolicy" in query.flags:
         legal = turn.position.legal_mask
-        reply["policy"] = np.where(legal, analysis.prior[i].astype(np.float64), -1).round(8).tolist()
+        reply["policy"] = np.where(legal, analysis.prior[0].astype(np.float64), -1).round(8).tolist()
     return reply
 
 
-def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]:
-    """Return the fields of each visited move of position i of an analysis.
+def move_infos(analysis: Analysis, query: Query) -> list[dict[str, Any]]:
+    """Return the fields of each visited move of an analysis of one position.
 
     If no move has visits, return the fields of the move with the greatest prior.
     """
     found = []
-    for move in analysis.moves(i, least=1):
-        info = move_fields(analysis, move, i)
+    for move in analysis.moves(least=1):
+        info = move_fields(analysis, move)
         info |= {"edgeWeight": info["weight"], "playSelectionValue": info["weight"], "pv": line_texts(analysis, move)}
         if "includePVVisits" in query.flags:
             info["pvVisits"] = info["pvEdgeVisits"] = list(move.line_visits)
@@ -313,7 +312,7 @@ def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]
             ("includeMovesOwnershipStdev", "ownershipStdev", analysis.move_ownership_stdev),
         ):
             if flag in query.flags:
-                info[name] = points(None if owners is None else owners[:, move.action], analysis, i)
+                info[name] = points(None if owners is None else owners[:, move.action], analysis)
         found.append(info)
     return found
 

@@ -68,13 +68,10 @@ def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
     }
 
 
-def raw_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
-    """Return KataGo's fields of the network's evaluation of position i without search."""
-    return {
-        "rawWinrate": (1 + float(analysis.raw_value[i])) / 2,
-        "rawLead": number(analysis.raw_score[i]),
-        "rawScoreSelfplay": number(analysis.raw_score[i]),
-    }
+def raw_fields(analysis: Analysis) -> dict[str, Any]:
+    """Return KataGo's fields of the network's evaluation of a position without search."""
+    lead = number(analysis.raw_score[0])
+    return {"rawWinrate": (1 + float(analysis.raw_value[0])) / 2, "rawLead": lead, "rawScoreSelfplay": lead}
 
 
 def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
@@ -82,15 +79,15 @@ def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
     return [analysis.env.to_text(action) for action in move.line]
 
 
-def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequence[float]:
-    """Return boards[i] as a flat list, row by row from the top, with 0 for unknown numbers.
+def points(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
+    """Return the first board as a flat list, row by row from the top, with 0 for unknown numbers.
 
     Args:
         boards: [n, H, W], ownership or its standard deviation; None if unknown.
     """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
-    flat = boards[i].ravel().astype(np.float64).round(4)
+    flat = boards[0].ravel().astype(np.float64).round(4)
     numbers: list[float] = np.where(np.isnan(flat), 0.0, flat).tolist()
     return numbers
 
