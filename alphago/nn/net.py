@@ -414,7 +414,8 @@ def load_model(
     if env is None:
         env = model_files.saved_game(path)
     check_env(env)
-    if model_files.is_katago(path) and is_go(env):
+    of_katago = model_files.is_katago(path)
+    if of_katago and is_go(env):
         env = env.replace(planes=KATAGO)
     tensors, description = model_files.read_weights(path)
     config = description["net"]
@@ -425,7 +426,11 @@ def load_model(
     try:
         for slot, part in {"base_net": tower, **config["parts"]}.items():
             if modules[slot] is None:
-                parts.check_part(part, parts.strip_prefix(tensors, f"{slot}."))
+                weights = parts.strip_prefix(tensors, f"{slot}.")
+                built = parts.check_part(part, weights)
+                if of_katago:  # its parts have weights alone, which may be large: they are not held twice
+                    built.load_state_dict(weights, assign=True)
+                    modules[slot] = built
         net = build_net(config, env, **modules)
     except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # the description is damaged
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error

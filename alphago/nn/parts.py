@@ -100,19 +100,21 @@ def build_part(description: Mapping[str, object]) -> nn.Module:
     return PARTS[name](**arguments)
 
 
-def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Tensor]) -> None:
-    """Raise ValueError unless a part that is described has the weights `tensors`; no memory is taken for weights."""
+def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
+    """Return a part that is described, without memory; raise ValueError unless it has the weights `tensors`."""
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
     try:
         with torch.device("meta"), few_weights(len(tensors)):
-            shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
+            part = build_part(description)
+            shapes = {name: list(tensor.shape) for name, tensor in part.state_dict().items()}
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:  # from wrong arguments
         raise ValueError(f"{type(error).__name__}: {error}") from error
     for name, shape in shapes.items():
         found = list(tensors[name].shape) if name in tensors else "none"
-        if found != list(shape):
-            raise ValueError(f"{description['part']}'s weight {name} must have shape {list(shape)}, got {found}")
+        if found != shape:
+            raise ValueError(f"{description['part']}'s weight {name} must have shape {shape}, got {found}")
+    return part
 
 
 @contextmanager

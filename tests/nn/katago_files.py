@@ -53,47 +53,36 @@ class Writer:
         self.words("rms", channels, 1e-6)
         self.array(channels, mean=1.0, spread=0.1)
 
+    def layers(self, text: str, channels: int = CHANNELS) -> None:
+        """Write layers such as "conv 3 c 6, act MISH": numbers, c for the number of channels, and words."""
+        for layer in text.split(", "):
+            name, *given = layer.split()
+            getattr(self, name)(
+                *(channels if size == "c" else int(size) if size.isdecimal() else size for size in given)
+            )
+
     # --- blocks ------------------------------------------------------------------------------------
 
     def ordinary(self, channels: int) -> None:
         self.words("ordinary_block", "block")
-        self.norm(channels)
-        self.act()
-        self.conv(3, channels, MIDDLE)
-        self.norm(MIDDLE)
-        self.act("IDENTITY")
-        self.conv(3, MIDDLE, channels)
+        self.layers(f"norm c, act, conv 3 c {MIDDLE}, norm {MIDDLE}, act IDENTITY, conv 3 {MIDDLE} c", channels)
 
     def pooled(self, channels: int) -> None:
         self.words("gpool_block", "block")
-        self.norm(channels)
-        self.act()
-        self.conv(3, channels, MIDDLE)
-        self.conv(3, channels, POOLED)
-        self.norm(POOLED)
-        self.act("RELU")
-        self.matrix(3 * POOLED, MIDDLE)
-        self.norm(MIDDLE)
-        self.act()
-        self.conv(3, MIDDLE, channels)
+        self.layers(f"norm c, act, conv 3 c {MIDDLE}, conv 3 c {POOLED}, norm {POOLED}, act RELU", channels)
+        self.layers(f"matrix {3 * POOLED} {MIDDLE}, norm {MIDDLE}, act, conv 3 {MIDDLE} c", channels)
 
     def bottleneck(self, channels: int, *blocks: Callable[[int], None]) -> None:
         self.words("nested_bottleneck_block", "block", len(blocks))
-        self.norm(channels)
-        self.act()
-        self.conv(1, channels, MIDDLE)
+        self.layers(f"norm c, act, conv 1 c {MIDDLE}", channels)
         for block in blocks:
             block(MIDDLE)
-        self.norm(MIDDLE)
-        self.act("SILU")
-        self.conv(1, MIDDLE, channels)
+        self.layers(f"norm {MIDDLE}, act SILU, conv 1 {MIDDLE} c", channels)
 
     def attention(self, channels: int, heads: int = 4, groups: int = 2, key: int = 4, learned: bool = True) -> None:
         value = 3
         self.words("transformer_attention_block", "block", heads, groups, key, value, 1, int(learned))
-        self.rms(channels)
-        for inputs, outputs in ((channels, heads * key), (channels, groups * key), (channels, groups * value)):
-            self.matrix(inputs, outputs)
+        self.layers(f"rms c, matrix c {heads * key}, matrix c {groups * key}, matrix c {groups * value}", channels)
         self.matrix(heads * value, channels)
         if learned:
             self.words("frequencies", groups, key // 2, 2)
@@ -103,9 +92,7 @@ class Writer:
 
     def feedforward(self, channels: int) -> None:
         self.words("transformer_ffn_block", "block", channels, HIDDEN, 1)
-        self.rms(channels)
-        for inputs, outputs in ((channels, HIDDEN), (channels, HIDDEN), (HIDDEN, channels)):
-            self.matrix(inputs, outputs)
+        self.layers(f"rms c, matrix c {HIDDEN}, matrix c {HIDDEN}, matrix {HIDDEN} c", channels)
 
     # --- the network -------------------------------------------------------------------------------
 
@@ -140,32 +127,18 @@ class Writer:
     def policy(self) -> None:
         kinds = 1 if self.version < 12 else 4 if self.version == 16 else 2
         self.words("policy", *([kinds, 0, 0, 0] if self.version >= 17 else []))
-        self.conv(1, CHANNELS, MIDDLE)
-        self.conv(1, CHANNELS, POOLED)
-        self.norm(POOLED)
-        self.act()
-        self.matrix(3 * POOLED, MIDDLE)
-        self.norm(MIDDLE)
-        self.act()
-        self.conv(1, MIDDLE, kinds)
-        self.matrix(3 * POOLED, MIDDLE if self.version >= 15 else kinds)
-        if self.version >= 15:
-            self.bias(MIDDLE)
-            self.act()
-            self.matrix(MIDDLE, kinds)
+        self.layers(f"conv 1 c {MIDDLE}, conv 1 c {POOLED}, norm {POOLED}, act, matrix {3 * POOLED} {MIDDLE}")
+        self.layers(f"norm {MIDDLE}, act, conv 1 {MIDDLE} {kinds}")
+        if self.version < 15:
+            self.matrix(3 * POOLED, kinds)
+        else:
+            self.layers(f"matrix {3 * POOLED} {MIDDLE}, bias {MIDDLE}, act, matrix {MIDDLE} {kinds}")
 
     def value(self) -> None:
         self.words("value", *([0, 0, 0] if self.version >= 17 else []))
-        self.conv(1, CHANNELS, POOLED)
-        self.norm(POOLED)
-        self.act()
-        self.matrix(3 * POOLED, HIDDEN)
-        self.bias(HIDDEN)
-        self.act()
-        for outputs in (3, 6 if self.version >= 9 else 4):
-            self.matrix(HIDDEN, outputs)
-            self.bias(outputs)
-        self.conv(1, POOLED, 1)
+        further = 6 if self.version >= 9 else 4
+        self.layers(f"conv 1 c {POOLED}, norm {POOLED}, act, matrix {3 * POOLED} {HIDDEN}, bias {HIDDEN}, act")
+        self.layers(f"matrix {HIDDEN} 3, bias 3, matrix {HIDDEN} {further}, bias {further}, conv 1 {POOLED} 1")
 
 
 def network(version: int, seed: int = 0, *, text: bool = False) -> bytes:

@@ -15,7 +15,7 @@ from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, t
 from alphago.nn.inference.frozen_net import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu_forms import compile_on_device, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
-from alphago.nn.inference.openvino import OpenVinoModel, SharedModel
+from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel, SharedModel
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
 from alphago.nn.parts import game_structure
 from alphago.nn.threads import own_settings
@@ -231,7 +231,7 @@ class NetEvaluator(RunEvaluator):
         self.where = where
         # The model that `compiled_network` sends; `compiled_evaluator` makes exact evaluators without forecasts of it.
         is_sent = exact and not self.makes_forecasts
-        self.model = run.many if is_sent and isinstance(run, OpenVinoModel) else None
+        self.model = run.models[BATCH_SIZE] if is_sent and isinstance(run, OpenVinoModel) else None
 
 
 def compiled_network(evaluator: object) -> bytes:

@@ -208,11 +208,6 @@ class OpenVinoModel:
 
         self.models = {rows: SharedModel(partial(compiled, rows), options) for rows in SIZES}
 
-    @property
-    def many(self) -> "SharedModel":
-        """The model for BATCH_SIZE positions."""
-        return self.models[BATCH_SIZE]
-
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
 

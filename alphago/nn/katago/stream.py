@@ -85,9 +85,9 @@ class KataGoFile:
             raise ValueError(f"it is cut off, or its sizes are wrong: {count:,} numbers cannot follow")
         if is_text:
             return torch.tensor([self.number("a weight", -MOST_REAL) for _ in range(count)]).view(shape)
-        numbers = np.frombuffer(self.data, "<f4", count, begin).astype(np.float32)
+        numbers = torch.from_numpy(np.frombuffer(self.data, "<f4", count, begin)).clone()
         del self.data[:length]
-        return torch.from_numpy(numbers).view(shape)
+        return numbers.view(shape)
 
     def close(self) -> None:
         """Check that nothing follows but the end of the file."""

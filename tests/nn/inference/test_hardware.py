@@ -9,22 +9,32 @@ from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.hardware import choose_dtype
 
+EVERY = {"avx512_vnni", "avx_vnni", "avx512_bf16", "amx_tile", "amx_int8"}
+
 
 @pytest.mark.parametrize(
-    ("instructions", "dtype"),
+    ("instructions", "onednn", "dtype"),
     [
-        ({"avx512_vnni", "avx512_bf16"}, torch.int8),
-        ({"avx_vnni"}, torch.int8),
-        ({"avx512_vnni", "amx_tile"}, torch.bfloat16),
-        ({"avx512_bf16"}, torch.bfloat16),
-        (set(), torch.float32),
+        ({"avx512_vnni", "avx512_bf16"}, "", torch.int8),
+        ({"avx_vnni"}, "", torch.int8),
+        ({"avx512_vnni", "amx_tile"}, "", torch.bfloat16),
+        ({"avx512_bf16"}, "", torch.bfloat16),
+        (set(), "", torch.float32),
+        (EVERY, "DEFAULT", torch.bfloat16),
+        (EVERY, "AVX512_CORE_AMX", torch.bfloat16),
+        (EVERY, "avx512_core_bf16", torch.int8),
+        (EVERY, "AVX512_CORE_VNNI", torch.int8),
+        (EVERY, "AVX2_VNNI", torch.int8),
+        (EVERY, "AVX512_CORE", torch.float32),
+        (EVERY, "AVX2", torch.float32),
     ],
 )
 @pytest.mark.parametrize("release", ["now", "before"])
 def test_the_fastest_dtype_of_a_processor(
-    instructions: set[str], dtype: torch.dtype, release: str, monkeypatch: pytest.MonkeyPatch
+    instructions: set[str], onednn: str, dtype: torch.dtype, release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+    """Of its instructions those that oneDNN may use."""
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", onednn)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: dict.fromkeys(instructions, True), raising=False)
     if release == "before":  # which does not know the second row's
         for name in ("avx512_bf16", "amx_tile", "vnni"):
@@ -32,26 +42,6 @@ def test_the_fastest_dtype_of_a_processor(
             monkeypatch.setattr(torch.cpu, f"_is_{name}_supported", lambda has=has: has, raising=False)
         monkeypatch.delattr(torch.cpu, "get_capabilities")
         dtype = torch.float32 if instructions == {"avx_vnni"} else dtype
-    assert choose_dtype(None) == dtype
-
-
-@pytest.mark.parametrize(
-    ("most", "dtype"),
-    [
-        ("", torch.bfloat16),
-        ("DEFAULT", torch.bfloat16),
-        ("AVX512_CORE_AMX", torch.bfloat16),
-        ("avx512_core_bf16", torch.int8),
-        ("AVX512_CORE_VNNI", torch.int8),
-        ("AVX2_VNNI", torch.int8),
-        ("AVX512_CORE", torch.float32),
-        ("AVX2", torch.float32),
-    ],
-)
-def test_instructions_that_onednn_may_not_use(most: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    everything = dict.fromkeys(("avx512_vnni", "avx_vnni", "avx512_bf16", "amx_tile", "amx_int8"), True)
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: everything, raising=False)
-    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", most)
     assert choose_dtype(None) == dtype
 
 
