@@ -15,7 +15,6 @@ from alphago.training.group import Group, GroupPlan, Moves, draw_moves
 from alphago.training.selfplay import SelfPlay
 
 BEST, SECOND, RECENT = 0, 1, 2  # roles; a game keeps its roles when other networks take them over
-WEIGHT = 4  # column of `RecordedMoves.numbers`
 
 
 class Shares(NamedTuple):
@@ -120,8 +119,8 @@ class CGZeroGroup(Group):
         is_random = self.play_random_moves(moves)
         moves.weights[is_random | (self.roles_to_move(moves.games) == RECENT)] = 0
         for slot in moves.games[is_random & plays_on]:
-            for block, row in self.builder(slot).plies:
-                block.numbers[row, WEIGHT] = 0  # the moves so far are not learned
+            for plies, row in self.builder(slot).plies:
+                plies["weights"][row] = 0  # the moves so far are not learned
         super().record(moves, plays_on)
 
     def play_random_moves(self, moves: Moves) -> np.ndarray:

@@ -1,9 +1,13 @@
-"""What helps to learn Go: the variant that self-play plays, random komi, openings, and what a search sees."""
+"""What helps to learn Go: the variant that self-play plays, random komi, openings, what a search sees; own set-ups."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
 
 
 def test_the_variant_of_selfplay() -> None:
@@ -60,3 +64,18 @@ def test_komi_never_exceeds_the_board_and_every_position_takes_it() -> None:
     assert drawn.max() == 9
     for komi in np.unique(drawn):
         assert env.position(komi=float(komi)).score() == -komi
+
+
+class OddEnv(TicTacToeEnv):
+    """One that begins with a move of Black's."""
+
+    name = "odd"
+
+    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
+        return {"first": int(generator.integers(9))}
+
+
+def test_a_game_of_ones_own_can_have_its_own() -> None:
+    beginning = draw_beginning(OddEnv(), SelfPlaySettings(), 3, 5)
+    assert beginning.setup == {"first": int(np.random.default_rng([3, 5]).integers(9))}
+    assert draw_beginning(TicTacToeEnv(), SelfPlaySettings(), 3, 5).setup == {}
