@@ -7,14 +7,14 @@ from alphago import GameEnv, GoEnv, Gumbel, MCTSPlayer, Puct, SearchSettings
 from alphago.arena.players import SearchPlayer
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from
 
 GAMES = 40
 ALL = np.arange(GAMES)
-PUCT = [{}, {"leaves": 4}, {"leaves": 8, "virtual_loss": 3}, {"parent_value_weight": 0.0, "c_puct": 3.0}]
+SETTINGS: list[SearchSettings] = [Puct(), Puct(leaves=4), Puct(leaves=8, virtual_loss=3)]
+SETTINGS += [Puct(parent_value_weight=0.0, c_puct=3.0), Gumbel(considered=4)]
 ENVS = [GoEnv(5), TicTacToeEnv(), CountingEnv(12)]
 
 
@@ -35,24 +35,24 @@ def going(search: Search) -> np.ndarray:
     return ALL[~search.batch.is_over(ALL, np.empty(GAMES, np.bool_))]
 
 
-@pytest.mark.parametrize("settings", PUCT, ids=str)
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("env", ENVS, ids=str)
-def test_puct_chooses_what_the_whole_search_would(env: GameEnv, settings: dict) -> None:
+def test_it_chooses_what_the_whole_search_would(env: GameEnv, settings: SearchSettings) -> None:
     random = np.random.default_rng(7)
-    short, whole = (searched_before(env, Puct(**settings)) for _ in range(2))
+    short, whole = (searched_before(env, settings) for _ in range(2))
     games = going(short)
     readouts = np.zeros(GAMES, np.int32)
     readouts[games] = random.integers(1, 120, len(games))
+    if isinstance(settings, Gumbel):
+        short.rule.noise[:] = whole.rule.noise[:] = random.gumbel(size=short.rule.noise.shape)
     short.run(readouts, np.ones(GAMES, np.bool_))
     whole.run(readouts)
     for chance in (0.0, 0.5, 0.99):
-        chosen = [
-            choose_actions(search.visits(games), np.zeros(len(games), np.bool_), np.full(len(games), chance))
-            for search in (short, whole)
-        ]
+        chances = np.zeros(len(games), np.bool_), np.full(len(games), chance)
+        chosen = [search.rule.choose(search.tree, games, *chances) for search in (short, whole)]
         assert chosen[0].tolist() == chosen[1].tolist()
     done, planned = (search.visits(games).sum() for search in (short, whole))
-    assert done < planned
+    assert done < planned or isinstance(settings, Gumbel)
     assert np.isfinite(short.root_values(games)).all()
 
 
@@ -78,19 +78,6 @@ def test_the_only_legal_action_needs_no_search(settings: SearchSettings) -> None
     if isinstance(settings, Gumbel):
         assert free == 50  # two candidates are compared to the last readout
         assert improved(search, ONE)[1] == [0]
-
-
-def test_gumbel_chooses_what_the_whole_search_would() -> None:
-    settings = Gumbel(considered=4)
-    for env in ENVS:
-        short, whole = (searched_before(env, settings) for _ in range(2))
-        readouts = np.full(GAMES, 24, np.int32)
-        noise = np.random.default_rng(8).gumbel(size=short.rule.noise.shape)
-        for search in (short, whole):
-            search.rule.noise[:] = noise
-        short.run(readouts, np.ones(GAMES, np.bool_))
-        whole.run(readouts)
-        assert improved(short, ALL)[1].tolist() == improved(whole, ALL)[1].tolist()
 
 
 def test_moves_that_are_drawn_are_searched_in_full() -> None:

@@ -89,41 +89,36 @@ def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, 
     assert without_rash_passes(TicTacToeEnv(), priors, np.ones(2), -np.ones(2)).tolist() == priors.tolist()
 
 
+# Black has a wall and an eye behind it; or nothing is left but own eyes, and the move is a threat in a ko.
+WALL, EYES = ". X . .\n. X . .\nX X . .\n. X . .", ". X . X .\nX X X X X\nX X X X X\nX X X X X\n. X . X ."
+
+
 @pytest.mark.parametrize(
-    ("komi", "chosen", "value", "played"),
+    ("drawing", "komi", "chosen", "value", "played"),
     [
-        (0, "A1", 0.9, "pass"),
-        (0, "A1", 0.5, "D2"),
-        (0, "C3", 0.9, "C3"),
-        (0, "pass", 0.5, "pass"),
-        (99, "A1", 0.9, "D2"),
-        (99, "C3", 0.9, "C3"),
+        (WALL, 0, "A1", 0.9, "pass"),
+        (WALL, 0, "A1", 0.5, "D2"),
+        (WALL, 0, "C3", 0.9, "C3"),
+        (WALL, 0, "pass", 0.5, "pass"),
+        (WALL, 99, "A1", 0.9, "D2"),
+        (WALL, 99, "C3", 0.9, "C3"),
+        (EYES, -30, "A5", 0.9, "pass"),
+        (EYES, 30, "A5", 0.9, "A5"),
     ],
 )
-def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: str, value: float, played: str) -> None:
-    """Black, who has a wall and an eye behind it, believes to win; with a komi of 99 the board says otherwise.
+def test_a_pass_instead_of_an_own_eye_but_none_that_loses(
+    drawing: str, komi: float, chosen: str, value: float, played: str
+) -> None:
+    """Black believes to win; with a great komi the board says otherwise.
 
     While the game is not decided, no pass takes the place of a move.
     """
-    env = GoEnv(4, komi=komi)
-    position = env.position().after(["B1", "pass", "B2", "pass", "B3", "pass", "B4", "pass", "A2", "pass"])
+    position = diagrams.position(drawing, env=GoEnv(len(diagrams.board(drawing)), komi=komi), komi=komi)
     weights = position.legal_mask[None] / 2.0
-    weights[0, env.from_text("D2")] = 1
-    games, actions = np.zeros(1, np.int64), np.array([env.from_text(chosen)], np.int32)
+    weights[0, position.env.from_text("D2")] *= 2
+    games, actions = np.zeros(1, np.int64), np.array([position.env.from_text(chosen)], np.int32)
     found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, value, np.float32))
     assert found.dtype == np.int32
-    assert env.to_text(int(found[0])) == played
-
-
-@pytest.mark.parametrize(("komi", "played"), [(-30, "pass"), (30, "A5")])
-def test_a_threat_in_a_ko_rather_than_a_pass_that_loses(komi: float, played: str) -> None:
-    """Nothing is left but own eyes; Black believes to win, and with a komi of 30 the board says otherwise."""
-    drawing = ". X . X .\nX X X X X\nX X X X X\nX X X X X\n. X . X ."
-    position = diagrams.position(drawing, env=GoEnv(5, komi=komi), komi=komi)
-    actions = np.array([position.env.from_text("A5")], np.int32)
-    weights = position.legal_mask[None] / 2.0
-    games = np.zeros(1, np.int64)
-    found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, 0.9, np.float32))
     assert position.env.to_text(int(found[0])) == played
 
 
