@@ -16,7 +16,7 @@ from alphago.mcts.evaluator import WaveEvaluator
 from alphago.mcts.kernels import nodes, waves
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.rule import SearchRule
-from alphago.mcts.tree import Tree, Wave, new_tree
+from alphago.mcts.tree import Tree, Wave, new_tree, new_wave
 from alphago.system.stopwatch import NET
 
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
@@ -133,13 +133,8 @@ class DeviceWaves:
     def __init__(self, batch: Any, rule: SearchRule, games: int, rows: int, decisive: bool) -> None:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
         self.batch, self.rule, self.backend = batch, rule, backend
-        self.wave = Wave(
-            game=zeros((rows,), np.int64),
-            leaf=zeros((rows,), np.int32),
-            path=zeros((rows, env.max_moves + 1), np.int32),
-            length=zeros((rows,), np.int32),
-            collisions=zeros((2 * rows,), np.int32),
-        )
+        collisions = zeros((2 * rows,), np.int32)  # nodes: a row's game is known
+        self.wave = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=collisions)
         self.slots = backend.upload(np.arange(games, games + rows), np.int64)
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
@@ -182,10 +177,7 @@ class DeviceWaves:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
 
         def steps() -> None:
-            if roots is None:
-                self.select(count, leaves)
-            else:
-                self.select_roots(roots)
+            self.select(count, leaves, roots)
             self.evaluate(rows)
             if change is not None:
                 self.change(rows, change)
@@ -226,17 +218,14 @@ class DeviceWaves:
         budget[:] = left
         return int(broken.sum())
 
-    def select(self, count: int, leaves: int) -> None:
-        """Choose up to so many leaves in each of `count` games."""
-        wave = flat(self.wave, self.backend)
-        arguments = (*self.tree.words, self.active, count, self.budget, *self.parameters, *wave, leaves)
-        self.tree.kernels.launch(self.rule.device_select, count, *arguments)
-
-    def select_roots(self, games: np.ndarray) -> None:
-        """Let the roots of games be the wave's leaves, in the first rows."""
-        index = self.backend.upload(games, np.int64)
-        arguments = (*self.tree.words, index, len(games), *flat(self.wave, self.backend))
-        self.tree.kernels.launch("select_roots", len(games), *arguments)
+    def select(self, count: int, leaves: int, roots: np.ndarray | None) -> None:
+        """Choose up to so many leaves in each of `count` games; or let the roots of games be the leaves, a row each."""
+        wave, words, launch = flat(self.wave, self.backend), self.tree.words, self.tree.kernels.launch
+        if roots is None:
+            arguments = (self.active, count, self.budget, *self.parameters, *wave, leaves)
+            launch(self.rule.device_select, count, *words, *arguments)
+        else:
+            launch("select_roots", len(roots), *words, self.backend.upload(roots, np.int64), len(roots), *wave)
 
     def evaluate(self, count: int) -> None:
         """Reach and evaluate the leaves in the first `count` rows, those of finished games and padding too."""

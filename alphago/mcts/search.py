@@ -104,9 +104,7 @@ class Search:
         self.root_priors = np.zeros((games, env.action_space), np.float32)
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
-        self._reached = Reached(
-            over=np.zeros(rows, np.bool_), movers=np.zeros(rows, np.int8), outcomes=np.zeros(rows, np.float32)
-        )
+        self._reached = Reached(*(np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32)))
         found = blank_evaluations(rows, env.action_space, self.points)
         self._found = found._replace(values=self._reached.outcomes)  # finished games have their values already
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None

@@ -15,7 +15,7 @@ visits. A node's parent has a smaller index than the node.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -118,15 +118,14 @@ def new_tree(games: int, nodes: int, actions: int, points: int = 0) -> Tree:
     return Tree(**integers, **links, **floats, **small, score=score, owners=owners, waiting=waiting, used=used)
 
 
-def new_wave(rows: int, plies: int) -> Wave:
-    """Return buffers for `rows` leaves at depths of at most `plies`."""
-    return Wave(
-        game=np.zeros(rows, np.int64),
-        leaf=np.zeros(rows, np.int32),
-        path=np.zeros((rows, plies), np.int32),
-        length=np.zeros(rows, np.int32),
-        collisions=np.zeros((2 * rows, 2), np.int32),
-    )
+def new_wave(rows: int, plies: int, zeros: Callable[..., Any] = np.zeros) -> Wave:
+    """Return buffers for `rows` leaves at depths of at most `plies`.
+
+    Args:
+        zeros: makes an array of a shape and a dtype, on a device or here.
+    """
+    integers = [zeros(shape, np.int32) for shape in ((rows,), (rows, plies), (rows,), (2 * rows, 2))]
+    return Wave(zeros((rows,), np.int64), *integers)
 
 
 def only_child(tree: Tree, games: np.ndarray) -> np.ndarray:
