@@ -31,11 +31,10 @@ Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
 class LevelTerms(NamedTuple):
     """How to play at a level.
 
-    score, or "win rate" (0 .. 1).  readouts: simulations of a move.
-
     Attributes:
         target: what to lose a move, by the search's estimate.
-        unit: of losses, "points", which needs forecasts of the
+        unit: of losses, "points", which needs forecasts of the score, or "win rate" (0 .. 1).
+        readouts: simulations of a move.
     """
 
     target: float

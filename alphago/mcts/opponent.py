@@ -29,12 +29,11 @@ UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 class OpponentStrength(NamedTuple):
     """What is known of an opponent.
 
-    the level aims at if it was not measured.  unit: the unit of `lost`, "points" or "win rate" (0 .. 1).  moves: the
-    number of the opponent's moves from which the level was estimated.
-
     Attributes:
         level: the level that is as strong as the opponent.
-        lost: the measured loss a move of this level, or the loss that
+        lost: the measured loss a move of this level, or the loss that the level aims at if it was not measured.
+        unit: the unit of `lost`, "points" or "win rate" (0 .. 1).
+        moves: the number of the opponent's moves from which the level was estimated.
     """
 
     level: float
