@@ -16,26 +16,19 @@ KERNEL restart_all(GAMES) { EACH_TREE restart(GAMES_TREE); }
 
 KERNEL advance(GAMES, const int* played) { EACH_TREE play_action(GAMES_TREE, played[i]); }
 
-// out: int [n, actions].
-KERNEL root_visits(GAMES, int* out, Long) {
-    EACH_TREE {
-        Tree tree = GAMES_TREE;
-        int* visits = out + i * actions;
-        for (Long action = 0; action < actions; action++) visits[action] = 0;
-        EACH_CHILD(tree, ROOT, child) visits[tree.action[child]] = tree.visits[child];
+// out: [n, actions], for each action of the roots what its child has, or what an untried action has.
+#define ROOTS(NAME, TYPE, OF_CHILD, UNTRIED)                                                   \
+    KERNEL NAME(GAMES, TYPE* out, Long) {                                                      \
+        EACH_TREE {                                                                            \
+            Tree tree = GAMES_TREE;                                                            \
+            TYPE* own = out + i * actions;                                                     \
+            for (Long action = 0; action < actions; action++) own[action] = UNTRIED;           \
+            EACH_CHILD(tree, ROOT, child) own[tree.action[child]] = tree.OF_CHILD[child];      \
+        }                                                                                      \
     }
-}
 
-// out: float [n, actions].
-KERNEL root_priors(GAMES, float* out, Long) {
-    EACH_TREE {
-        Tree tree = GAMES_TREE;
-        const float* waiting = tree.priors(ROOT);
-        float* priors = out + i * actions;
-        for (Long action = 0; action < actions; action++) priors[action] = waiting[action] > 0 ? waiting[action] : 0;
-        EACH_CHILD(tree, ROOT, child) priors[tree.action[child]] = tree.prior[child];
-    }
-}
+ROOTS(root_visits, int, visits, 0)
+ROOTS(root_priors, float, prior, untried_prior(tree, action))
 
 // noise: float [n, actions].
 KERNEL mix_noise(GAMES, const float* noise, Long, double weight) {
