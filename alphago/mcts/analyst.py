@@ -245,7 +245,6 @@ class Analyst:
                     order = [(not group.is_urgent, group.is_long == self._latest_was_long) for group in self._ready]
                     group = self._ready.pop(order.index(min(order)))
                     self._latest_was_long = group.is_long
-                    group.arrived, group.coming = group.coming, []
                     self._stepping.append(group)
                     return group
                 if self._closing and not self._stepping:

@@ -58,11 +58,9 @@ class SearchGroup:
     ) -> None:
         self.kind, self.evaluators, self.count, self.is_long = kind, evaluators, count, count == 1
         self.kept, self.share, self.estimate, self.draw = kept, share, estimate, draw
-        self.coming: list[Question] = []  # for the next step
-        self.arrived: list[Question] = []  # for this step
+        self.coming: list[Question] = []  # which get slots in the next step; other threads append to it
         self.questions: dict[int, Question] = {}  # by slot
         self.budget = np.zeros(count, np.int32)  # readouts left, by slot
-        self.free = list(range(count))
 
     @cached_property
     def search(self) -> Search:
@@ -80,7 +78,7 @@ class SearchGroup:
     @property
     def all(self) -> list[Question]:
         """All questions."""
-        return [*self.questions.values(), *self.arrived, *self.coming]
+        return [*self.questions.values(), *self.coming]
 
     def step(self) -> None:
         """Begin what has arrived, run a wave, and give the answers that are due."""
@@ -121,13 +119,15 @@ class SearchGroup:
     def begin(self) -> None:
         """Give what has arrived its slots, with the trees that are kept, and evaluate the roots."""
         slots = []
-        while self.arrived:
-            question = self.arrived.pop(0)
+        while self.coming:
+            question = self.coming[0]
             if question.stopped:
                 question.answer(Answer(question.position, None, is_last=True))
+                del self.coming[0]
                 continue
-            slot = self.free.pop()
+            slot = next(slot for slot in range(self.count) if slot not in self.questions)
             self.questions[slot] = question
+            del self.coming[0]  # only now: `all` has the question at any time
             if not self.search.env.accepts(question.position.env):  # of other planes
                 question.position = question.position.again_in(self.search.env)
             self.search.start(slot, question.position, question.avoid)
@@ -170,16 +170,17 @@ class SearchGroup:
 
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
-        for question in (*self.questions.values(), *self.arrived):
+        left = list(self.questions.values())
+        while self.coming:
+            left.append(self.coming.pop(0))
+        for question in left:
             question.answer(Answer(question.position, None, is_last=True, error=error))
-        self.arrived = []
         for slot in list(self.questions):
             self.release(slot)
 
     def release(self, slot: int) -> None:
         """Free a slot for another question."""
         del self.questions[slot]
-        self.free.append(slot)
         self.budget[slot] = 0
 
     def answer(self, slot: int, move: Mapping[str, Any] | None = None) -> None:
