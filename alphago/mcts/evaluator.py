@@ -130,9 +130,8 @@ class Evaluations(NamedTuple):
 def blank_evaluations(count: int, actions: int, points: int) -> Evaluations:
     """Return arrays for the evaluations of `count` positions."""
     values, scores = np.full((2, count), np.nan, np.float32)
-    return Evaluations(
-        np.zeros((count, actions), np.float32), values, scores, owners=np.zeros((count, points), np.float32)
-    )
+    priors, owners = (np.zeros((count, columns), np.float32) for columns in (actions, points))
+    return Evaluations(priors, values, scores, owners)
 
 
 def points_forecast(env: GameEnv, evaluator: Evaluator) -> int:

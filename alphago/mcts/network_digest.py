@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.evaluator import Evaluator, evaluate_all
 from alphago.workers.work import WorkerRefused
 
 CHECKED = 16  # positions on which two machines' networks are compared
@@ -35,7 +35,5 @@ def network_digest(env: GameEnv, evaluator: Evaluator) -> str:
         legal = batch.legal_mask(playing, np.empty((len(playing), env.action_space), np.bool_))
         random_moves = (generator.random(legal.shape) * legal).argmax(axis=1)  # illegal moves have the number 0
         batch.play(playing, random_moves.astype(np.int32))
-    slots = slots[~batch.is_over(slots, np.empty(CHECKED, np.bool_))]
-    priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
-    evaluator.evaluate(batch, slots, priors, values)
-    return hashlib.blake2b(priors.tobytes() + values.tobytes(), digest_size=16).hexdigest()
+    found = evaluate_all(evaluator, batch, points=0)
+    return hashlib.blake2b(found.priors.tobytes() + found.values.tobytes(), digest_size=16).hexdigest()
