@@ -276,6 +276,9 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     ends = np.cumsum(arrays["lengths"])
     if any(len(arrays[name]) != (ends[-1] if len(ends) else 0) for name in ARRAYS):
         raise ValueError("the games' lengths do not add up")
+    finite = all(np.isfinite(arrays[name]).all() for name in ("values", "weights", "surprises", "outcomes", "scores"))
+    if not finite or not np.isin(arrays["movers"], (1, -1)).all():
+        raise ValueError("movers must be 1 or -1, values and results finite")
     split: dict[str, Any] = {name: np.split(arrays[name], ends[:-1]) for name in ARRAYS}
     of_games = (arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups"))
     return [
