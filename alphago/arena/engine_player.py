@@ -109,13 +109,6 @@ class EnginePlayer(ProgramPlayer):
                     self.scores[game] = score
             self.processes[game].close()
 
-    def disagreement(self, game: int) -> str:
-        """Compare the engine's `final_score` with the Tromp-Taylor score."""
-        if game not in self.scores:
-            return ""
-        ours, theirs = self.position(game).score(), self.scores[game]
-        return "" if read_margin(theirs) == ours else f"{result_text(ours)} on the board, {theirs} says {self.name}"
-
     def close(self) -> None:
         for process in self.processes:
             process.close()
@@ -152,3 +145,8 @@ def read_margin(text: str) -> float | None:
     if match:
         return float(match[2]) * (1 if match[1] in "Bb" else -1)
     return 0.0 if text.strip().lower() in ("0", "draw", "jigo") else None
+
+
+def disagreement(margin: float, score: str, name: str) -> str:
+    """Return both scores of a board as text if Black's margin on it is not the score that an engine counts, else ""."""
+    return "" if read_margin(score) == margin else f"{result_text(margin)} on the board, {score} counts {name}"

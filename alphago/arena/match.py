@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import COLOURS, read_margin, set_up
+from alphago.arena.engine_player import COLOURS, disagreement, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
 from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
@@ -17,7 +17,6 @@ from alphago.arena.match_result import MatchResult
 from alphago.arena.match_work import play_on_workers
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.submission import Submission
-from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
 from alphago.mcts.rule import temperature_plies
@@ -71,12 +70,10 @@ class Adjudicator:
         margin = read_margin(text)
         if margin is None:
             raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
-        disagreements = [game.disagreement] if game.disagreement else []  # a playing engine may have counted too
-        if margin != game.margin:
-            disagreements.append(f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}")
+        found = game.disagreement, disagreement(game.margin, text, self.engine.name)  # a playing engine may count too
         first_colour = 1 if game.number % 2 == 0 else -1  # the first player's; `margin` is Black's
         outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
-        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(disagreements))
+        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, found)))
 
 
 def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:

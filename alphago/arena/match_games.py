@@ -9,7 +9,7 @@ import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine_player import EnginePlayer, disagreement
 from alphago.arena.entrant import Entrant, PlayerSource
 from alphago.arena.players import RESIGN, LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
@@ -139,7 +139,7 @@ class ParallelGames:
         for game, first_resigns in zip(resigned, first_moves[resigns], strict=True):
             first, second = self.players
             fault = (first if first_resigns else second).faults.get(game, "")
-            ended.append(self.finish(game, outcome=-1.0 if first_resigns else 1.0, margin=None, fault=fault))
+            ended.append(self.finish(game, outcome=-1.0 if first_resigns else 1.0, fault=fault))
         self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
 
@@ -150,8 +150,12 @@ class ParallelGames:
         is_draw = (margins == 0) & (np.abs(black_outcomes) < MOST_OF_A_DRAW)
         black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)
-        results = zip(over, outcomes.tolist(), margins.tolist(), strict=True)
-        return [self.finish(game, outcome, margin) for game, outcome, margin in results]
+        ended = []
+        for game, outcome, margin in zip(over, outcomes.tolist(), margins.tolist(), strict=True):
+            told = [disagreement(margin, one.scores[game], one.name) for one in self.players if game in one.scores]
+            texts = "; ".join(filter(None, told))
+            ended.append(self.finish(game, outcome, margin=margin, counted=bool(told), disagreement=texts))
+        return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
         """Return an action for each unfinished game, int32 [n].
@@ -175,17 +179,9 @@ class ParallelGames:
                 actions[chooses] = player.choose(active[chooses], by_chance, chance[chooses])
         return actions
 
-    def finish(self, game: int, outcome: float, margin: float | None, fault: str = "") -> MatchGame:
-        """Return the finished game of the slot `game`; outcome, margin, fault: as in `MatchGame`."""
-        return MatchGame(
-            self.numbers[game],
-            outcome=outcome + 0.0,  # no -0.0
-            moves=tuple(self.moves[game]),
-            margin=margin,
-            fault=fault,
-            counted=any(game in player.scores for player in self.players),
-            disagreement="; ".join(filter(None, (player.disagreement(game) for player in self.players))),
-        )
+    def finish(self, game: int, outcome: float, **more: Any) -> MatchGame:
+        """Return the finished game of the slot `game`; outcome, more: as in `MatchGame`."""
+        return MatchGame(self.numbers[game], outcome + 0.0, tuple(self.moves[game]), **more)  # + 0.0: no -0.0
 
 
 def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:

@@ -28,6 +28,8 @@ class Player(ABC):
         scores: by game, the player's own score of the last board.
     """
 
+    name = ""  # of a program, for what is told of its scores
+
     def __init__(self, batch: GameBatch) -> None:
         self.batch = batch
         self.faults: dict[int, str] = {}
@@ -47,10 +49,6 @@ class Player(ABC):
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Play one action (int32 [n]), of either side, in the player's own copy of each game (int64 [n])."""
         self.batch.play(games, actions)
-
-    def disagreement(self, game: int) -> str:
-        """Return both scores as text if the player's score of a game differs from ours, else ""."""
-        return ""
 
     def close(self) -> None:  # noqa: B027 - most players have nothing to end
         """End all processes."""

@@ -80,7 +80,7 @@ class TestMatch:
         assert match.forfeits == {}
         # As Black it has 9 points and 0.5 less; as White 9.5 more, where it still says B+8.5.
         assert match.counted == 4
-        assert match.disagreements == dict.fromkeys((1, 3), "W+9.5 on the board, B+8.5 says engine")
+        assert match.disagreements == dict.fromkeys((1, 3), "W+9.5 on the board, B+8.5 counts engine")
         assert str(match).endswith("; an engine scored 4 final boards, 2 of them differently")
 
     @pytest.mark.parametrize(
