@@ -51,7 +51,8 @@ class ResultFolder:
             OSError: if it cannot be created.
         """
         identity = json.loads(json.dumps(settings))  # as it is read from a file: with lists for tuples
-        self.path = hashed_folder(identity) if path is None else user_path(path)
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        self.path = Path("runs") / f"evaluate-{digest[:10]}" if path is None else user_path(path)
         self._lines = self.path / "games.jsonl"
         self.env = env
         self.names = names
@@ -106,12 +107,6 @@ class ResultFolder:
         record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
         path.parent.mkdir(exist_ok=True)
         write_atomic(path, format_sgf(record))
-
-
-def hashed_folder(identity: Mapping[str, Any]) -> Path:
-    """Return the path `runs/evaluate-HASH` with a hash of an identity."""
-    digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-    return Path("runs") / f"evaluate-{digest[:10]}"
 
 
 def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
