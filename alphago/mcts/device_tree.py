@@ -22,7 +22,7 @@ from alphago.system.stopwatch import NET
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
 # Kernels with the arguments (tree, games, …) that the program has too; any other kernel only reads a tree.
 SHARED: tuple[str, ...] = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates")
-SHARED += ("root_visits", "root_priors", "improved_policy")
+SHARED += ("read_children", "improved_policy")
 LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are behind the others in memory
 FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
 
@@ -91,6 +91,10 @@ class DeviceTree:
         index = tuple(self.backend.upload(part, np.int64) for part in (games, which))
         values: np.ndarray = self.backend.download(getattr(self.arrays, name)[index])
         return values
+
+    def bits(self, name: str) -> Any:
+        """Return a field on the device as int32 words; see `Tree.bits`."""
+        return self.arrays.bits(name)
 
     def saved(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes of a game; see `Tree.saved`."""

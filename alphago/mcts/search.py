@@ -27,11 +27,11 @@ from alphago.mcts.evaluator import (
     points_forecast,
 )
 from alphago.mcts.forbidden_moves import Forbidden, excluded
-from alphago.mcts.kernels import nodes, subtrees, waves
+from alphago.mcts.kernels import subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.rule import Generators, PolicyMoves, SearchSettings, without_early_passes, without_idle_moves
-from alphago.mcts.tree import Wave, new_tree, new_wave, root_visits
+from alphago.mcts.tree import Wave, new_tree, new_wave, root_priors, root_visits
 from alphago.system.stopwatch import BOARDS, TREE
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
@@ -353,8 +353,7 @@ class Search:
 
         Those of forbidden actions are included.
         """
-        out = np.empty((len(games), self.env.action_space), np.float32)
-        self.tree.launch(nodes.root_priors, games, out=out)
+        out = root_priors(self.tree, games)
         for i, game in enumerate(games.tolist()) if self._forbidden else ():
             if game in self._forbidden:
                 out[i] = self.root_priors[game]

@@ -75,6 +75,11 @@ class Tree(NamedTuple):
         values: np.ndarray = getattr(self, name)[games, nodes]
         return values
 
+    def bits(self, name: str) -> np.ndarray:
+        """Return a field as int32 words, [B, N], for `read_children`."""
+        words: np.ndarray = getattr(self, name).view(np.int32)
+        return words
+
     def saved(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes that a game uses: all fields but `used`, each [n] or [n, A]."""
         used = int(self.used[game])
@@ -134,8 +139,24 @@ def only_child(tree: Tree, games: np.ndarray) -> np.ndarray:
     return (first != NONE) & (tree.at("next_sibling", games, first) == NONE)
 
 
+def read_children(tree: Tree, games: np.ndarray, name: str, out: np.ndarray) -> np.ndarray:
+    """Write a field of each child of the roots to the entry of its action in `out`, and return it; other entries stay.
+
+    Args:
+        games: int64 [n].
+        name: of an int32 or float32 field.
+        out: [n, A], of the field's dtype.
+    """
+    tree.launch(nodes.read_children, games, tree.bits(name), out=out.view(np.int32))
+    return out
+
+
 def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return the number of visits of each action at each root, int32 [n, A]."""
-    out = np.empty((len(games), tree.actions), np.int32)
-    tree.launch(nodes.root_visits, games, out=out)
-    return out
+    return read_children(tree, games, "visits", np.zeros((len(games), tree.actions), np.int32))
+
+
+def root_priors(tree: Tree, games: np.ndarray) -> np.ndarray:
+    """Return the prior of each action at each root, float32 [n, A]; 0 for illegal actions."""
+    untried = np.maximum(tree.at("waiting", games), np.float32(0))  # TAKEN is negative
+    return read_children(tree, games, "prior", untried)

@@ -11,6 +11,7 @@ from alphago.mcts.kernels import tree_reading as kernels
 from alphago.mcts.kernels.nodes import TERMINAL
 from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.search import Search
+from alphago.mcts.tree import read_children
 
 
 class TreeSums(NamedTuple):
@@ -47,8 +48,8 @@ def read_analysis(
     line_visits = np.zeros_like(lines)
     tree.launch(kernels.write_lines, games, lines, line_visits)
     visits, over = search.visits(games), tree.at("state", games) == TERMINAL
-    q = np.full(shape, np.nan, np.float32)
-    tree.launch(kernels.write_action_values, games, q)
+    with np.errstate(invalid="ignore"):  # 0 / 0 without visits
+        q = (read_children(tree, games, "value_sum", np.zeros(shape, np.float32)) / visits).astype(np.float32)
     # The last column is for all simulations, the others are for those of one action.
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))

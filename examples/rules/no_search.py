@@ -16,10 +16,10 @@ import numpy as np
 
 from alphago import GoEnv, train
 from alphago.env.batch import GameBatch
-from alphago.mcts.kernels.nodes import WAIT, root_priors
+from alphago.mcts.kernels.nodes import WAIT
 from alphago.mcts.kernels.waves import select_by
 from alphago.mcts.rule import Generators, PolicyMoves, SearchRule, SearchSettings, choose_actions
-from alphago.mcts.tree import Tree
+from alphago.mcts.tree import Tree, root_priors
 from alphago.records.record import GameRecord
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
@@ -58,9 +58,7 @@ class NoSearchRule(SearchRule):
         return np.ones(len(budget), np.bool_)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        out = np.empty((len(games), tree.waiting.shape[2]), np.float32)
-        root_priors(tree, games, out)
-        return out
+        return root_priors(tree, games)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         return choose_actions(self.policies(tree, games), by_chance, chance)

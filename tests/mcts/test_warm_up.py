@@ -47,9 +47,9 @@ from alphago.env.kernels import connect_four
 from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, tree_reading, waves
 from alphago.mcts.warm_up import warm_up
 kernels = (
-    puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,
-    nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, tree_reading.add_up,
-    tree_reading.write_lines, tree_reading.write_action_values, connect_four.planes_batch,
+    puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.read_children,
+    waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, tree_reading.add_up,
+    tree_reading.write_lines, connect_four.planes_batch,
 )
 before = [kernel.signatures for kernel in kernels]
 for rule in ("gumbel", "puct"):

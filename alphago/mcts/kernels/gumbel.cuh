@@ -151,8 +151,11 @@ BOTH void make_candidates(const Tree& tree, const float* noise, Long considered)
 // greatest root score.
 BOTH int write_policy(const Tree& tree, const Gumbel& rule, float* policy) {
     Improved improved(tree, ROOT, rule.c_visit, rule.c_scale);
-    for (Long action = 0; action < tree.actions; action++)
-        policy[action] = (float)(untried_prior(tree, action) * improved.unvisited_factor / improved.total);
+    const float* waiting = tree.priors(ROOT);
+    for (Long action = 0; action < tree.actions; action++) {
+        float prior = waiting[action] > 0 ? waiting[action] : 0;
+        policy[action] = (float)(prior * improved.unvisited_factor / improved.total);
+    }
     int most = 0, winner = 0;
     double best_score = LEAST_SCORE;
     EACH_CHILD(tree, ROOT, child) {

@@ -125,24 +125,16 @@ def mean_value(tree, game, node):
 
 
 @kernel
-def root_visits(tree, games, out):
-    """Write the number of visits of each action at the root of each game to `out`, int32 [n, A]."""
+def read_children(tree, games, field, out):
+    """Write a field of each child of the roots to the entry of its action in `out`; other entries stay.
+
+    Args:
+        games: int64 [n].
+        field: int32 [B, N], the words of a field of the tree (see `Tree.bits`).
+        out: int32 [n, A].
+    """
     for i in range(games.shape[0]):
-        for action in range(out.shape[1]):
-            out[i, action] = 0
         child = tree.first_child[games[i], ROOT]
         while child != NONE:
-            out[i, tree.action[games[i], child]] = tree.visits[games[i], child]
-            child = tree.next_sibling[games[i], child]
-
-
-@kernel
-def root_priors(tree, games, out):
-    """Write the prior of each action at the root of each game to `out`, float32 [n, A]."""
-    for i in range(games.shape[0]):
-        for action in range(out.shape[1]):
-            out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))  # TAKEN is negative
-        child = tree.first_child[games[i], ROOT]
-        while child != NONE:
-            out[i, tree.action[games[i], child]] = tree.prior[games[i], child]
+            out[i, tree.action[games[i], child]] = field[games[i], child]
             child = tree.next_sibling[games[i], child]

@@ -16,19 +16,13 @@ KERNEL restart_all(GAMES) { EACH_TREE restart(GAMES_TREE); }
 
 KERNEL advance(GAMES, const int* played) { EACH_TREE play_action(GAMES_TREE, played[i]); }
 
-// out: [n, actions], for each action of the roots what its child has, or what an untried action has.
-#define ROOTS(NAME, TYPE, OF_CHILD, UNTRIED)                                                   \
-    KERNEL NAME(GAMES, TYPE* out, Long) {                                                      \
-        EACH_TREE {                                                                            \
-            Tree tree = GAMES_TREE;                                                            \
-            TYPE* own = out + i * actions;                                                     \
-            for (Long action = 0; action < actions; action++) own[action] = UNTRIED;           \
-            EACH_CHILD(tree, ROOT, child) own[tree.action[child]] = tree.OF_CHILD[child];      \
-        }                                                                                      \
+// field: of the nodes, words [all, nodes]; out: words [n, actions], in which the children of the roots are written.
+KERNEL read_children(GAMES, const int* field, Long, int* out, Long) {
+    EACH_TREE {
+        Tree tree = GAMES_TREE;
+        EACH_CHILD(tree, ROOT, child) out[i * actions + tree.action[child]] = field[games[i] * nodes + child];
     }
-
-ROOTS(root_visits, int, visits, 0)
-ROOTS(root_priors, float, prior, untried_prior(tree, action))
+}
 
 // noise: float [n, actions].
 KERNEL mix_noise(GAMES, const float* noise, Long, double weight) {

@@ -51,12 +51,6 @@ BOTH int greatest_waiting(const float* waiting, Long actions) {
     return best;
 }
 
-// The prior of an action at the root, 0 if it is tried or illegal.
-BOTH float untried_prior(const Tree& tree, Long action) {
-    float prior = tree.priors(ROOT)[action];
-    return prior > 0 ? prior : 0;
-}
-
 BOTH void forget_visits(const Tree& tree, int node) {
     tree.visits[node] = 0;
     tree.virtual_visits[node] = 0;

@@ -120,15 +120,3 @@ def write_lines(tree, games, lines, line_visits):
                 line_visits[i, first, ply] = tree.visits[game, node]
                 node = most_visited(tree, game, node)
             child = tree.next_sibling[game, child]
-
-
-@kernel
-def write_action_values(tree, games, out):
-    """Write the mean value of each visited action of the root, float32 [n, A]; other entries are not changed."""
-    for i in range(games.shape[0]):
-        child = tree.first_child[games[i], ROOT]
-        while child != NONE:
-            visits = tree.visits[games[i], child]
-            if visits > 0:
-                out[i, tree.action[games[i], child]] = tree.value_sum[games[i], child] / visits
-            child = tree.next_sibling[games[i], child]
