@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
+from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
@@ -38,7 +38,6 @@ FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
 FULL_BATCH = 128  # leaves of a wave, over all games, that fill the network's batch
 # More leaves of one game cost quality: at most 8 are chosen, and one for each 16 simulations of a move.
 MOST_LEAVES, READOUTS_PER_LEAF = 8, 16
-FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
 
 
 def leaves_for(games: int, readouts: int) -> int:

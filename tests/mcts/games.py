@@ -95,6 +95,16 @@ def misleading(position: Position, good: list[int]) -> np.ndarray:
     return priors
 
 
+def best_values(position: Position) -> dict[int, float]:
+    """The result after each legal move with best play from there, the mover's view; looks at all games."""
+    values = {}
+    for action in np.flatnonzero(position.legal_mask).tolist():
+        after = position.play(action)
+        value = after.to_play * after.result if after.is_over else max(best_values(after).values())
+        values[action] = value if after.to_play == position.to_play else -value
+    return values
+
+
 Square = tuple[int, ...]  # nine squares of tic-tac-toe: 1, -1 or 0
 
 

@@ -15,15 +15,8 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from tests import diagrams
+from tests.mcts.games import best_values
 from tests.mcts.trees import ONE, improved, search_from
-
-
-def best(position: Position) -> float:
-    """The result with best play, the mover's view; looks at all games."""
-    if position.is_over:
-        return position.to_play * position.result
-    after = [position.play(int(action)) for action in np.flatnonzero(position.legal_mask)]
-    return max(position.to_play * child.to_play * best(child) for child in after)
 
 
 class Puzzle(NamedTuple):
@@ -37,10 +30,10 @@ class Puzzle(NamedTuple):
 def solved(position: Position) -> Puzzle:
     worth = np.zeros(position.env.action_space)
     values = {}
-    for action in np.flatnonzero(position.legal_mask):
-        child = position.play(int(action))
-        value = values[child.planes().tobytes()] = best(child)
-        worth[action] = position.to_play * child.to_play * value
+    for action, value in best_values(position).items():
+        child = position.play(action)
+        values[child.planes().tobytes()] = position.to_play * child.to_play * value
+        worth[action] = value
     values[position.planes().tobytes()] = float(worth[position.legal_mask].max())
     assert len(set(worth[position.legal_mask])) > 1, "all actions are alike: nothing can be improved"
     return Puzzle(position, worth, values)

@@ -8,7 +8,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from tests import diagrams
-from tests.mcts.games import misleading, tic_tac_toe_values
+from tests.mcts.games import best_values, misleading, tic_tac_toe_values
 from tests.mcts.trees import children, random_position, run, search_from
 
 TIC_TAC_TOE = TicTacToeEnv()
@@ -46,19 +46,6 @@ def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
     assert told > 20
 
 
-def solved(position: Position) -> dict[int, float]:
-    """The result after each legal move with best play from there, the mover's view; looks at all games."""
-    values = {}
-    for action in np.flatnonzero(position.legal_mask):
-        after = position.play(int(action))
-        if after.is_over:
-            values[int(action)] = position.to_play * after.result
-        else:
-            best = max(solved(after).values())
-            values[int(action)] = best if after.to_play == position.to_play else -best
-    return values
-
-
 # The drawing, komi, moves that follow, who is to move, the only move that wins, and plies until the board is scored.
 GO_PUZZLES = {
     "the last move takes": (". O X\nO O X\nX X .", 2.5, "", None, "A3", 1),
@@ -79,7 +66,7 @@ def test_go_against_the_prior(
     env = GoEnv(len(diagrams.board(drawing)), max_moves=limit)
     setup = {"komi": komi} if to_play is None else {"komi": komi, "to_play": to_play}
     position = diagrams.position(drawing, moves, env=env, **setup)
-    winning = [action for action, value in solved(position).items() if value > 0]
+    winning = [action for action, value in best_values(position).items() if value > 0]
     assert [env.to_text(action) for action in winning] == [best], "the puzzle has another solution"
     search = search_from([position], misled(position, winning), Puct())
     visits = run(search, 2000)[0]
