@@ -187,7 +187,8 @@ def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float
 
     Args:
         depth: plies to look ahead.
-        low, high: a value between them is exact; a value beyond them is a bound (alpha-beta, Knuth and Moore 1975).
+        low, high: in Black's view; a value between them is exact, a value beyond them is a bound (alpha-beta, Knuth and
+            Moore 1975).
     """
     if position.is_over:
         return position.result * (1 + depth), NO_ACTION

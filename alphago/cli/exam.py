@@ -113,7 +113,7 @@ def halves_text(result: "ExamResult") -> str:
 
 
 def make(options: argparse.Namespace) -> int:
-    """Make an exam, with a progress bar."""
+    """Make an exam, with a progress bar; return the exit code, 1 if the games have too few positions."""
     from alphago.exams.exam_maker import make_exam  # imported late, since it loads the readers of games
 
     missing = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is None]
@@ -124,6 +124,6 @@ def make(options: argparse.Namespace) -> int:
     return with_bar(
         lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, settings, tell=tell),
         settings.positions,
-        f"of {settings.positions} positions are in {options.make}",
-        "the games have no more undecided positions: more games or a larger --per-game give more",
+        told=f"of {settings.positions} positions are in {options.make}",
+        advice="the games have no more undecided positions: more games or a larger --per-game give more",
     )

@@ -140,13 +140,13 @@ class DeviceBatch(GameBatch):
         """Return the arguments `dtype` and `target` for `write_planes`, from the argument `out` of `planes`."""
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
-        buffer = self.backend.reachable(out)
+        buffer = self.backend.reachable(out)  # a view of `out` with a NumPy dtype; None if kernels cannot write to it
         given = out.dtype if buffer is None else buffer.dtype
         dtype = PLANE_DTYPES.get(given)
         if dtype is None:
             names = ", ".join(map(str, PLANE_DTYPES))
             raise ValueError(f"planes must be {names} (bfloat16 by its bits), got {given}")
-        if buffer is None:  # kernels cannot write to `out`: the planes are copied to it later
+        if buffer is None:  # the planes are copied to `out` later
             self._check_takes_copies(out, str(given))
             buffer = self.backend.zeros(tuple(out.shape), given)
         to_board, to_plane, to_row, to_point = (stride // buffer.itemsize for stride in buffer.strides)  # in items

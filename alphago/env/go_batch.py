@@ -88,12 +88,12 @@ class GoBatch(PackedBatch):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
-        if self._start.empty is not None:
+        if self._start.empty is not None:  # planes "katago"
             scratch = go_ladders.new_boards(self._start.empty), self._scratch()
             go_katago.katago_planes_batch(self.rows, slots, self._start.empty, *scratch, flat)
-        elif self._start.places is None:
+        elif self._start.places is None:  # stones of the last positions
             go_planes.history_planes_batch(self.rows, slots, self.env.history, flat)
-        else:
+        else:  # and what the rules say: liberties, ladders, life
             go_planes.rule_planes_batch(self.rows, slots, self._start.places, self._scratch(), flat)
         return out
 

@@ -67,7 +67,7 @@ class MCTSPlayer:
         level: Level | None = None,
     ) -> None:
         check_env(env)
-        self.network, env = network_and_game(network, env)
+        self.network, env = network_and_game(network, env)  # a name is loaded, and `env` gets the network's planes
         self.env = env
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
@@ -81,6 +81,7 @@ class MCTSPlayer:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
         evaluator = as_evaluator(self.network, env, device, forecasts=self.level is not None)
+        # The tree has room for forecasts in any case; without a level, evaluators may make none.
         self.search = Search(env, evaluator, 1, search_settings, forecasts=True)
         self.initialize_game()
 

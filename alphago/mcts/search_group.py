@@ -85,10 +85,10 @@ class SearchGroup:
         for slot in [slot for slot, question in self.questions.items() if question.stopped]:
             self.finish(slot)
         self.begin()
-        self.settle()
+        self.end_settled()
         self.search.make_room(int(self.search.tree.used.max()) + self.search.settings.leaves + 1)
         if self.budget.any() and not self.search.wave(self.budget, self.leaves()):
-            self.budget[:] = 0  # without a new leaf no simulation is left
+            self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
         now = time.monotonic()
         is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
         ends = (self.budget <= 0) | is_full
@@ -108,7 +108,7 @@ class SearchGroup:
         wished = int(self.search.tree.visits[:, ROOT].max()) // VISITS_PER_LEAF
         return min(max(LEAVES, wished - wished % LEAVES), most)  # whole blocks: a part of one costs as much on a CPU
 
-    def settle(self) -> None:
+    def end_settled(self) -> None:
         """End searches whose time is over, and those with `Limit.certain` whose best move is certain."""
         now = time.monotonic()
         self.budget[[slot for slot, question in self.questions.items() if question.must_end(now)]] = 0

@@ -233,9 +233,10 @@ class DatasetWriter:
             hashes = np.zeros(0, np.uint64)
         self.seen = Seen(hashes)
         named = {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}
+        # Files of a process that was killed before it wrote the index; `write_atomic` begins with a file .NAME.part.
         for file in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if file.name not in named:
-                file.unlink()  # the process that wrote this file was killed before it wrote the index
+                file.unlink()
 
     def __enter__(self) -> Self:
         return self

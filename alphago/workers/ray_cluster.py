@@ -185,7 +185,7 @@ class RayCluster:
             except self.ray.exceptions.RayError as error:
                 self._remove(worker, str(error).partition("\n")[0])
             else:
-                if found[-1].refused and worker in self.members:
+                if found[-1].refused and worker in self.members:  # no worker on its machine will do, now or later
                     self.out.add(self.members[worker].node)
                     self._remove(worker, "")
         return found

@@ -7,6 +7,7 @@
 This file has those operations of a GameBatch that do not depend on the rules. A game's own file defines `reset`,
 `play`, `legal_mask` and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows`
 is int64 [count, words], `slots` (int64 [n]) lists the rows to process, and out[i] is the answer for rows[slots[i]].
+These functions are templates: `loops_over` puts in what a game defines, such as `legal_mask` and `wins`.
 """
 
 from typing import Any

@@ -23,10 +23,10 @@ class SummaryPolicy(nn.Module):
         activations: after the first, the second, and the pass's hidden layer of `hidden` units; None for no such layer.
     """
 
-    def __init__(self, channels: int, pooled: int, hidden: int, activations: Sequence[str | None]) -> None:
+    def __init__(self, channels: int, pooled: int, hidden: int, activations: tuple[str, str, str | None]) -> None:
         super().__init__()
         pool_act, act, pass_act = activations
-        self.pool_act, self.act = activation(str(pool_act)), activation(str(act))
+        self.pool_act, self.act = activation(pool_act), activation(act)
         self.pass_act = None if pass_act is None else activation(pass_act)
         self.pool = convolution(channels, pooled, 1)
         self.bias = nn.Linear(3 * pooled, hidden, bias=False)

@@ -105,6 +105,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
             return given_games(env, Dataset(path))
         left_out = LeftOut()
         files = [file for file in files_with_games(path) if file == path or file.parent.name != "matches"]
+        # A file that was named must be readable; in a folder, files that are not are left out.
         records = [record for file in files for record in records_of(file, env, left_out, asked=file == path)]
         if not records:
             raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")

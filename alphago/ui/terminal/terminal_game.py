@@ -114,7 +114,7 @@ class TerminalGame:
         return bool(self.loser) or self.position.is_over
 
     def run(self) -> Position:
-        """Play to the end, or until the person leaves; return the last position."""
+        """Play, and take commands after the game too, until the person leaves; return the last position."""
         try:
             self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
             if self.level is not None:

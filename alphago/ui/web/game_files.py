@@ -249,7 +249,7 @@ def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
         return False
     try:
         stones = setup_stones(tree.env, properties)
-    except ValueError:
+    except ValueError:  # off the board
         return True
     board = tree.positions[number].board.ravel()  # type: ignore[attr-defined]
     return stones is not None and bool(((stones != KEPT) & (stones != board)).any())

@@ -56,6 +56,7 @@ class PageSearch:
         reply |= {"searched": answer.readouts, **analysis_fields(answer.found)}
         if answer.is_last and self.plays:
             assert answer.action is not None
+            # A network alone does not resign: its value is no search's.
             resigns = self.searches and self.lost_turns.resigns(answer, self.engine.network)
             reply["play"] = "resign" if resigns else self.position.env.to_text(answer.action)
             reply["opponent"] = "" if answer.opponent is None else str(answer.opponent)
