@@ -3,7 +3,7 @@
 `with_additions` adds variations, marks and territory to a game's text.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,15 +86,16 @@ def to_document(game: SgfGame) -> SgfDocument:
             document.children[last].remove(child)
     add_moves(document, game)
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    kept = {number: note for number, note in before.notes.items() if number <= known}
-    notes = {**kept, **game.notes}
-    told = {  # what is new, and what has its sentence in the file already; other notes are other programs'
-        number
-        for number, note in notes.items()
-        if note != kept.get(number) or GENERATED in "".join(document.nodes[document.line[number]].get("C", ()))
-    }
-    texts = node_texts(game, program, notes, told)
-    texts_before = node_texts(before, program, kept, told)[: known + 1] + [{} for _ in game.moves[known:]]
+    notes = {number: note for number, note in before.notes.items() if number <= known}
+    # The notes that are new, or have a sentence in the file already; other notes stay as they are.
+    told = []
+    for number, note in game.notes.items():
+        comment = document.nodes[document.line[number]].get("C", ()) if number < len(document.line) else None
+        if comment is not None and (note != notes.get(number) or GENERATED in "".join(comment)):
+            told.append(number)
+    texts = node_texts(game, program, {number: game.notes[number] for number in told})
+    texts_before = node_texts(before, program, {number: notes[number] for number in told if number in notes})
+    texts_before = texts_before[: known + 1] + [{} for _ in game.moves[known:]]
     for number, new, old in zip(document.line, texts, texts_before, strict=True):
         for name in {**old, **new}:
             if new.get(name) != old.get(name):
@@ -120,13 +121,11 @@ def set_up_node(game: SgfGame) -> Node:
     return node | stone_properties(env, env.place(game.setup.get("black", ()), game.setup.get("white", ())))
 
 
-def node_texts(
-    game: SgfGame, program: str, notes: Mapping[int, MoveNote], told: Container[int]
-) -> list[dict[str, list[str]]]:
+def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> list[dict[str, list[str]]]:
     """Return the texts of properties of the root and of each move's node in a file of a program.
 
     Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
-    A comment ends with a sentence for its node's note, if its number is in `told`.
+    A comment ends with a sentence for its node's note.
     """
     root = {
         "RU": game.rules,
@@ -147,7 +146,7 @@ def node_texts(
         if (note := notes.get(number)) is not None:
             node |= note_properties(note)
             sentence = note.sentence(env.to_text(game.moves[number]) if number < len(game.moves) else "the next move")
-            comment += [GENERATED + sentence] if sentence and number in told else []
+            comment += [GENERATED + sentence] if sentence else []
         if any(comment):
             node["C"] = ["\n".join(filter(None, comment))]
     return nodes
