@@ -505,7 +505,7 @@ def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> N
             visitor.press("s")
         caught.value.save_as(tmp_path / "b.sgf")
         text = (tmp_path / "b.sgf").read_text().replace("\n", "")
-        assert all(part in text for part in ("C[the root]", "PB[Ann]", "KM[0.5]", "C[a corner]", ";B[cc]"))
+        assert all(part in text for part in ("C[the root]", "PB[Ann]", "KM[0.5]", "C[a corner]", "B[cc]"))
         assert "C[another]W[dd]" in text
         visitor.context.close()
 
