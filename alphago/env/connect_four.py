@@ -12,7 +12,7 @@ from alphago.env.board import StonesEnv, StonesPosition, point_text
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.stones_batch import LineBatch
+from alphago.env.packed_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import checks_keywords
 

@@ -13,7 +13,7 @@ from alphago.env.game_options import Option, to_option
 from alphago.env.go_rules import star_points
 from alphago.env.kernels import gomoku as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.stones_batch import LineBatch
+from alphago.env.packed_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 

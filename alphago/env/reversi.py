@@ -15,7 +15,7 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.env.game_options import Option, to_option
 from alphago.env.kernels import reversi as kernels
 from alphago.env.kernels.rows import HEADER
-from alphago.env.stones_batch import StonesBatch
+from alphago.env.packed_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
 
