@@ -142,18 +142,15 @@ def slice_axis(x: np.ndarray, begin: np.ndarray, end: np.ndarray, axis: np.ndarr
     return x[tuple(index)]
 
 
+# Elementwise operations by their names in numpy and OpenVINO.
+ELEMENTWISE = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divide", "Tanh": "tanh", "Sqrt": "sqrt"}
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
+    **{op: getattr(np, name) for op, name in ELEMENTWISE.items()},
     "Conv": convolution,
     "Gemm": lambda x, kernel, bias=0.0, transB=1: x @ kernel.T + bias,
-    "Add": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "Div": np.divide,
     "Relu": lambda x: np.maximum(x, 0),
     "Elu": elu,
-    "Tanh": np.tanh,
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "Sqrt": np.sqrt,
     "Softplus": lambda x: np.logaddexp(0, x),
     "Softmax": softmax,
     "MatMul": np.matmul,

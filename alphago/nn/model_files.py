@@ -40,9 +40,7 @@ KINDS = {  # of other files, by their first bytes
     b"\x80": "it is a pickle, which could run code and is never read",
 }
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # texts of the header that are JSON objects
-REFERENCE = (
-    r"[\w./~-]{1,999}:[\w.]{1,99}"  # class of a custom game, see `game_reference`; it is printed, never imported
-)
+REFERENCE = r"[\w./~-]{1,999}:[\w.]{1,99}"  # of a custom game, see `game_reference`; it is printed, never imported
 LATEST = "weights.safetensors"  # the latest network in a run's folder
 OF_KATAGO = "katago:"  # before the name of a file of KataGo's networks
 KATRAIN = "katrain"  # a package that has such a file

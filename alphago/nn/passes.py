@@ -129,7 +129,7 @@ class NormRelu(torch.autograd.Function):
         running = (norm.running_mean.numpy(), norm.running_var.numpy())
         kernels.move_statistics(mean, deviation, len(x) // channels, norm.eps, norm.momentum, *running)
         ctx.save_for_backward(features, out, weight)
-        ctx.mean, ctx.deviation, ctx.has_added = mean, deviation, added is not None
+        ctx.statistics, ctx.has_added = (mean, deviation), added is not None
         return out
 
     @staticmethod
@@ -140,15 +140,10 @@ class NormRelu(torch.autograd.Function):
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)  # scratch memory
-        inputs = (
-            flat(for_kernels(gradient, features.dtype)),
-            flat(features),
-            flat(out),
-            weight.numpy(),
-            ctx.mean,
-            ctx.deviation,
-        )
-        kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
+        inputs = (flat(for_kernels(gradient, features.dtype)), flat(features), flat(out), weight.numpy())
+        outputs = (flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
+        mean, deviation = ctx.statistics
+        kernels.norm_backward(*inputs, mean, deviation, tiles, *outputs)
         dadded = passed if ctx.has_added else None  # the gradient of the addition's result is that of both addends
         return dx, dadded, dweight, dbias, None
 

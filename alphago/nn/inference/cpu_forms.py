@@ -80,21 +80,17 @@ def choose_form(
     Raises:
         ValueError: if the form `only` cannot compute the network on this machine.
     """
+    tries = []
     if dtype is torch.int8:
-        can_compute_int8 = only in (None, "openvino") and has_int8_products() and openvino.is_installed()
-        if can_compute_int8:
-            planes = calibration_planes(env)
-            run = try_form(forms["openvino"], frozen, planes, frozen(planes[:BATCH_SIZE]), dtype)
-            if run is not None:
-                return Compiled(run, dtype, "openvino")
-        dtype = fastest_float()  # 8 bits cannot compute it
-    planes = example_planes(env)
-    expected = frozen(planes[:BATCH_SIZE])
-    tries = [(name, dtype) for name in forms]
+        if has_int8_products() and openvino.is_installed():
+            tries.append(("openvino", dtype))
+        dtype = fastest_float()  # where 8 bits cannot compute it
+    tries += [(name, dtype) for name in forms]
     tries.append(("folded", torch.float32))  # for a network that does not support `dtype`
     for name, form_dtype in tries:
         if only in (None, name):
-            run = try_form(forms[name], frozen, planes, expected, form_dtype)
+            planes = calibration_planes(env) if form_dtype is torch.int8 else example_planes(env)
+            run = try_form(forms[name], frozen, planes, frozen(planes[:BATCH_SIZE]), form_dtype)
             if run is not None:
                 if only is None and name != "openvino" and openvino.is_installed():
                     base = type(frozen.base_net).__qualname__

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 from torch import fx
 
-from alphago.nn.graph import NetworkGraph, Tensor
+from alphago.nn.graph import ELEMENTWISE, NetworkGraph, Tensor
 from alphago.nn.inference.int8 import Range
 from alphago.nn.translator import Translator
 from alphago.system.files import parse_json
@@ -161,18 +161,11 @@ def reduction(name: str) -> Callable[..., "Node"]:
 
 
 OPERATIONS: dict[str, Callable[..., "Node"]] = {
+    **{op: operation(name) for op, name in ELEMENTWISE.items()},
+    **{op: operation(op.lower()) for op in ("Relu", "Sigmoid", "Softplus")},
     "Conv": convolution,
     "Gemm": linear,
-    "Add": operation("add"),
-    "Sub": operation("subtract"),
-    "Mul": operation("multiply"),
-    "Div": operation("divide"),
-    "Relu": operation("relu"),
     "Elu": lambda ops, inputs, alpha: ops.elu(inputs, alpha),
-    "Tanh": operation("tanh"),
-    "Sigmoid": operation("sigmoid"),
-    "Sqrt": operation("sqrt"),
-    "Softplus": operation("softplus"),
     "Softmax": lambda ops, inputs, axis: ops.softmax(inputs, axis),
     "MatMul": lambda ops, a, b: ops.matmul(as_node(ops, a), as_node(ops, b), False, False),
     "Transpose": lambda ops, inputs, perm: ops.transpose(inputs, ops.constant(np.array(perm))),
