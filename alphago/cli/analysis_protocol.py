@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
@@ -42,13 +43,9 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("the model must be given once, got MODEL and -model")
         settings = engine_settings(options)
         env, network = load(options.model or options.katago_model, game=GoEnv.name)
-
-        def write(line: str) -> None:
-            output.write(f"{line}\n")
-            output.flush()
-
         lines = [] if sys.stdin is None else byte_lines(sys.stdin.buffer, Limits().characters)
         game = require_go(env, "the analysis protocol")
+        write = partial(print, file=output, flush=True)
         engine = AnalysisEngine(game, network, write, device=options.device, **settings)
         print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)
         try:

@@ -70,14 +70,13 @@ def grade(options: argparse.Namespace) -> int:
     """Grade networks, and print, draw and write what was asked for."""
     from alphago.exams.exam_call import exam  # imported late, since it loads torch
 
-    bar = LiveBar(total=0, unit="position", leave=False)
+    with LiveBar(total=0, unit="position", leave=False) as bar:
 
-    def tell(name: str, total: int, answered: int) -> None:
-        bar.total = total
-        bar.set_description(name, refresh=False)
-        bar.update(answered)
+        def tell(name: str, total: int, answered: int) -> None:
+            bar.total = total
+            bar.set_description(name, refresh=False)
+            bar.update(answered)
 
-    try:
         result = exam(
             options.networks,
             options.readouts,
@@ -88,8 +87,6 @@ def grade(options: argparse.Namespace) -> int:
             threads=options.threads,
             tell=tell,
         )
-    finally:
-        bar.close()
     print(result)
     if options.halves:
         print(f"\n{halves_text(result)}")

@@ -55,21 +55,18 @@ def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -
         told: what to print after this number.
         advice: what to say if they are fewer than wanted.
     """
-    bar = LiveBar(unit="position")
-
-    def tell(positions: int, total: int) -> None:
-        if bar.total is None:  # the first call: positions made before do not count for the speed
-            bar.total, bar.initial, bar.n = total, positions, positions
-        bar.update(positions - bar.n)
-
     try:
-        positions = make(tell)
+        with LiveBar(unit="position") as bar:
+
+            def tell(positions: int, total: int) -> None:
+                if bar.total is None:  # the first call: positions made before do not count for the speed
+                    bar.total, bar.initial, bar.n = total, positions, positions
+                bar.update(positions - bar.n)
+
+            positions = make(tell)
     except KeyboardInterrupt:
-        bar.close()
         print("stopped; the same command goes on", file=sys.stderr)
         return INTERRUPTED
-    finally:
-        bar.close()
     print(f"{positions} {told}")
     if positions < wanted:
         print(advice, file=sys.stderr)

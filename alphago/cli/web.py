@@ -49,8 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
     given = given_game_settings(options)
     offer = make_offer(options.what, options.game, options.board_size, given)
-    first_level = None if options.what else FIRST_LEVEL  # None: a named network plays at full strength
-    level = options.level or first_level
+    level = options.level or (None if options.what else FIRST_LEVEL)  # None: a named network plays at full strength
     engines = Engines(offer.choices, options.device, level)
     runs: Any = None
     if offer.runs:
