@@ -6,6 +6,7 @@ Of G groups, group i mod G plays game i, so games do not depend on the speed of 
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -45,6 +46,8 @@ class SelfPlay(GameSource):
     device: str = field(default="cpu", kw_only=True)
     evaluator: Evaluator | None = field(default=None, init=False)  # until the first network is published
     groups: Sequence[GroupPlan] = field(default=(), init=False)  # none until games begin
+    # Held by a thread of a derived class while it changes the groups.
+    lock: AbstractContextManager[Any] = field(default_factory=nullcontext, init=False)
     group_class: ClassVar[type[Group]] = Group  # a derived class may name a derived class of Group
 
     def _new_groups(self) -> Sequence[GroupPlan]:
@@ -141,8 +144,9 @@ class SelfPlay(GameSource):
 
         No thread may be playing.
         """
-        games = [record for group in self.groups for record in group.records()]
-        return to_arrays(games), {"groups": [group.state() for group in self.groups]}
+        with self.lock:
+            games = [record for group in self.groups for record in group.records()]
+            return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from the two results of `state`; the number of groups becomes the saved number.

@@ -11,8 +11,6 @@ from itertools import islice
 from statistics import mean
 from typing import Any
 
-import numpy as np
-
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import network_digest
@@ -124,6 +122,7 @@ class RemoteSelfPlay(SelfPlay):
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
         self.pool = JobPool(crew(env))
+        self.lock = self.pool.lock
 
     def new_group(self, width: int, numbers: range) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -212,10 +211,6 @@ class RemoteSelfPlay(SelfPlay):
             self._submit(number)
         self.has_arrived.set()
         return int(played.work["moves"])
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        with self.pool.lock:
-            return super().state()
 
     def take(self) -> list[GameRecord]:
         with self.pool.lock:

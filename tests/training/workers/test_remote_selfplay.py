@@ -18,6 +18,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.watch.plots import TRAINING
 from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
+from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers import jobs
 from alphago.workers.work import HAS_LEFT, WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
@@ -100,6 +101,7 @@ class TestSynchronous:
     @pytest.mark.parametrize("search", [Puct(), Gumbel()], ids=str)
     def test_a_run_changes_between_threads_and_workers(self, search: SearchSettings) -> None:
         """Their states are the same, to the bit, after each iteration, and either goes on from the other's."""
+        assert RemoteSelfPlay.state is SelfPlay.state  # by which a run tells whose games it has
         with source(SelfPlay, search) as threads, source(source_of(Local(a=honest)), search) as remote:
             for _ in range(2):
                 assert_same_games(iteration(remote), iteration(threads))
