@@ -49,7 +49,7 @@ def import_cupy() -> ModuleType:
     try:
         make_private(Path(CACHE_FOLDER, "cupy"))
         os.environ.setdefault("CUPY_CACHE_DIR", str(Path(CACHE_FOLDER, "cupy")))
-    except OSError:
+    except OSError:  # the folder is not private
         os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
     return cupy
 

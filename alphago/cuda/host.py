@@ -111,6 +111,7 @@ class HostKernels:
         prepared = [as_argument(value) for value in arguments]
         for block in range(self._blocks):
             for thread in range(self._threads):
+                # Sets gridDim, blockDim, blockIdx and threadIdx, from which the kernel finds its items.
                 self._library.stand_at(self._blocks, self._threads, block, thread)
                 function(*prepared)
 

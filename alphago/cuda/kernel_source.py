@@ -35,7 +35,8 @@ class Program:
         """The source for CUDA's compilers, NVRTC and nvcc."""
         text = expand(self.path, set())
         lines = []
-        for name in sorted(self.numbers.keys() & re.findall(r"\w+", text)):  # others may come and go
+        # Only constants that the source uses: others may change, and the compiled program in the cache still fits.
+        for name in sorted(self.numbers.keys() & re.findall(r"\w+", text)):
             value = self.numbers[name]
             c_type = "double" if isinstance(value, float) else "int" if abs(value) < 2**31 else "long long"
             lines.append(f"[[maybe_unused]] constexpr {c_type} {name} = {value};\n")
@@ -79,6 +80,6 @@ def expand(path: Path, seen: set[str]) -> str:
             in_same_folder = path.parent / included[1]
             text = expand(in_same_folder if in_same_folder.is_file() else FOLDER / included[1], seen)
             lines.append(f'{text}#line {number + 1} "{path.name}"\n')
-        else:
+        else:  # included already
             lines.append("\n")
     return f'#line 1 "{path.name}"\n' + "".join(lines)

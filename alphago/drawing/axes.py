@@ -17,7 +17,7 @@ def axis_limits(values: Sequence[float], low: float | None = None, high: float |
     if last - first > 1e-9 * abs(first):  # the ends differ by more than rounding errors
         return first, last
     room = 0.05 * abs(first) or 0.5  # between ends that would be equal
-    return (first - room if low is None else low), first + room
+    return (first - room if low is None else low), first + room  # a wanted upper end gives way
 
 
 def ticks(low: float, high: float, steps: int) -> list[float]:

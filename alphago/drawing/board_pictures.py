@@ -160,6 +160,7 @@ def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
         edge = y + CELL * view.stone
         shapes += [Circle(x, edge, 0.25 * CELL, Style(WOOD)), Text(x, edge, str(count), 0.4 * CELL, bold=True)]
     left, top = corner(view, spots)
+    # Without numbers of captures, nothing is written in the stores.
     for (x, y, wide, high), name, captured in zip(view.stores, view.sides, board.captures or (), strict=False):
         middle = left + CELL * (x + wide / 2), top + CELL * (y + high / 2)
         shapes.append(Text(*middle, f"{name}: {captured}", 0.5 * CELL, bold=True))
@@ -173,7 +174,7 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     which seeds were sown last.
     """
     shapes: list[Shape] = []
-    inks = [WHITE if stone > 0 else BLACK for stone in board.stones]
+    inks = [WHITE if stone > 0 else BLACK for stone in board.stones]  # of what is drawn on each stone
     for point, number in board.numbers.items():
         if board.stones[point]:
             size = CELL * (0.46 if number < 100 else 0.36)  # three digits are smaller

@@ -86,8 +86,10 @@ class BoardView:
         Args:
             player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
         """
-        empty = [[cell for cell in cells if len(cells) == 1 or not contents[cell]] for cells in self.places_of(player)]
-        return np.array([cells[0] if cells else -1 for cells in empty], np.int64)
+        open_cells = [
+            [cell for cell in cells if len(cells) == 1 or not contents[cell]] for cells in self.places_of(player)
+        ]
+        return np.array([cells[0] if cells else -1 for cells in open_cells], np.int64)
 
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
         """Return the cell in which the piece of the last action landed; None if the action has no cell.

@@ -157,7 +157,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
         return shapes + picture_shapes(panel.picture, wide, top, high - top)
     if not curves:
         return shapes
-    if len(labels) > 1:
+    if len(labels) > 1:  # a single one is in the title
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
         entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
         shapes += entries
@@ -214,7 +214,7 @@ def legend(
     x, y = left, top + size / 2
     for text, style in samples:
         length = SAMPLE + 5 + BOLD_LETTER * size * len(text)
-        if x > left and x + length > left + wide:
+        if x > left and x + length > left + wide:  # a sample that is too long has a row of its own
             x, y = left, y + 1.4 * size
         shapes += [line(x, y, x + SAMPLE, y, style), Text(x + SAMPLE + 5, y, text, size, anchor="start")]
         x += length + 1.5 * size
@@ -259,6 +259,7 @@ def axes_shapes(
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
     numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
+    # Pairs of an x and its text.
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         at, _ = place(value, low)
@@ -296,6 +297,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
+    # Dots if there is room, on the average, for one of the radius DOT at each point.
     if len(points) < DOTTED and points[-1][0] - points[0][0] >= 2 * DOT * (len(points) - 1):
         shapes += [Circle(*point, DOT, Style(curve.colour)) for point in points]
     return shapes

@@ -127,7 +127,7 @@ def paint(brush: Any, shape: Shape) -> None:
         brush.rounded_rectangle(corners, shape.corner, fill=fill, outline=stroke, width=width)
     elif not shape.is_open:
         brush.polygon(shape.points, fill=fill, outline=stroke, width=max(width, 1))
-    elif stroke:
+    elif stroke:  # a line
         for part in dashes(shape.points, shape.style.dash):
             brush.line(part, fill=stroke, width=width, joint="curve")
 
@@ -148,7 +148,7 @@ def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
         return x, y
 
     ends = takewhile(lambda end: end < along[-1], accumulate(cycle(lengths)))  # of dashes and gaps in turn
-    bounds = [0.0, *ends, float(along[-1])]
+    bounds = [0.0, *ends, float(along[-1])]  # the begin and the end of each dash; gaps lie between these pairs
     for begin, end in zip(bounds[::2], bounds[1::2], strict=False):
         inner = [point for point, distance in zip(points, along, strict=True) if begin < distance < end]
         yield [at(begin), *inner, at(end)]

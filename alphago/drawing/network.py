@@ -70,21 +70,21 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     """Add the shapes of a box to `shapes`, and return the height of its lower edge.
 
     Args:
-        x: the middle of the box. top: the height of its upper edge. A box that occurs several times is drawn as a pile.
+        box: if it occurs several times, it is drawn as a pile. x: its middle. top: the height of its upper edge.
     """
     times = f"{box.times} × " if box.times > 1 else ""
     inside = width - 16  # between the box's edges, with room on both sides
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
     bottom = (detail or title)[-1].y + 1.1 * SIZE
-    most_behind = min(box.times - 1, MOST_BEHIND)
-    for behind in range(most_behind, -1, -1):  # the lowest of the pile first
+    boxes_behind = min(box.times - 1, MOST_BEHIND)
+    for behind in range(boxes_behind, -1, -1):  # the lowest of the pile first
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
         shift = PILE_STEP * behind
         shapes.append(Rect(x - width / 2 + shift, top + shift, width, bottom - top, style, corner=6))
     shapes += title
     shapes += detail
-    return bottom + PILE_STEP * most_behind
+    return bottom + PILE_STEP * boxes_behind
 
 
 def join_repeats(boxes: Sequence[Box]) -> list[Box]:
@@ -95,7 +95,7 @@ def join_repeats(boxes: Sequence[Box]) -> list[Box]:
     joined: list[Box] = []
     place = 0
     while place < len(boxes):
-        for period, least in ((1, 2), (2, 3), (1, 1)):
+        for period, least in ((1, 2), (2, 3), (1, 1)):  # the last is a box that is not repeated
             part, times = boxes[place : place + period], 1
             while boxes[place + times * period : place + (times + 1) * period] == part:
                 times += 1

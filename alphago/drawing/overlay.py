@@ -112,7 +112,7 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 
 def action_weights(overlay: Overlay) -> np.ndarray:
-    """Return each action's weight, float64 [A]: visits, else priors, else win rates; [0] if all are None."""
+    """Return each action's weight, float64 [A]: visits, else priors, else win rates; empty if all are None."""
     numbers = overlay.priors if overlay.visits is None else overlay.visits
     if numbers is None and overlay.q is not None:
         numbers = (1 + np.nan_to_num(overlay.q.astype(np.float64), nan=-1.0)) / 2
@@ -156,7 +156,11 @@ def short_count(count: int) -> str:
 
 
 def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
-    """Return a disc for each marked action that has a spot: darker for a greater weight, the first with a ring."""
+    """Return a disc for each marked action that has a spot: darker for a greater weight, the first with a ring.
+
+    Args:
+        spots: by action; None for an action without a point.
+    """
     marked, weights = marked_actions(overlay), action_weights(overlay)
     shapes: list[Shape] = []
     for action in marked:
@@ -239,11 +243,11 @@ def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str
         number = SHOWN[name]
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""
         # `action_weights` colours the discs by the first numbers of MORE that the overlay has.
-        more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
+        more, most = next(words for words, field in MORE if getattr(overlay, field) is not None)
         outside = [action for action in marked if points[action] < 0]
         listed = outside[:MOST_NAMED]
         texts = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in listed)
-        if len(outside) == len(marked):
+        if len(outside) == len(marked):  # there are no discs, as in a game without cells
             return [f"Moves, with the {number}: {texts}."]
         sentences.append(f"On a disc: {number}{below}. Darker: {more}; ringed: the {most}.")
         if outside:

@@ -15,7 +15,7 @@ FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
 
 class Line(NamedTuple):
-    """How a position came about: its set-up, the moves since, and who played them; as in `Position`."""
+    """How a position came about: its set-up, the moves since, and who played each (+1 or -1); as in `Position`."""
 
     setup: Mapping[str, Any]
     moves: tuple[int, ...]
@@ -31,7 +31,7 @@ class GameBatch(ABC):
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
-    line: Line | None = None  # of the only position of a Position's batch
+    line: Line | None = None  # of the only position of a Position's batch; None for other batches
 
     env: Any  # the game, a GameEnv, whose module imports this one
 
@@ -91,9 +91,9 @@ class GameBatch(ABC):
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
         """Play each leaf's actions as `replay` does, and write its state to `out`.
 
-        The state is `is_over`, `to_play` and, for finished games, `outcome`.
+        The state is `is_over`, `to_play` and `outcome`, which is written for finished games only.
         """
-        self.replay(*leaves)
+        self.replay(*leaves)  # the fields of Leaves are the arguments of `replay`, in this order
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
         if np.count_nonzero(over):  # several times as fast as `over.any()`

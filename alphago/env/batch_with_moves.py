@@ -11,7 +11,10 @@ from alphago.env.position import Position
 def with_moves(batch: GameBatch) -> GameBatch:
     """Let a new batch of any game remember the moves of its positions; return it.
 
-    It plays a path move by move, which is slow beside a function in Python only if the batch has kernels.
+    It plays a path move by move, where a batch with kernels has one kernel for the whole path.
+
+    Args:
+        batch: its slots are still at the start; the batch itself changes its class.
     """
     batch.__class__ = class_with_moves(type(batch))
     assert isinstance(batch, BatchWithMoves)
@@ -45,6 +48,7 @@ class BatchWithMoves(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
+        # A batch without `lines` has one `line`, for its only slot; it is None unless the batch is a Position's.
         lines = self.lines if of is None else getattr(of, "lines", None)
         found = [of.line if lines is None else lines[source] for source in sources.tolist()]  # type: ignore[union-attr]
         for target, line in zip(targets.tolist(), found, strict=True):
@@ -61,4 +65,5 @@ class BatchWithMoves(GameBatch):
     def position(self, slot: int) -> Position:
         position: Position = super().position(slot)
         line = self.lines[slot]
+        # The same position, which also knows its set-up and its moves.
         return position if line is None else type(position)(position.env, position.batch, *line)

@@ -25,7 +25,7 @@ def check_player(player: int | str) -> int:
         player: "black", "white", "b" or "w", in upper or lower case; or +1 or -1.
     """
     value = PLAYERS.get(player.lower()) if isinstance(player, str) else player
-    if isinstance(value, bool) or value not in (1, -1):
+    if isinstance(value, bool) or value not in (1, -1):  # True equals 1
         raise ValueError(f"to_play must be 'black' or 'white' (or +1, -1), got {shown(player)}")
     return int(value)
 
@@ -34,7 +34,7 @@ def check_board(board: object, shape: tuple[int, int]) -> np.ndarray:
     """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for a wrong shape or other numbers."""
     try:
         stones = np.asarray(board)
-    except ValueError:  # rows of different lengths
+    except ValueError:  # rows of different lengths; a shape that is refused below takes their place
         stones = np.zeros(0)
     if stones.shape != tuple(shape) or not np.isin(stones, (-1, 0, 1)).all():
         raise ValueError(f"board must be {list(shape)} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}")
@@ -106,7 +106,7 @@ class StonesEnv(GameEnv):
             without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
             places = tuple((point,) for point in points) + without_cell
         names_are_numbers = self.action_names[0].isdecimal()  # the actions are neither points nor columns
-        if names_are_numbers or len(places) != self.action_space:
+        if names_are_numbers or len(places) != self.action_space:  # they differ if there are fewer actions than points
             return super().board_view
         surface = self.surface or ("holes" if stones_fall else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
@@ -180,7 +180,7 @@ class StonesEnv(GameEnv):
             if name in self.named_actions:
                 return self.named_actions[name]
         names = self.action_names
-        if names[0].isdecimal():
+        if names[0].isdecimal():  # the actions are neither points nor columns
             return super().from_text(text)
         if len(names[0]) == 1:  # "A", a column; the name of a point also has a number
             raise ValueError(f"{shown(text)} is not a column of {self}: expected A to {names[-1]}")
@@ -229,7 +229,8 @@ class StonesPosition(Position):
     def drawing(self, look: Look = PLAIN) -> Drawing:
         view = self.env.board_view
         if view.surface == "text":  # its stones are drawn, though its actions have no places
-            return self.board_drawing(grid_view(view.title, self.env.surface or "squares", self.board.shape, ()), look)
+            surface = self.env.surface or "squares"
+            return self.board_drawing(grid_view(view.title, surface, self.board.shape, places=()), look)
         return super().drawing(look)
 
     def why_illegal(self, action: int) -> str:
@@ -255,8 +256,8 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     Raises:
         ValueError: if no legal moves lead through the boards, or if they lead to another side to move.
     """
-    ends = []
-    most_reached = 0
+    ends = []  # the positions at the end, for each side that can have moved first
+    most_reached = 0  # boards after the first one
     for first_mover in (1, -1):
         position, reached = play_through(start(boards[0], first_mover), boards[1:])
         most_reached = max(most_reached, reached)
@@ -265,7 +266,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     fitting = [end for end in ends if to_play in (None, end.to_play)]
     if fitting:
         return max(fitting, key=lambda end: end.to_play)  # Black (+1) if both sides are possible
-    if ends and to_play is not None:
+    if ends and to_play is not None:  # None would fit any end; the test is for type checkers
         expected, given = PLAYER_NAMES[ends[0].to_play].lower(), PLAYER_NAMES[to_play].lower()
         raise ValueError(f"to_play must be {expected!r} after this history, got {given!r}")
     stuck_at = most_reached + 1  # boards are counted from 1

@@ -29,7 +29,9 @@ DTYPES: dict[str, type[np.generic]] = {
     "decisive_moves": np.int32,
 }
 FEWEST_WINS = 10  # games with a winner that must have been played before winners are judged
-FLIPS = 1.1  # a side's points that change by so many times as much from ply to ply as their negative, are the other's
+# Points that change sides at every ply nearly cancel in the sum of one ply's and the next's: their differences are more
+# than so many times their sums.
+FLIPS = 1.1
 SLOTS = 6  # of the batch in which a game is played
 GAME, START, COPY, TURNED, FULL, HALF = range(SLOTS)
 
@@ -79,7 +81,7 @@ def check_game(
     for number, game in enumerate(played):
         _check_one_game(game, plain, number, random)
     if check_winners:
-        _check_winners([game for game in played if not game.setup])
+        _check_winners([game for game in played if not game.setup])  # a set-up may favour a side
 
 
 class _View(NamedTuple):
@@ -225,7 +227,7 @@ def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
         "planes": (env.planes, *env.plane_shape),
         "ownership": (env.plane_shape[0] * env.plane_shape[1],),
     }
-    return shapes.get(verb, ())
+    return shapes.get(verb, ())  # () for a method that answers with one number
 
 
 def _check_description(game: _Game) -> None:
@@ -320,7 +322,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         game.run("plain reset", twin.reset, slots[:1], **game.setup)
     # In general a set-up cannot be turned or given to `env.position`: these checks are skipped in games with a set-up.
     position = None if game.setup else game.run("position", env.position)
-    symmetry = 0 if game.setup else number % len(env.symmetries.points)
+    symmetry = 0 if game.setup else number % len(env.symmetries.points)  # 0: the identity
     views = [game.view(batch, GAME)]
     if views[0].is_over and not game.setup:
         game.fail("is_over", "False at the start of a game", "True")
@@ -456,10 +458,10 @@ def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
     if not isinstance(after, StonesPosition) or type(after).board is not StonesPosition.board:
         return
     game.stones = int(after.board.sum())
-    added = np.argwhere((before.board == 0) & (after.board == -before.to_play))
-    if len(added):
-        plane = int(before.to_play != after.to_play)
-        place = "row {} column {}".format(*added[0])
+    new_of_other_side = np.argwhere((before.board == 0) & (after.board == -before.to_play))
+    if len(new_of_other_side):
+        plane = int(before.to_play != after.to_play)  # of the stones of who moved, in the view of who moves next
+        place = "row {} column {}".format(*new_of_other_side[0])
         why = "plane 0 has the stones of the player to move, plane 1 the other side's"
         game.fail("planes", f"the new stone at {place} in plane {plane} ({why})", f"it in plane {1 - plane}")
 
@@ -473,13 +475,15 @@ def _check_winners(games: Sequence[_Game]) -> None:
     decided = [game for game in games if game.winner]
     if len(decided) < FEWEST_WINS:
         return
-    for i, verb in enumerate(("score", "ownership")):
+    for i, verb in enumerate(("score", "ownership")):  # as in `_Game.points`
+        # Of a ply and the next: differences are large, and sums small, where Black's points change their sign.
         pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
         changes, sums = (sum(abs(later + sign * now) for now, later in pairs) for sign in (-1, 1))
         if changes > FLIPS * sums:
             decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
+    # owned: how many more stones and points Black has at the end.
     winners, owned = np.array([(game.winner, game.stones + game.points[-1][1]) for game in decided]).T
-    lost = [game for game in decided if game.winner != game.movers[-2]]
+    lost = [game for game in decided if game.winner != game.movers[-2]]  # -2: who played the last move
     if lost and not any(abs(game.points[-1][0]) not in (0, 1) for game in decided):  # a game without points
         expected = "-1 where the last move has won, in the view of the player to move after it"
         if len(lost) == len(decided):
@@ -488,7 +492,7 @@ def _check_winners(games: Sequence[_Game]) -> None:
             winner = PLAYER_NAMES[lost[0].winner]
             lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
     offsets = winners - winners.mean(), owned - owned.mean()
-    if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):
+    if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):  # a correlation below -0.5
         decided[0].fail(
             "outcome", "more games won than lost by the side with more stones or points (see check_winners)", "fewer"
         )
@@ -523,7 +527,8 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array([FULL, HALF]))
     for slot, ply in ((FULL, length), (HALF, half)):
         game.same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
-    _check_reach(game, batch, Leaves(np.array([START, START]), paths, lengths, np.array([COPY, TURNED])), views)
+    targets = np.array([COPY, TURNED])  # slots that no check needs any more
+    _check_reach(game, batch, Leaves(np.array([START, START]), paths, lengths, slots=targets), views)
     alone = game.env.new_batch(1)
     game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
     game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))

@@ -193,7 +193,10 @@ class DeviceBatch(GameBatch):
         return self._scratches[shape]
 
     def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
-        """Run a kernel on the slots, with `threads` threads per slot."""
+        """Run a kernel on the slots, with `threads` threads per slot.
+
+        arguments: of the kernel, after those that each kernel has: rows, words of a row, slots, and their number.
+        """
         index = self.backend.upload(slots, np.int64)
         count = len(index)
         self._kernels.launch(kernel, count * threads, self._rows, self._words, index, count, *arguments)
@@ -249,7 +252,7 @@ class DeviceBatch(GameBatch):
 
     def _deliver(self, buffer: KernelArray, out: Out) -> Out:
         """Copy `buffer` into `out` unless they are the same array, and return `out`."""
-        if isinstance(out, np.ndarray) and buffer is not out:
+        if isinstance(out, np.ndarray) and buffer is not out:  # any other `out` shares the memory of `buffer`
             out[...] = self.backend.download(buffer)
         return out
 

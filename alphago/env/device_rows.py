@@ -46,6 +46,7 @@ class DeviceRowBatch(DeviceBatch):
         """
         start = self.backend.upload(start_row(self.env, **setup), np.int32) if setup else self._start
         targets = self.backend.upload(slots, np.int64)
+        # Each target gets row 0 of `start`.
         self._copy(start, self.backend.zeros((len(targets),), np.int64), targets)
 
     def legal_mask(self, slots: Array, out: Out) -> Out:

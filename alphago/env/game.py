@@ -144,7 +144,7 @@ class GameEnv:
         """
         batch = self.new_batch(1)
         set_up = self.new if isinstance(batch, PlainBatch) else batch.reset
-        if not takes_any_keyword(set_up):
+        if not takes_any_keyword(set_up):  # otherwise the game itself checks them
             known = [*list_keywords(self.position), *list_keywords(set_up)]
             allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
             check_keywords(f"{type(self).__name__}.position", setup, allowed)

@@ -49,9 +49,10 @@ class Option:
             ValueError: if the option is a whole number and the value is not one within the limits.
         """
         if self.choices == (YES, NO):
-            return {YES: True, NO: False}.get(given, given)
+            return {YES: True, NO: False}.get(given, given)  # the game refuses any other value
         if isinstance(self.value, int):
-            return check_int(self.name, as_number(given), int(self.least or 0), int(self.most or MOST))
+            least, most = int(self.least or 0), int(self.most or MOST)  # None: no limit of its own
+            return check_int(self.name, as_number(given), least, most)
         return as_number(given) if isinstance(self.value, float) else given
 
 

@@ -83,7 +83,7 @@ def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
 
 
 def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
-    """Return `env` with the input planes of the game `of`."""
+    """Return `env` with the input planes of the game `of`; unchanged if one of them has no choice of planes."""
     if "planes" in env.config and "planes" in of.config:
         return env.replace(planes=of.config["planes"])
     return env

@@ -119,7 +119,7 @@ class GoEnv(StonesEnv):
         self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.has_device_kernels = self.plane_set != KATAGO
-        boards = 1 if self.plane_set else (self.planes - 1) // 2
+        boards = 1 if self.plane_set else (self.planes - 1) // 2  # rule planes show one board, history planes several
         self.history = go_katago.DEPTH if self.plane_set == KATAGO else boards  # boards that a position remembers
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
@@ -141,7 +141,7 @@ class GoEnv(StonesEnv):
 
     @property
     def config(self) -> dict[str, object]:
-        cap = 0 if self.max_moves == ENDLESS else self.max_moves
+        cap = 0 if self.max_moves == ENDLESS else self.max_moves  # as the argument `max_moves`, 0 for no limit
         return {
             "board_size": self.N,
             "komi": self.komi,
@@ -163,6 +163,7 @@ class GoEnv(StonesEnv):
         implied: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
         if options.get("board_size", self.N) != self.N:
             usual = GoEnv(self.N).config
+            # None: the new board's default.
             implied |= {name: None for name in ("komi", "max_moves") if self.config[name] == usual[name]}
         return super().replace(**{**implied, **options})
 
@@ -223,7 +224,7 @@ class GoEnv(StonesEnv):
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
-        cap = 0 if self.max_moves == ENDLESS else None
+        cap = 0 if self.max_moves == ENDLESS else None  # 0: no limit; None: the new board's default
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def selfplay_variant(self) -> Self:
@@ -239,7 +240,7 @@ class GoEnv(StonesEnv):
 
     def player_view(self) -> Self:
         """Return the game; if it has fixed turns, the game in which a pass is legal only if there is no other move."""
-        return self if self.turns is None else self.replace(first_pass=self.max_moves)
+        return self if self.turns is None else self.replace(first_pass=self.max_moves)  # from the end on: never
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Return a random komi for a game of self-play as {"komi": …}; {} if `komi_spread` is 0.
@@ -307,6 +308,7 @@ class GoEnv(StonesEnv):
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have
+        # Of the filter by which superko finds boards that occurred; simple ko needs none.
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
@@ -372,7 +374,7 @@ class GoEnv(StonesEnv):
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
         """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
-        position = GoPosition(self, batch.extract(slot), {})
+        position = GoPosition(self, batch.extract(slot), {})  # to read the stones, which become its set-up below
         komi = {} if position.komi == self.komi else {"komi": position.komi}
         return GoPosition(self, position.batch, {**setup_texts(self, position.board, position.to_play), **komi})
 

@@ -38,7 +38,7 @@ def check_setup(
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
     mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
     komi2 = int(2 * check_komi(komi))
-    if stones is None and mover == layout.BLACK:
+    if stones is None and mover == layout.BLACK:  # with White to move, the empty board is a set-up
         return None, mover, komi2
     placed = np.zeros((size, size), np.int8) if stones is None else np.ascontiguousarray(stones, np.int8)
     return placed.ravel(), mover, komi2
@@ -78,7 +78,7 @@ class GoBatch(PackedBatch):
             return
         for slot in slots:
             kernels.set_up(self.rows[slot], colours, mover)
-            misplaced = kernels.misplaced(self.rows[slot], colours)
+            misplaced = kernels.misplaced(self.rows[slot], colours)  # a point without liberty, or NO_ACTION
             if misplaced != layout.NO_ACTION:
                 raise ValueError(f"the chain at {self.env.to_text(misplaced)} has no liberty")
 
@@ -138,7 +138,7 @@ class GoBatch(PackedBatch):
         self.legal_mask(slots, out)
         out[:, :-1] &= self.ownership(slots, np.empty((len(slots), self._size**2), np.int8)) == 0
         out[:, -1] = False  # the pass
-        games, actions = np.nonzero(out)
+        games, actions = np.nonzero(out)  # games: indices of `slots`; each candidate is played in a copy
         after, places = self.env.new_batch(len(games)), np.arange(len(games))
         after.copy(slots[games], places, of=self)
         after.play(places, actions.astype(np.int32))

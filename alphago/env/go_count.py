@@ -46,7 +46,7 @@ class GoCount:
             stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
             kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
             for chain in chains(self.position):
-                is_pass_alive = alive[chain[0]] == stones[chain[0]]
+                is_pass_alive = alive[chain[0]] == stones[chain[0]]  # as all points of the chain are
                 if kept[chain].mean() < 0 and not is_pass_alive:
                     dead.update(chain)
         count = replace(self, dead=frozenset(dead))
@@ -106,6 +106,7 @@ class GoCount:
         return {name: np.flatnonzero((owners == side) & (stones != side)).tolist() for name, side in sides}
 
     def __str__(self) -> str:
+        """Return area and komi of both sides, and the result, such as 'B 45 + 0, W 36 + 7.5: B+1.5'."""
         sides = zip(PLAYER_NAMES.values(), self.areas, self.bonuses, strict=True)
         beside = f" (the engine counts {self.other_result})" if self.other_result else ""
         return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}{beside}"

@@ -20,6 +20,7 @@ BOARD_PARTS = 4
 NO_MASK = 0  # a null pointer
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
+    # MARGIN_WEIGHT: the index of `margin_weight` in the batch's options.
     constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
 )
 ALIVE_PLANES = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
@@ -69,7 +70,7 @@ class CudaGoBatch(DeviceBatch):
         return self._answer("legal_mask_batch", slots, out, np.bool_, self._size, shape=shape, threads=threads)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
-        if self._places is None:
+        if self._places is None:  # history planes; KataGo's are on the CPU only
             self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
         else:
             self._write_rule_planes(slots, dtype, target, NO_MASK)

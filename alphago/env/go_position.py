@@ -115,12 +115,12 @@ class GoPosition(StonesPosition):
         """The pass-alive points, int8 [N, N]: 1 Black's, -1 White's, 0 all others (see `GoBatch.pass_alive`)."""
         out = np.empty((1, self.env.N**2), np.int8)
         self.batch.pass_alive(np.zeros(1, np.int64), out)  # type: ignore[attr-defined]
-        points = out.reshape(self.env.N, self.env.N) * np.int8(self.to_play)
+        points = out.reshape(self.env.N, self.env.N) * np.int8(self.to_play)  # from the mover's view to Black's
         points.flags.writeable = False
         return points
 
     def setup_in(self, env: GameEnv) -> dict[str, object]:
-        has_same_komi = getattr(env, "komi", None) == self.komi
+        has_same_komi = getattr(env, "komi", None) == self.komi  # otherwise the set-up must name the komi
         return dict(self.setup) if has_same_komi else {**self.setup, "komi": self.komi}
 
     def repeats(self, action: int) -> bool:

@@ -75,13 +75,13 @@ def read_rules(text: str) -> Rules | None:
     `ko` and `suicide` count, and with a field that KataGo does not know, the rules are unknown.
     """
     fields = rules_fields(text)
-    if not fields and not text.lstrip().startswith("{"):
+    if not fields and not text.lstrip().startswith("{"):  # a short name
         return next((rules for name, rules in NAMED.items() if plain_letters(name) == rules_word(text)), None)
     if not fields and text.replace(" ", "") != "{}":  # damaged JSON
         return None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
-    known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool) and {*fields} <= {*JSON_FIELDS}
-    return Rules(ko.lower(), suicide) if known else None
+    values_are_valid = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
+    return Rules(ko.lower(), suicide) if values_are_valid and {*fields} <= {*JSON_FIELDS} else None
 
 
 def rules_word(text: str) -> str:
@@ -133,6 +133,7 @@ def other_scoring(text: str) -> str:
     # A short name has the word only if there is a button; the other forms may also say that there is none.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
+    # Stone scoring is KataGo's short name of rules with a tax.
     if words == "stonescoring" or str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
         return f"rules must have no tax, got {shown(text)}"
     return ""
@@ -141,8 +142,8 @@ def other_scoring(text: str) -> str:
 def gives_bonus(text: str) -> bool:
     """Return whether KataGo gives White points for handicap stones by rules, in a form that `read_rules` reads."""
     fields = rules_fields(text)
-    named = "N" if rules_word(text) in WITH_BONUS else "0"
-    return str(fields.get("whiteHandicapBonus", named)) != "0"
+    implied = "N" if rules_word(text) in WITH_BONUS else "0"  # by a short name, which has no fields
+    return str(fields.get("whiteHandicapBonus", implied)) != "0"
 
 
 def named_rules(text: str) -> Rules:

@@ -42,6 +42,7 @@ def with_past(
         plies = check_int("move_number", move_number, 0, env.max_moves)
     if plies < known_plies:
         raise ValueError(f"move_number must be at least {known_plies}, the number of boards in history, got {plies}")
+    # Makes the earliest position that is known, from its board and its side to move.
     start = partial(set_up, env, komi=komi, unknown_plies=plies - known_plies)
     position = follow([*earlier_boards, stones], to_play, start) if earlier_boards else start(stones, to_play or 1)
     if captures is None:

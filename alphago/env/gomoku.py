@@ -91,4 +91,4 @@ class GomokuBatch(LineBatch):
 
     def settle(self, row: np.ndarray) -> None:
         super().settle(row)
-        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN  # the latest actions
+        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN  # the actions before the set-up, in the words after the board

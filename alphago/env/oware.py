@@ -57,7 +57,8 @@ class OwareEnv(GameEnv):
 
     Args:
         rules: "tournament", or "cgzero" for the variant of CodinGame's contest, which CGZero learns: 199 plies, no end
-            by repetition, `remainder` "nobody", graded outcomes.  The options below override single rules.
+            by repetition, `remainder` "nobody", graded outcomes.  The options below override single rules; None leaves
+            a rule as it is.
         max_moves: plies after which the game ends.
         repetition: whether a position that occurs again ends the game, as in tournaments and OpenSpiel.
         remainder: who gets the seeds in the houses when `max_moves` ends the game: "own": each player gets the seeds in
@@ -225,7 +226,7 @@ class OwareBatch(RowBatch):
         self.start_from(slots, np.array(start, np.int64))
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        if self.env.planes == kernels.ONE_HOT:
+        if self.env.planes == kernels.ONE_HOT:  # the number of planes of the set "one-hot"
             kernels.one_hot_batch(self.rows, slots, out.reshape(len(out), kernels.ONE_HOT))
             return out
         return super().planes(slots, out)

@@ -35,6 +35,7 @@ class PackedBatch(GameBatch):
         self.rows = rows
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
+        # Rows of a batch on a device may have int32 words where these have int64.
         rows = self.rows if of is None else of.rows.astype(self.rows.dtype, copy=False)  # type: ignore[attr-defined]
         self.common.copy_batch(rows, sources, self.rows, targets)
 
@@ -173,5 +174,5 @@ class LineBatch(StonesBatch):
             winner, loser = PLAYER_NAMES[mover], PLAYER_NAMES[-mover].lower()
             raise ValueError(f"to_play must be {loser!r} after {winner} has won, got {winner.lower()!r}")
         row[PLY] = np.count_nonzero(cells)
-        row[MARGIN] = winners[0] if winners else 0
+        row[MARGIN] = winners[0] if winners else 0  # in a game without points the margin is the winner
         row[OVER] = bool(winners) or bool(cells.all())

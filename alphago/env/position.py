@@ -198,7 +198,7 @@ class Position:
     def again_in(self, env: Any) -> "Position":
         """Return the position after the same moves in `env`, a game that differs from this in komi or planes only."""
         end: Position = env.position(**self.setup_in(env)).after(self.moves, self.movers)
-        return end if self.is_over else end.give_turn(self.to_play)
+        return end if self.is_over else end.give_turn(self.to_play)  # a turn may have been skipped since the last move
 
     def replay(self) -> Iterator[Self]:
         """Yield all positions of the game so far, from the start or set-up to this one."""
@@ -337,13 +337,13 @@ class Position:
 
     def board_drawing(self, view: BoardView, look: Look) -> Drawing:
         """Return the drawing of a board with cells."""
-        numbers = look.numbers and view.surface != "houses"  # no seed there came with one move
+        has_numbers = look.numbers and view.surface != "houses"  # no seed in a house came with one move
         picture = Board(
             view if look.coordinates else replace(view, labels=()),
             stones=self.contents or (),
             last=self.last_cell,
             forbidden=self.ko_points,
-            numbers=move_numbers(list(self.replay()), look.numbers) if numbers else {},
+            numbers=move_numbers(list(self.replay()), look.numbers) if has_numbers else {},
             texts=self.texts_below(look),
             label=f"{view.title}, {self.caption}",
             captures=self.captures,
@@ -387,7 +387,7 @@ class Position:
 
     @cached_property
     def points_of_actions(self) -> np.ndarray:
-        """The cell in which each action's stone lands, int64 [action_space].
+        """The cell in which the stone of the side to move lands by each action, int64 [action_space].
 
         It is -1 for an action without a cell, such as a pass, and for an action whose cells are full.
         """

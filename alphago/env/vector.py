@@ -47,7 +47,7 @@ class VectorEnv:
         self._convert = convert or (lambda array: array)
         self._slots: Any = self._upload(np.arange(num_envs), np.int64)
         self._setup: dict[str, object] = {}
-        self._legal_mask: Any = None  # of the last observation
+        self._legal_mask: Any = None  # of the last observation; None before the first
 
     def reset(self, **setup: object) -> Observation:
         """Begin all games anew, and return what is seen of them.
@@ -91,7 +91,8 @@ class VectorEnv:
         rewards = np.zeros(self.num_envs, np.float32)
         ended = np.flatnonzero(terminated)
         if len(ended):
-            rewards[ended] = movers[ended] * self.batch.black_results(ended)[0]
+            black_outcomes, _ = self.batch.black_results(ended)
+            rewards[ended] = movers[ended] * black_outcomes
             self.batch.reset(ended, **self._setup)
         planes, info = self.observe()
         truncated = np.zeros_like(terminated)
@@ -114,10 +115,12 @@ class VectorEnv:
         if self._legal_mask is None:
             self.observe()
         given = actions if hasattr(actions, "dtype") else np.asarray(actions)
+        # The names of integer types have "int" in all libraries: NumPy's int64 and uint8, torch.int64.
         if "int" not in str(given.dtype) or tuple(given.shape) != (self.num_envs,):
             raise ValueError(f"actions must be {self.num_envs} integers, one for each game, got {shown(actions)}")
         moves = self._upload(given, np.int64)
         in_range = (moves >= 0) & (moves < self.env.action_space)
+        # Action 0 stands for actions out of range, which no mask has.
         legal = in_range & self._legal_mask[self._slots, moves * in_range]
         if not legal.all():
             self._refuse(int(legal.argmin()), moves)

@@ -45,6 +45,7 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     try:
         os.stat(found)
     except (OSError, ValueError) as error:
+        # Any other OSError, as for a file that does not exist yet, says nothing against the name.
         is_name = isinstance(error, OSError) and error.errno not in (errno.ENAMETOOLONG, errno.ELOOP)
         if not is_name:
             reason = error.strerror if isinstance(error, OSError) else error
@@ -63,10 +64,9 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
 
     If `path` is a link, the link stays, and the file to which it leads is replaced.
 
-    An existing file is then unchanged.
-
     Raises:
-        OSError: which names `path`, if the file cannot be written, or if `path` is a folder, a pipe or a device.
+        OSError: which names `path`, if the file cannot be written, or if `path` is a folder, a pipe or a device.  An
+            existing file is then unchanged.
     """
     with name_in_errors(path):
         target = Path(os.path.realpath(path))
@@ -203,12 +203,10 @@ def read_named(path: Path, most: int = MOST_BYTES) -> bytes:
 def parse_json(data: bytes) -> Any:
     """Return the value in a JSON text.
 
-    Its message, "is damaged (...)", is the rest of a sentence that begins with the file's name.  It has only the class
-    of Python's error, whose own text may advise to change Python's settings, as for an integer of too many digits ("use
-    sys.set_int_max_str_digits()").
-
     Raises:
-        ValueError: for any other data.
+        ValueError: for any other data.  Its message, "is damaged (...)", is the rest of a sentence that begins with the
+            file's name.  It has only the class of Python's error, whose own text may advise to change Python's
+            settings, as for an integer of too many digits ("use sys.set_int_max_str_digits()").
     """
     try:
         return json.loads(data)
@@ -261,5 +259,5 @@ def explain_os_error(sentence: str) -> Iterator[None]:
         yield
     except OSError as error:
         explained = type(error)(f"{sentence}: {error.strerror or error}")
-        explained.errno = error.errno
+        explained.errno = error.errno  # not as an argument, with which the message would be "[Errno 28] …"
         raise explained from error

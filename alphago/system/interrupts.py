@@ -37,7 +37,7 @@ def ended_by_interrupt() -> Iterator[None]:
     """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()  # only the main thread may set a handler
-    if before is not signal.default_int_handler or not is_main:
+    if before is not signal.default_int_handler or not is_main:  # a program's own handler stays
         yield
         return
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
@@ -85,7 +85,7 @@ def only_parent_is_interrupted() -> Iterator[None]:
 
     A terminal sends Ctrl-C to all processes; one that is still starting would print a traceback of Python's imports.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
     resource_tracker.ensure_running()  # its start would let interrupts through again
@@ -112,6 +112,7 @@ def comes_from_standard_input() -> bool:
 def has_importable_program() -> bool:
     """Return whether other processes can import the program; they cannot import what was typed, as in a notebook."""
     main = sys.modules["__main__"]
+    # A module that `python -m` runs has a spec, a script has a file.
     return main.__spec__ is not None or os.path.isfile(getattr(main, "__file__", None) or "")
 
 
@@ -121,6 +122,7 @@ def leave_if_imported_again() -> None:
     That happens if the script starts processes without a guard; this worker would now start workers of its own.  The
     parent reports NEEDS_GUARD; an exception here would print a traceback for each worker.
     """
+    # Python sets the attribute in a worker while it imports the parent's script.
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(1)
 
@@ -150,7 +152,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     the signal.  Outside the main thread this context does nothing.
     """
     received: list[int] = []  # the signals received; `stop` may also be set for another reason
-    hang_up = getattr(signal, "SIGHUP", None)
+    hang_up = getattr(signal, "SIGHUP", None)  # None on Windows
 
     def handle(number: int, frame: object) -> None:
         received.append(number)
@@ -179,7 +181,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
         while may_be_terminal and hang_up not in received and time.monotonic() < until:
             time.sleep(LATER)  # writes to a closed terminal fail from a moment on before its signal comes
         if not may_be_terminal or hang_up not in received:
-            raise
+            raise  # otherwise the error counts as SIGHUP, and `end` is called below
     finally:
         for number in handled:
             signal.signal(number, before[number])
@@ -191,7 +193,7 @@ def drop_terminal_output() -> None:
     """Write to nowhere from now on, instead of to a terminal that is closed, where every write fails."""
     for descriptor in (1, 2):  # standard output and error
         with contextlib.suppress(OSError):
-            if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+            if stat.S_ISCHR(os.fstat(descriptor).st_mode):  # a terminal; output to a file or a pipe goes on
                 os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 

@@ -25,7 +25,7 @@ class LiveBar(tqdm):
         self._thread: threading.Thread | None = None
         if sys.stderr is None:  # as in a program without a console
             options["disable"] = True
-        elif not sys.stderr.isatty() and notebook_shell() is None:
+        elif not sys.stderr.isatty() and notebook_shell() is None:  # a file or a pipe
             options.setdefault("mininterval", IN_FILE)
         super().__init__(*args, dynamic_ncols=True, **options)
         if not self.disable and hasattr(self.fp, "isatty") and self.fp.isatty():

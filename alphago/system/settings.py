@@ -85,6 +85,7 @@ class PartField:
             if not self.optional:
                 raise ValueError(f"{keyword} must have a value, got None")
             return None
+        # A name of `choices`, or "module:class"; where a text may stand for the part, it can have a colon of its own.
         if isinstance(given, str) and (given in self.choices or (":" in given and not self.first)):
             item = self.choices[given] if given in self.choices else named_class(given, keyword, "this call")
             if not isinstance(item, type):
@@ -93,21 +94,21 @@ class PartField:
         if isinstance(given, Mapping):
             values = {name: plain_number(value) for name, value in given.items()}
             part = self.read(keyword, values.pop(KIND), before) if KIND in values else before
-            return self.change(keyword, part, values, prefix="")
+            return self.change(keyword, part, values, prefix="")  # in a dictionary settings have their own names
         if isinstance(given, VALUES):
             if not self.first:
-                error = ValueError if isinstance(given, str) else TypeError
+                error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
                 raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
             return self.change(keyword, before, {first_setting: given})
-        return given
+        return given  # the part itself
 
     def change(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
 
         Args:
             values: by path, relative to the part.
-            prefix: as the keywords of the settings begin, for messages.
+            prefix: as the keywords of the settings begin, for messages; None for the part's `prefix`.
 
         Raises:
             UnusedSetting: for a setting that only another part has.
@@ -200,14 +201,14 @@ def addresses(root: type) -> dict[str, Address]:
         ValueError: if two settings have one keyword.
     """
     found: dict[str, Address] = {}
-    keywords: dict[str, str] = {}
+    keywords: dict[str, str] = {}  # the first path of each
     for address in _walk(root):
-        known = found.setdefault(address.path, address)
+        earlier = found.setdefault(address.path, address)  # the address itself, if the path is new
         path = keywords.setdefault(address.keyword, address.path) if address.keyword else address.path
         is_in_part = "." in path  # several classes of a part may have a setting
-        if path != address.path or not (is_in_part or known is address):
+        if path != address.path or not (is_in_part or earlier is address):
             raise ValueError(f"two settings have the keyword {address.keyword}: {path} and {address.path}")
-        found[address.path] = replace(known, kinds=tuple(dict.fromkeys((*known.kinds, *address.kinds))))
+        found[address.path] = replace(earlier, kinds=tuple(dict.fromkeys((*earlier.kinds, *address.kinds))))
     return found
 
 
@@ -216,6 +217,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: 
 
     A setting that several classes of a part have is yielded for each of them.
 
+    path, title, prefix: of the part to which the settings belong; "" for settings of the root.
     made: an object of the class, which has the defaults; None for the class's own.
     """
     for field in fields(owner):
@@ -225,18 +227,18 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: 
             keyword = "" if field.metadata.get("rare", False) else prefix + field.name
             yield Address(here, keyword, title, owner, field, default)
             continue
-        if declared.is_group:
-            yield from _walk(declared.kind, path, declared.title, prefix, default)
+        if declared.is_group:  # it adds nothing to the path
+            yield from _walk(declared.kind, path, declared.title, prefix, made=default)
             continue
         yield Address(here, field.name, declared.title, owner, field, default)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
-            inner = list(_walk(kind, here + ".", declared.title, declared.prefix, defaults))
+            inner = list(_walk(kind, here + ".", declared.title, declared.prefix, made=defaults))
             for address in inner[1:] if declared.first else inner:  # the part's keyword gives the first setting
                 name = address.path.removeprefix(here + ".")
                 all_have_it = all(name.partition(".")[0] in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)
-                yield replace(address, kinds=address.kinds or kinds)
+                yield replace(address, kinds=address.kinds or kinds)  # of a part inside this one, if they tell
 
 
 def keywords(root: type) -> list[str]:
@@ -252,8 +254,8 @@ def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = addresses(root)
     paths = {address.keyword: path for path, address in known.items() if address.keyword}
-    further = [name for name in known if name not in paths]
-    check_keywords(root.__qualname__, given, [*paths, *further])
+    paths_only = [path for path in known if path not in paths]  # those that are not keywords as well
+    check_keywords(root.__qualname__, given, [*paths, *paths_only])
     return {paths.get(name, name): value for name, value in given.items()}
 
 
@@ -277,10 +279,11 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
     for field in fields(before):  # type: ignore[arg-type]
         name, declared = field.name, part_declaration(field)
         made[name] = getattr(before, name)
-        if declared is not None and declared.is_group:
+        if declared is not None and declared.is_group:  # paths do not name it
             made[name] = change(made[name], given)
             continue
         if name in given:
+            # None for an automatic part is its default; for an automatic value it stays, for the plan to choose.
             is_usual = declared is not None and given[name] is None and field.metadata.get("automatic", False)
             value = field.default if is_usual else given[name]
             made[name] = value if declared is None else declared.read(name, value, made[name])
@@ -318,7 +321,7 @@ def value_to_data(value: Any, declared: PartField | None = None) -> Any:
         return [value_to_data(item) for item in value]
     kind = type(value)
     data = to_data(value) if is_dataclass(value) else {}
-    if declared is not None and declared.classes == [kind]:
+    if declared is not None and declared.classes == [kind]:  # the only class needs no name
         return data
     names = {} if declared is None else declared.names
     return {KIND: names.get(kind, qualified_name(kind)), **data}
@@ -354,6 +357,7 @@ def value_from_data(
         given: the call's values of its inner settings, by path.
         keyword, who: the setting and its owner, for messages.
     """
+    # A part is an object, or None, but a group is never None.
     if declared is not None and not (isinstance(data, Mapping) or (data is None and not declared.is_group)):
         raise TypeError(f"{keyword} must be a JSON object, got {shown(data)}")
     if isinstance(data, list):
@@ -371,7 +375,7 @@ def value_from_data(
         raise TypeError(f"{keyword} has no {KIND}")
     name = data.get(KIND)
     same_class = next((item for item in items if qualified_name(type(item)) == name), None)
-    kinds: dict[Any, Any] = {}  # by name
+    kinds: dict[Any, Any] = {}  # by name; None where the data name no class, since there is one only
     if declared is not None:
         kinds = {None: declared.kind} | {known: kind for kind, known in declared.names.items()}
     kind = kinds.get(name) or (named_class(str(name), keyword, who) if same_class is None else type(same_class))

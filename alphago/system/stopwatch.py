@@ -20,7 +20,7 @@ class Stopwatch:
         self._clock = clock
         self._seconds: dict[str, float] = {}
         self._kinds: list[str] = []  # the nested kinds of work, innermost last
-        self._since = 0.0
+        self._since = 0.0  # the clock's time until which `_seconds` counts
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:

@@ -14,9 +14,9 @@ def warn_user(text: str, category: type[Warning] = UserWarning) -> None:
     of the package in between, are not named.
     """
     frame: FrameType | None = sys._getframe(1)
-    level = level_of_user = 2  # of the caller of this function
+    level = level_of_user = 2  # as `stacklevel` counts: 2 is `frame`, the caller of this function
     while frame is not None:
-        level += 1
+        level += 1  # of the frame around `frame`
         if frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE:
             level_of_user = level
         frame = frame.f_back

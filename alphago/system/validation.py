@@ -103,7 +103,8 @@ def settings(cls: type[Kind]) -> type[Kind]:
     declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
     arguments = []
     for one in declared:
-        text = f"{one.name}: {'.  '.join(filter(None, (one.metadata['help'], one.metadata['python'])))}"
+        sentences = filter(None, (one.metadata["help"], one.metadata["python"]))  # the second may be ""
+        text = f"{one.name}: {'.  '.join(sentences)}"
         # 116 letters, with the indent of a class's docstring 120.
         arguments.append(textwrap.fill(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 8))
     made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
