@@ -73,7 +73,10 @@ def misplaced(row, colours):
     """Return the action of a stone that `set_up` could not place: it was captured, or has no liberty.
 
     Args:
-        colours: as in `set_up`.  Returns NO_ACTION if there is no such stone.
+        colours: as in `set_up`.
+
+    Returns:
+        NO_ACTION if there is no such stone.
     """
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         if load(colours, action) == 0:

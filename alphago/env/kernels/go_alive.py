@@ -28,8 +28,12 @@ def scratch_words(size):
 def gather(row, colour, first, begin, scratch, at_marks):
     """Append the points of the region around the point `first` to `scratch`, from index `begin` on.
 
+    Args:
+        colour: the colour of which this is a region.
+        at_marks: index of the points' marks.
+
     Returns:
-        The next free index.  colour: the colour of which this is a region.  at_marks: index of the points' marks.
+        The next free index.
     """
     stride = load(row, layout.SIZE) + 1
     store(scratch, begin, first)
@@ -121,7 +125,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
                 seen3 = seen2
                 seen2 = seen1
                 seen1 = head
-                if is_vital(row, colour, head, scratch, i, end):
+                if is_vital(row, colour, head, scratch, i, end):  # a chain need not touch the points before i
                     store(scratch, at_counts + head, load(scratch, at_counts + head) + 1)
                     chains += 1
     return chains
@@ -147,8 +151,11 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
 def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
     """Run one round: count the vital regions of each chain, and strike out the regions that touch a chain with too few.
 
+    Args:
+        at_begins, at_open, at_counts: indices into `scratch`, see the module.
+
     Returns:
-        Whether a region was struck out. The `at_` arguments are indices into `scratch`, see the module.
+        Whether a region was struck out.
     """
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):  # all bordered points
@@ -201,7 +208,7 @@ def mark_alive_chains(row, colour, value, scratch, out, at):
 def mark_alive(row, colour, value, scratch, out, at):
     """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
     size = load(row, layout.SIZE)
-    at_begins = size * size
+    at_begins = size * size  # these three as in `mark_alive_chains`
     at_open = 2 * size * size + 1
     at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1
     for region in range(mark_alive_chains(row, colour, value, scratch, out, at)):

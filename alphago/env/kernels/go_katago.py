@@ -36,6 +36,7 @@ KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
 @part
 def write_numbers(row, points, out):
     """Write the constant planes that do not depend on the moves."""
+    # The mover's.
     komi = load(row, layout.KOMI2) / 2 if load(row, layout.TO_PLAY) == layout.WHITE else load(row, layout.KOMI2) / -2
     komi = min(max(komi, -points - 20.0), points + 20.0)
     # Points above the largest komi below that could give a draw, which is odd on a board of odd area.
@@ -55,6 +56,7 @@ def write_numbers(row, points, out):
 
 @part
 def last_action(row, age):
+    """Return one of the last five actions, the latest at age 0; their words are apart after the third."""
     return load(row, layout.LAST + age if age < 3 else layout.FOURTH_LAST - 3 + age)
 
 
@@ -128,6 +130,7 @@ def read_board(boards, age, enemy, points, out):
         colour = load(board, cell(head) + layout.COLOUR)
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
+        # At most 4 are counted; begin is also the end of the list, which is empty at first.
         liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
@@ -135,7 +138,7 @@ def read_board(boards, age, enemy, points, out):
             store(board, at, begin)
             store(board, at + 1, begin + 1)
             store(board, begin, 0)
-        elif liberties > 2 or ladders.look(board, head, False) == ladders.FREE:
+        elif liberties > 2 or ladders.look(board, head, False) == ladders.FREE:  # False: the attacker is to move
             continue
         for i in range(load(board, at), load(board, at + 1)):
             start = load(board, i)
@@ -157,9 +160,10 @@ def write_ladders(row, empty, boards, points, out):
         if age <= known:
             read_board(boards, age, enemy, points, out)
         if age > 0:
+            # The enemy played the last move (age 1), the mover the one before.
             store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
             play(boards[0], last_action(row, age - 1))
-    for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):
+    for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):  # planes of boards that are not known
         store(out, j, load(out, j - points))
 
 
@@ -171,11 +175,12 @@ def write_territory(row, colour, scratch, points, out):
     for region in range(mark_alive_chains(row, colour, owner, scratch, out, at_area)):
         begin = load(scratch, points + region)
         end = load(scratch, points + region + 1)
-        inner = enemies = 0
+        inner = enemies = 0  # points without an own stone beside them; points with a stone, which is the enemy's
         for i in range(begin, end):
             point = load(scratch, i)
             inner += count_beside(row, point, colour) == 0
             enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
+        # The word of the scratch says whether the region touches pass-alive chains only, see `go_alive`.
         surely = load(scratch, 2 * points + 1 + region) != 0 and (inner <= 1 or enemies == 0)
         for i in range(begin, end):
             at_point = at_area + action_of(row, load(scratch, i))
@@ -200,7 +205,7 @@ def write_areas(row, scratch, points, out):
         side = (colour == mover) - (colour == 3 - mover)
         owner = load(out, OWN_AREA * points + action)
         owner = np.float32(side) if owner == 0 else owner
-        for sign in range(2):
+        for sign in range(2):  # the planes of the mover's (1), then those of the enemy's (-1)
             store(out, (OWN + sign) * points + action, np.float32(side == 1 - 2 * sign))
             store(out, (OWN_AREA + sign) * points + action, np.float32(owner == 1 - 2 * sign))
 

@@ -105,7 +105,7 @@ def look(row, stone, defends):
     """
     at = load(row, layout.AT_HASHES)
     begin = at + 2
-    if is_in_atari(row, stone) != defends:
+    if is_in_atari(row, stone) != defends:  # a free defender is to move, or the attacker takes
         return FREE if defends else CAUGHT
     end = list_liberties(row, stone, begin, begin, 3)
     store(row, at, begin)
@@ -162,7 +162,7 @@ def is_caught(boards, stone, start):
     store_long(first, layout.BEFORE_LOW, -1)  # no board: a ko now is the defender's
     depth = 1
     moves = 0
-    known = look(first, stone, True)
+    known = look(first, stone, True)  # True: the defender is to move, as at every odd depth
     while depth > 1 or known == OPEN:
         if known != OPEN:
             depth -= 1
@@ -172,7 +172,7 @@ def is_caught(boards, stone, start):
         row = boards[depth]
         defends = depth & 1 == 1
         at = load(row, layout.AT_HASHES)
-        if load(row, at) == load(row, at + 1):
+        if load(row, at) == load(row, at + 1):  # no move is left to be tried
             known = CAUGHT if defends else FREE
             continue
         point = load(row, load(row, at))

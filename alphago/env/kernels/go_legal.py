@@ -186,7 +186,10 @@ def clear_own_eyes_batch(rows, slots, out):
 
 @kernel
 def joined_and_free_batch(rows, slots, actions, out):
-    """Write for the stone on one point of each slot, bool [n], whether its chain has two stones and two liberties."""
+    """Write for the stone on one point of each slot, bool [n], whether it has joined a chain that is not in atari.
+
+    So its chain has at least two stones and two liberties.
+    """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         point = point_of(row, actions[i])

@@ -163,7 +163,7 @@ def end_if_decided(row):
     enemy = seeds_of(row, -mover)
     margin = load(row, layout.MARGIN)
     captured = SEEDS - own - enemy
-    if captured + abs(margin) > SEEDS:  # the left side is twice the fuller store, which has more than half the seeds
+    if captured + abs(margin) > SEEDS:  # the sum is twice the fuller store, which has more than half the seeds
         store(row, layout.OVER, 1)
         return
     options = load(row, OPTIONS)

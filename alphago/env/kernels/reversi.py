@@ -57,7 +57,7 @@ def reached(own, passed, shift):
 @part
 def legal_bits(own, enemy, size):
     """Return the empty points, as bits, on which a stone would enclose enemy stones."""
-    inner = enemy & INNER
+    inner = enemy & INNER  # enough for lines that leave their column: they cross no stone in an outer column
     ends = reached(own, inner, 1) | reached(own, enemy, MOST_BITS)
     ends |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1)
     return ends & ~(own | enemy) & board_bits(size)
@@ -156,7 +156,7 @@ def write_legal(row, player, own, enemy, out, at):
     """Write into `out` from index `at` whether a player may place a stone on each point; return whether on any.
 
     Args:
-        own, enemy: the stones of the player and of the other side, see `stones_of`.
+        own, enemy: the stones of the player and of the other side, see `stones_of`; 0 and not used on larger boards.
     """
     size = load(row, layout.WIDTH)
     if size <= MOST_BITS:  # bit shifts find all points at once

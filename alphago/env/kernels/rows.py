@@ -184,7 +184,7 @@ def decisive_moves_batch(rows, slots, mask, scratch, out):
         legal_mask(row, mask)
         out[i] = NO_ACTION
         for action in range(mask.shape[0]):
-            if load(mask, action) and wins(row, wrap(action), scratch):
+            if load(mask, action) and wins(row, wrap(action), scratch):  # `wrap` for one dtype, as in `play_batch`
                 out[i] = action
                 break
 

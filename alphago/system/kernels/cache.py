@@ -42,8 +42,7 @@ uses_addresses = attrgetter("library.has_dynamic_globals")
 class CompilingTime(Listener):
     """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
 
-    numba compiles in one thread at a time, in which it tells when it begins and ends; any thread may read `seconds`,
-    and `processor`, those of them in which that thread was on the processor: of a kernel that is being compiled, all.
+    numba compiles in one thread at a time, and there calls `on_start` and `on_end`; any thread may read the properties.
     """
 
     def __init__(self) -> None:
@@ -53,11 +52,13 @@ class CompilingTime(Listener):
 
     @property
     def seconds(self) -> float:
+        """All the seconds."""
         before, began = self._state
         return before if began is None else before + time.monotonic() - began
 
     @property
     def processor(self) -> float:
+        """Those seconds in which the compiling thread was on the processor; of a compilation that goes on, all."""
         return self._processor + self.seconds - self._state[0]
 
     def on_start(self, event: Event | None = None) -> None:
@@ -94,7 +95,7 @@ def lock_beside(path: Path) -> BinaryIO | None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             time.sleep(GLANCE)
-        return lock
+        return lock  # after PATIENCE a file that is not locked
     return None
 
 
@@ -139,12 +140,12 @@ class KernelCache:
         path = self.path(signature, target_context.codegen())
         found = self.read(path, signature, target_context)
         if found is None and not path.exists():  # a damaged file is compiled again without a lock
-            compiling_time.on_start()
+            compiling_time.on_start()  # waiting counts as compiling
             self.unlock()  # of a compilation that failed
             self.lock = lock_beside(path)
             compiling_time.on_end()
             found = self.read(path, signature, target_context)
-            if found is not None:
+            if found is not None:  # otherwise the lock is kept until `save_overload`
                 self.unlock()
         return found
 

@@ -144,9 +144,10 @@ def compiled(function: Any, **options: bool) -> Any:
 
 def tell(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
     """Raise KernelError for numba's text about an error in a function called with `arguments`, or in one it calls."""
-    plain = re.sub(r"\x1b\[\d*m", "", text)
+    plain = re.sub(r"\x1b\[\d*m", "", text)  # without colours of a terminal
     inner, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", plain)  # about the innermost function
     called = re.search(r"CPUDispatcher\(<function (\w+) at", plain)
+    # Pairs of a file and a line, outside numba.
     places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", inner) if NUMBA not in place[0]]
     file, line = places[0] if places else (function.__code__.co_filename, "")
     vague = re.compile(r"Failed in nopython mode|Resolution failure")
@@ -215,6 +216,7 @@ else:
         def generate(context, builder, signature, arguments):
             view = context.make_array(signature.args[0])(context, builder, arguments[0])
             item_type = signature.args[0].dtype
+            # `gep` gives the address of item i.
             value = context.unpack_value(builder, item_type, builder.gep(view.data, [arguments[1]]))
             return context.cast(builder, value, item_type, signature.return_type)
 
@@ -232,7 +234,7 @@ else:
             item_type = signature.args[0].dtype
             item = context.cast(builder, arguments[2], signature.args[2], item_type)
             context.pack_value(builder, item_type, item, builder.gep(view.data, [arguments[1]]))
-            return context.get_dummy_value()
+            return context.get_dummy_value()  # of a function that returns nothing
 
         return types.void(array, types.intp, value), generate
 
@@ -250,7 +252,7 @@ else:
 
     @intrinsic
     def wrap(typing_context, x):
-        """Return the low 64 bits of an integer as int64."""
+        """Return the low 64 bits of an integer as int64; compiled code has no others."""
         return types.int64(types.int64), lambda context, builder, signature, arguments: arguments[0]
 
     @intrinsic
@@ -263,6 +265,7 @@ else:
         """Return the index of the lowest 1 bit of an int64 other than 0."""
 
         def generate(context, builder, signature, arguments):
+            # True: the answer for 0 is undefined.
             return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
 
         return types.int64(types.int64), generate
