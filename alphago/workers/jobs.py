@@ -39,8 +39,8 @@ class Job:
         key: the job's name.
         work: the name of its work.
         data: the job as bytes.
-        hand_back: called with the answer; returns the number of moves played, or of other units of work.  If it raises
-            an error of DAMAGED, the job is done again.
+        read: makes what is handed back of the answer's bytes.  If it raises an error of DAMAGED, the job is done again.
+        hand_back: called with what was read; returns the number of moves played, or of other units of work.
         worker: the worker that has it; None if none has.
         failed: the worker of each error, also if it has ended meanwhile.
         ended: the workers that have ended while they had it, other than by leaving.
@@ -49,7 +49,8 @@ class Job:
     key: str
     work: str
     data: bytes
-    hand_back: Callable[[bytes], int]
+    read: Callable[[bytes], Any]
+    hand_back: Callable[[Any], int]
     worker: str | None = None
     failed: list[str] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -112,15 +113,15 @@ class JobPool:
         waiting, under_way, due = enumerate(jobs), 0, 0
         early: dict[int, Any] = {}  # answers that are not yielded, by their turn; they count as under way
 
-        def hand_back(number: int, answer: bytes) -> int:
-            arrived.put((number, read(answer)))
+        def hand_back(number: int, answer: Any) -> int:
+            arrived.put((number, answer))
             return 1
 
         try:
             while not (stop is not None and stop.is_set()):
                 most = max(FEWEST, AHEAD * self.cores)  # workers come and go
                 for number, job in itertools.islice(waiting, max(0, most - under_way)):
-                    self.submit(work, job, partial(hand_back, number))
+                    self.submit(work, job, read, partial(hand_back, number))
                     under_way += 1
                 if not under_way:
                     return
@@ -148,14 +149,15 @@ class JobPool:
         name = f"{self.session}-w{next(self.numbers)}"
         work = to_publish(kind, data, exact=exact)
         with self.lock:
+            self.check()
             self.transport.publish(name, work, {job.work for job in self.jobs.values()})
         return name
 
-    def submit(self, work: str, data: bytes, hand_back: Callable[[bytes], int]) -> None:
-        """Let workers do a job of a work; the pool's thread calls `hand_back` as in Job."""
+    def submit(self, work: str, data: bytes, read: Callable[[bytes], Any], hand_back: Callable[[Any], int]) -> None:
+        """Let workers do a job of a work; the pool's thread calls `read` and `hand_back` as in Job."""
         with self.lock:
             key = f"{self.session}-{next(self.numbers)}"
-            self.jobs[key] = Job(key, work, data, hand_back)
+            self.jobs[key] = Job(key, work, data, read, hand_back)
 
     def check(self) -> None:
         """Raise the error that has ended the pool's thread, if there is one."""
@@ -202,7 +204,8 @@ class JobPool:
         except BaseException as error:
             self.error = error
         finally:
-            self.transport.close()
+            with self.lock:  # of `publish`
+                self.transport.close()
 
     def step(self) -> None:
         """Take answers, and give jobs to workers that are free."""
@@ -260,12 +263,13 @@ class JobPool:
         if answer.done is not None:
             self.counts["bytes"] += len(answer.done)
             try:
-                self.moves[answer.worker] += job.hand_back(answer.done)
+                done = job.read(answer.done)
             except DAMAGED as damage:
                 error = f"{format_traceback(damage).strip()} (the answer is damaged)"
             else:
                 del self.jobs[job.key]
                 self.counts["done"] += 1
+                self.moves[answer.worker] += job.hand_back(done)
                 return
         if job.worker != answer.worker:  # another worker has the job now, or will get it
             return

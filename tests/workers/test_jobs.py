@@ -87,6 +87,15 @@ class TestSelfplay:
         assert_same_games(by_workers, alone)
         assert sorted(numbers) == list(range(5))
 
+    @pytest.mark.parametrize("error", [OSError, ValueError])
+    def test_an_error_of_on_game_ends_the_call(self, crew: Any, error: type[Exception]) -> None:
+        def on_game(number: int, _: Any) -> None:
+            raise error(f"no room for game {number}")
+
+        crew(a=honest)
+        with pytest.raises(error, match="no room for game"):
+            selfplay(GO, NET, 4, 2, seed=7, workers="folder:x", on_game=on_game)
+
     def test_a_player_that_cannot_travel_is_refused(self, crew: Any) -> None:
         crew(a=honest)
         with pytest.raises(ValueError, match="with workers, the player must be a network"):

@@ -185,21 +185,21 @@ class RemoteSelfPlay(SelfPlay):
             too_early = self._wait_of(len(self.in_flight)) > self.max_lag
         if group.left and not too_early:
             self.in_flight[number] = self.published
-            self.pool.submit(self.work, group.task().to_bytes(), partial(self._hand_back, number))
+            hand_back = partial(self._hand_back, number)
+            self.pool.submit(self.work, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
 
     def _wait_of(self, before: int = 0) -> int:
         """Return how many versions from now the next answer will be learned from, after `before` other answers."""
         return self.learns + (self.done + before) // len(self.groups)  # a version takes an answer of each group
 
-    def _hand_back(self, number: int, answer: bytes) -> int:
+    def _hand_back(self, number: int, played: GroupMessage) -> int:
         """Let a group go on from an answer, and return its number of moves; asynchronous groups get their next task.
 
         The pool's thread calls this, with its lock.
 
         number: the group's index in `groups`.
         """
-        played = GroupMessage.from_bytes(answer)
-        lag = self.published - self.in_flight.pop(number) + self._wait_of()  # when the answer is learned from
+        lag = self.published - self.in_flight[number] + self._wait_of()  # when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
@@ -207,6 +207,7 @@ class RemoteSelfPlay(SelfPlay):
             self.done += 1
             self.spent.update(played.work["seconds"])
             self.lags.append(lag)
+        del self.in_flight[number]  # only now, so that `go_on` does not end before it raises an error of `on_game`
         if self.max_lag is not None:
             self._submit(number)
         self.has_arrived.set()

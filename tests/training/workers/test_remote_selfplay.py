@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -127,11 +128,15 @@ class TestSynchronous:
             assert_same_games([*again.take(), *all_rest(again)], wanted)
 
     def test_a_task_that_nobody_can_do_ends_the_run(self) -> None:
-        with (
-            source(source_of(Local(a=failing, b=failing))) as games,
-            pytest.raises(RuntimeError, match=r"failed 3 times, on \w and \w:\nTraceback\nArithmeticError: one"),
-        ):
-            all_games(games)
+        with source(source_of(Local(a=failing, b=failing))) as games:
+            for act in (
+                partial(all_games, games),
+                partial(games.publish, NET, "float32"),
+            ):  # whatever the run does next
+                with pytest.raises(
+                    RuntimeError, match=r"failed 3 times, on \w and \w:\nTraceback\nArithmeticError: one"
+                ):
+                    act()
 
     def test_a_task_that_ends_its_workers_ends_the_run(self) -> None:
         workers: dict[str, Behaviour] = {f"w{number}": dying for number in range(20)}
