@@ -37,7 +37,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(match_work, "GAMES_A_JOB", 2)
     monkeypatch.setattr(selfplay_call, "CHUNK", 2)
 
-    def make(**behaviours: Behaviour) -> None:
+    def make(**behaviours: Any) -> None:
         transport = Local(**behaviours)
         for module in (jobs, selfplay_call):
             monkeypatch.setattr(module, "make_crew", lambda workers: None if workers is None else lambda env: transport)
@@ -95,6 +95,10 @@ class TestSelfplay:
         crew(a=honest)
         with pytest.raises(error, match="no room for game"):
             selfplay(GO, NET, 4, 2, seed=7, workers="folder:x", on_game=on_game)
+
+    def test_workers_with_gpus_play_on_their_cpus(self, crew: Any) -> None:
+        crew(device="host", a=honest)
+        assert_same_games(selfplay(GO, NET, 4, 2, seed=7, workers="folder:x"), selfplay(GO, exact(), 4, 2, seed=7))
 
     def test_a_player_that_cannot_travel_is_refused(self, crew: Any) -> None:
         crew(a=honest)

@@ -21,6 +21,7 @@ from alphago.training.settings.selfplay_settings import (
     default_groups,
 )
 from alphago.training.source import OnGame
+from alphago.training.workers.group_player import CpuGroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.crew import make_crew
 
@@ -73,7 +74,7 @@ def selfplay(
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
-        make_source = SelfPlay if crew is None else partial(RemoteSelfPlay, crew=crew)
+        make_source = SelfPlay if crew is None else partial(RemoteSelfPlay, crew=crew, player=CpuGroupPlayer)
         if crew is not None:  # a group is a worker's task: all its games, at a time and to their ends
             groups = -(-num_games // CHUNK)
             selfplay_settings = replace(selfplay_settings, games_in_flight=num_games, groups=groups)

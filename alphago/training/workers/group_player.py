@@ -172,6 +172,14 @@ class GroupPlayer(RemoteWork):
         return GroupMessage(group.state(), group.records(), work)
 
 
+class CpuGroupPlayer(GroupPlayer):
+    """Plays tasks on the CPU, whatever the worker's device."""
+
+    @classmethod
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        return super().from_bytes(data)
+
+
 def device_for(version: Version, device: str) -> str:
     """Return the device on which a worker plays with a version's network.
 

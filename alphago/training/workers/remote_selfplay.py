@@ -91,7 +91,8 @@ class RemoteSelfPlay(SelfPlay):
 
     Args:
         crew: makes the transport that carries the tasks.
-        max_lag: None for synchronous.  The others: as in SelfPlay.
+        max_lag: None for synchronous.
+        player: plays the tasks.  The others: as in SelfPlay.
     """
 
     groups: Sequence[RemoteGroup]
@@ -105,11 +106,12 @@ class RemoteSelfPlay(SelfPlay):
         *,
         crew: Crew,
         max_lag: int | None = None,
+        player: type[GroupPlayer] = GroupPlayer,
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
-        self.max_lag = max_lag
+        self.max_lag, self.player = max_lag, player
         self.published = 0  # number of versions so far
         self.work = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
@@ -137,7 +139,7 @@ class RemoteSelfPlay(SelfPlay):
         with self.pool.lock:
             self.published += 1
             self.learns = False
-            self.work = self.pool.publish(GroupPlayer, version, exact=self.exact)
+            self.work = self.pool.publish(self.player, version, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
         """Begin an iteration, as `SelfPlay.begin` does."""
