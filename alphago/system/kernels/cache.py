@@ -13,6 +13,7 @@ import secrets
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
@@ -141,21 +142,31 @@ class KernelCache:
         found = self.read(path, signature, target_context)
         if found is None and not path.exists():  # a damaged file is compiled again without a lock
             compiling_time.on_start()  # waiting counts as compiling
-            self.unlock()  # of a compilation that failed
-            self.lock = lock_beside(path)
-            compiling_time.on_end()
+            try:
+                self.lock = lock_beside(path)
+            finally:
+                compiling_time.on_end()
             found = self.read(path, signature, target_context)
-            if found is not None:  # otherwise the lock is kept until `save_overload`
-                self.unlock()
         return found
+
+    def unlocks(self, compile_signature: Callable[[Signature], object]) -> Callable[[Signature], object]:
+        """Return numba's `compile`, after which the lock is released, also if it fails or is interrupted."""
+
+        def compile_and_unlock(signature: Signature) -> object:
+            try:
+                return compile_signature(signature)
+            finally:
+                self.unlock()
+
+        return compile_and_unlock
 
     def unlock(self) -> None:
         """Let other processes go on that wait for this one to compile the function."""
-        if self.lock is not None:
+        lock, self.lock = self.lock, None  # several threads may do so
+        if lock is not None:
             with contextlib.suppress(OSError):
-                os.unlink(self.lock.name)
-            self.lock.close()
-            self.lock = None
+                os.unlink(lock.name)
+            lock.close()
 
     def make_folders(self) -> None:
         """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
@@ -180,14 +191,11 @@ class KernelCache:
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
         """Write a compiled function atomically, unless its code holds addresses of this process."""
         path = self.path(signature, result.codegen)
-        try:
-            if not uses_addresses(result):
-                # numba makes the annotation from source lines.  It would look for those of a specialised function in
-                # the wrong file, since `specialise` names the kernel's file as that function's source.
-                without_annotation = result._replace(type_annotation="")
-                self.write(path, dumps((signature, without_annotation._reduce())))
-        finally:
-            self.unlock()
+        if not uses_addresses(result):
+            # numba makes the annotation from source lines.  It would look for those of a specialised function in
+            # the wrong file, since `specialise` names the kernel's file as that function's source.
+            without_annotation = result._replace(type_annotation="")
+            self.write(path, dumps((signature, without_annotation._reduce())))
 
     def write(self, path: Path, data: bytes) -> None:
         """Write a file with its digest; warn once if it cannot be written."""

@@ -128,7 +128,8 @@ def compiled(function: Any, **options: bool) -> Any:
     if numba.config.DISABLE_JIT:
         return made  # the Python function
     if os.path.isfile(function.__code__.co_filename):
-        made._cache = KernelCache(function, CACHE_FOLDER)
+        made._cache = cache = KernelCache(function, CACHE_FOLDER)
+        made.compile = cache.unlocks(made.compile)
     compile_for_args = made._compile_for_args
 
     def compile_or_tell(*arguments: object, **named: object) -> object:

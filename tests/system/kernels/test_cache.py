@@ -209,6 +209,30 @@ def test_the_second_waits_for_the_first(tmp_path: Path) -> None:
 
 
 @needs_locks
+@pytest.mark.parametrize(
+    ("where", "error"),
+    [
+        ("alphago.system.kernels.cache.lock_beside", KeyboardInterrupt),
+        ("numba.core.dispatcher._FunctionCompiler.compile", KeyboardInterrupt),
+        ("numba.core.dispatcher._FunctionCompiler.compile", ValueError),
+    ],
+)
+def test_what_is_not_compiled_to_its_end_keeps_nobody_waiting(
+    double: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: type[BaseException]
+) -> None:
+    """Nor does the time go on."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(where, fail)
+    with pytest.raises(error):
+        double()
+    assert not list((tmp_path / "cache").rglob("*.lock"))
+    assert compiling_time.seconds == compiling_time.seconds
+
+
+@needs_locks
 def test_where_no_lock_can_be_made_everybody_compiles(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert lock_beside(tmp_path / "file" / "a.kernel") is None
