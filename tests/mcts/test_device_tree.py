@@ -23,6 +23,7 @@ from alphago.cuda.host import Host, HostKernels
 from alphago.env.device_batch import DeviceBatch
 from alphago.mcts.evaluator import HashEvaluator, WaveEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
+from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.puct import PuctRule
 from alphago.mcts.search import Search
 from alphago.mcts.tree import Tree
@@ -213,6 +214,16 @@ def test_a_broken_evaluator_leaves_empty_trees(device: str) -> None:
     search.run(np.full(3, 32, np.int32))
     assert not search.tree.virtual.any()
     assert search.tree.at("visits", np.arange(3)).tolist() == [33] * 3
+
+
+def test_roots_without_candidates(device: str) -> None:
+    """Sequential halving has nothing to divide by."""
+    both = searches(GO, RULES["gumbel"], device, 1)
+    for search in both:
+        search.prepare(np.arange(1), np.array([8], np.int32))
+        getattr(search.tree, "arrays", search.tree).first_child[0, ROOT] = NONE
+        search.wave(np.array([8], np.int32))
+    assert_same(*both)
 
 
 class OwnRule(PuctRule):

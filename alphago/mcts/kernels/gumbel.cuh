@@ -85,7 +85,7 @@ struct Gumbel {
             if (visits > most) most = visits;
         }
         int due_visits = least, scheduled = 0;
-        if (count <= considered && done < planned) due_visits = due_candidates(count, planned, done, &scheduled);
+        if (count > 0 && count <= considered && done < planned) due_visits = due_candidates(count, planned, done, &scheduled);
         double scale = (c_visit + most) * c_scale / 2, best_score = LEAST_SCORE;
         int best = NONE, fallback = NONE, due = 0;
         bool pending = false;
