@@ -2,6 +2,7 @@
 
 import os
 import socket
+import subprocess
 import time
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from alphago import GoEnv, train
 from alphago.cli import main
 from alphago.nn.threads import Workers
-from alphago.system.children import python_command
+from alphago.system.children import child_environment, python_command
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.remote_selfplay import GOES_ON, source_by_workers
 from alphago.workers import crew, ray_cluster
@@ -109,6 +110,28 @@ def test_workers_that_end_before_they_begin() -> None:
 
     with closing(workers), pytest.raises(ChildProcessError, match=r"3 processes of workers have .* with code 0 "):
         go_on()
+
+
+FORKS = """
+import multiprocessing, threading, time
+from alphago.workers.own_workers import end_with_run
+threading.Thread(target=end_with_run, daemon=True).start()
+time.sleep(0.2)
+child = multiprocessing.get_context("fork").Process(target=int)
+child.start()
+child.join(20)
+print(child.exitcode, flush=True)
+child.kill()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork")
+def test_processes_that_a_worker_forks_end() -> None:
+    """They close the standard input, which the worker reads."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(python_command("-c", FORKS), env=child_environment(), stdin=pipe, stdout=pipe) as worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"0\n"
 
 
 def test_a_game_that_workers_cannot_import() -> None:
