@@ -103,6 +103,12 @@ def test_games_that_cannot_be_replayed_are_named(run: Path, capsys: pytest.Captu
     np.savez_compressed(path, **{**arrays, "setups": np.array(['{"first": 7}'] * len(arrays["setups"]))})
     assert main(["plot", "--games", str(run), "--out", str(run / "a.svg")]) == 2
     assert f"{path} is damaged: a game of GoEnv(3, komi=0.5" in capsys.readouterr().err
-    np.savez_compressed(path, **{**arrays, "setups": np.array(["5"] * len(arrays["setups"]))})
-    assert main(["plot", "--games", str(run), "--out", str(run / "a.svg")]) == 2
-    assert "set-ups must be JSON objects" in capsys.readouterr().err
+    for name, other, sentence in (
+        ("setups", np.full_like(arrays["setups"], "[]"), "set-ups must be JSON objects"),
+        ("values", np.full_like(arrays["values"], np.nan), "movers must be 1 or -1, values and results finite"),
+        ("movers", np.zeros_like(arrays["movers"]), "movers must be 1 or -1, values and results finite"),
+        ("outcomes", arrays["outcomes"][1:], "some games lack an array"),
+    ):
+        np.savez_compressed(path, **{**arrays, name: other})
+        assert main(["plot", "--games", str(run), "--out", str(run / "a.svg")]) == 2
+        assert f"{path} holds no game records (ValueError: {sentence})" in capsys.readouterr().err
