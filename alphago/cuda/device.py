@@ -95,7 +95,7 @@ class DeviceKernels:
         function = self._functions.get(kernel)
         if function is None:
             function = self._functions[kernel] = self._module.get_function(kernel)
-        function((min(needed, BLOCKS),), (self._threads,), prepared)
+        function((min(needed, BLOCKS),), (self._threads,), prepared)  # CuPy's order: grid, block, arguments
 
 
 class Device:

@@ -73,13 +73,13 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     letters = PIXELS * wide / shown  # their size in units of the drawing
     texts, high = texts_below(board.texts, wide, bottom, size=letters)
     layers: tuple[Layer, ...] = (
-        (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
+        (Rect(0, 0, wide, high, Style(WOOD), corner=0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
         seeds(board, spots) if view.surface == "houses" else stones(board, spots),
         tuple(texts),
         marks(board, spots),
         overlay_layer(board, overlay, spots, places),
     )
-    return Drawing(wide, high, layers, board.label, shown)
+    return Drawing(wide, high, layers, board.label, shown=shown)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:
@@ -101,11 +101,12 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         pen = Style(HOLLOW, LINE, 1.5)
         pits = [Circle(x, y, CELL * view.stone, pen) for x, y, _ in spots]
         stores = [
-            Rect(left + CELL * x, top + CELL * y, CELL * w, CELL * h, pen, CELL * h / 2) for x, y, w, h in view.stores
+            Rect(left + CELL * x, top + CELL * y, CELL * w, CELL * h, pen, corner=CELL * h / 2)
+            for x, y, w, h in view.stores
         ]
         return (*pits, *stores)
     if view.surface == "holes":
-        frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
+        frame = Rect(left, top, wide, high, Style(FRAME), corner=0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
     style = Style(stroke=LINE, width=1.2)
 

@@ -136,13 +136,13 @@ def curves_picture(
     shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
     high += SIZE
     label = "; ".join(texts) or ", ".join(panel.title for panel in panels)
-    return Drawing(wide, high, ((Rect(0, 0, wide, high, Style(WHITE)),), tuple(shapes)), label, wide)
+    return Drawing(wide, high, ((Rect(0, 0, wide, high, Style(WHITE)),), tuple(shapes)), label, shown=wide)
 
 
 def panel_drawing(panel: CurvePanel, x_label: str) -> Drawing:
     """Return a panel as a picture of its own; x_label: the label of its x axis."""
     shapes = panel_shapes(panel._replace(x_label=panel.x_label or x_label), (WIDE, HIGH))
-    return Drawing(WIDE, HIGH, ((Rect(0, 0, WIDE, HIGH, Style(WHITE)),), tuple(shapes)), panel.title, WIDE)
+    return Drawing(WIDE, HIGH, ((Rect(0, 0, WIDE, HIGH, Style(WHITE)),), tuple(shapes)), panel.title, shown=WIDE)
 
 
 def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:

@@ -63,7 +63,7 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
         ends.append(add_box(shapes, Box(head.outputs[0], " ".join(head.outputs[1:])), x, end + GAP, width, GREY))
     high = max([y, *ends]) + GAP
     ground: Layer = (Rect(0, 0, WIDE, high, Style(WHITE)),)
-    return Drawing(WIDE, high, (ground, tuple(shapes)), label, WIDE)
+    return Drawing(WIDE, high, (ground, tuple(shapes)), label, shown=WIDE)
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:

@@ -45,7 +45,8 @@ def planes_picture(
     left_out = len(planes) - len(shown)
     sentences = [f"… and {left_out} more planes", *texts] if left_out else texts
     below, high = texts_below(sentences, WIDE, top=bottom - 6, size=15.0)
-    return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes), tuple(below)), label, WIDE)
+    layers = ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes), tuple(below))
+    return Drawing(WIDE, high, layers, label, shown=WIDE)
 
 
 def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> list[Shape]:

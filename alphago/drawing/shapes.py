@@ -181,7 +181,8 @@ def sheet(
             bottom = max([bottom, *(line.y for line in caption)])
         top = bottom + gap + size / 2
     ground = Rect(0, 0, width, top, Style(WHITE))
-    return Drawing(width, top, ((ground,), tuple(heading), tuple(shapes)), title or "; ".join(captions), width)
+    label = title or "; ".join(captions)
+    return Drawing(width, top, ((ground,), tuple(heading), tuple(shapes)), label, shown=width)
 
 
 def flat(layers: Iterable[Layer]) -> Layer:

@@ -48,7 +48,7 @@ class BatchWithMoves(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
-        # A batch without `lines` has one `line`, for its only slot; it is None unless the batch is a Position's.
+        # A batch without `lines` has one `line`: of its only slot if it is a Position's, else None.
         lines = self.lines if of is None else getattr(of, "lines", None)
         found = [of.line if lines is None else lines[source] for source in sources.tolist()]  # type: ignore[union-attr]
         for target, line in zip(targets.tolist(), found, strict=True):

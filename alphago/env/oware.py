@@ -125,7 +125,7 @@ class OwareEnv(GameEnv):
             cells=(*black_middles, *white_middles),
             places=(black_places, white_places),
             labels=tuple(names),
-            stores=((0, 5.25, 8.4, 0.9), (0, 0, 8.4, 0.9)),
+            stores=((0, 5.25, 8.4, 0.9), (0, 0, 8.4, 0.9)),  # Black's below, White's above
             stone=0.65,
             reach=0.65,
         )

@@ -117,6 +117,7 @@ def look(row, stone, defends):
     if end == begin + 3:
         return FREE
     second = load(row, begin + 1)
+    # Empty points beside either liberty, at which the defender could go on.
     ways1 = count_beside(row, first, layout.EMPTY)
     ways2 = count_beside(row, second, layout.EMPTY)
     if ways1 == 0 and ways2 == 0:
