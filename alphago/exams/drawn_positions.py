@@ -122,7 +122,7 @@ def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[
         record
         for path in paths
         for record in read_collection(path, env, most_positions)
-        if set(record.setup) <= {"komi"}
+        if set(record.setup) <= {"komi"}  # no stones before the first move
     ]
     if not records:
         raise ValueError(
@@ -155,7 +155,7 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
     for _ in range(drawing.per_game):
         for game in order:
             record = records[game]
-            last = len(record) - 1
+            last = len(record) - 1  # the position before the game's last move
             if drawing.last_ply is not None:
                 last = min(last, drawing.last_ply)
             chance = generator.random()  # drawn for short games too: the other games' numbers do not depend on them

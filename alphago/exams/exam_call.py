@@ -42,7 +42,8 @@ class Examinee(NamedTuple):
     def label(self, readouts: int) -> str:
         """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
         search = self.search if isinstance(self.search, str) else None
-        return EntrantText(self.name, Path(), readouts, search, self.level).name
+        any_model = Path()  # the name has readouts only with a model
+        return EntrantText(self.name, any_model, readouts=readouts, search=search, level=self.level).name
 
 
 @checks_keywords()

@@ -126,7 +126,7 @@ def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings
 
     def take(drawn: Drawn, move: str, reply: dict[str, Any]) -> None:
         judgement = client.root(reply)
-        if move:
+        if move:  # "" for the position itself
             drawn.after[drawn.position.check_action(move)] = judgement
             return
         drawn.root = judgement

@@ -70,7 +70,8 @@ class Grade:
 def compute_grade(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
     estimates = {name: estimate(getattr(marks, name)) for name, estimate in ESTIMATES.items()}
-    correlation = estimate_correlation(marks.win_error + marks.judged, marks.judged)
+    black_win = marks.win_error + marks.judged  # by the player
+    correlation = estimate_correlation(black_win, marks.judged)
     return Grade(len(marks.points), **estimates, correlation=correlation)
 
 

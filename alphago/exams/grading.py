@@ -28,7 +28,7 @@ class Answers:
     """A player's answers to the n positions of an exam.
 
     Attributes:
-        actions: the moves, int64 [n].
+        actions: the moves, int64 [n]; of a player whose moves are drawn by chance, the most probable ones.
         black_win: Black's win rate, float64 [n], 0 .. 1.
         black_lead: Black's lead in points, float64 [n]; NaN if the network does not forecast scores.
         shares: the probabilities of all moves, float64 [n, A], of a player whose moves are drawn by chance; else None.
@@ -133,7 +133,8 @@ def answer_all(
     by_visits = level is None and readouts > 0 and isinstance(batch.settings, Puct)
     found = []
     with batch.analyst() as analyst:
-        asked = None if by_visits else LEVELS if level is None else level  # other rules choose their moves themselves
+        full_strength = None if by_visits else LEVELS  # None: no move; other rules choose their moves themselves
+        asked = full_strength if level is None else level
         for question in analyst.ask_all(batch.limited(readouts), level=asked, reuse=False, plies=1):
             found.append(question.last())
             tell(1)

@@ -128,7 +128,7 @@ class Reading:
             after = stones.play(-chain.colour, liberty)
             if after is None:
                 continue
-            if len(chain.liberties) == 1:
+            if len(chain.liberties) == 1:  # the move takes the chain
                 return (liberty,)
             line = self.defend(after, point, deep - 1)
             if line is not None:
@@ -158,7 +158,7 @@ class Reading:
             if after is None:
                 continue
             line = self.attack(after, point, deep)
-            if line is None:
+            if line is None:  # this answer saves the chain
                 return None
             longest = max((move, *line), longest, key=len)
         return longest

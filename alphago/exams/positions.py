@@ -171,7 +171,7 @@ def read_exam(path: Path) -> Exam:
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     provenance: Mapping[str, Any] = {}
     positions: list[ExamPosition] = []
-    size = 0
+    size = 0  # not known before the first line
     for number, line in numbered:
         where = f"{path}, line {number}"
         row = parse_row(line, where)

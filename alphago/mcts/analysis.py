@@ -119,11 +119,11 @@ def growing(
     """Yield an analysis of all positions every `every` seconds, the last one complete; options: for the analyst."""
     with search.analyst(at_once=len(search.positions)) as analyst:
         alone = analyst.ask_all(search.limited(0), **options)
-        answers = [replace(question.last(), is_last=False) for question in alone]
+        answers = [replace(question.last(), is_last=False) for question in alone]  # the searches are still to come
         yield join_analyses([answer.found for answer in answers])
         if search.readouts == 0 or stop.is_set():
             return
-        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, tell=lambda _: None, **options)
+        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, **options)
         while not all(answer.is_last for answer in answers):
             due = time.monotonic() + every
             for question in questions:

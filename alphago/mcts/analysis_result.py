@@ -205,6 +205,7 @@ class Analysis:
             values: [n, A], in the rows' views.
         """
         best = self._of_leading(values)[:, None]
+        # NaN: the position has no visits, or scores are unknown.
         capped = np.where(np.isnan(best), values, self._worse_for_mover(values, best))
         return np.asarray(capped, values.dtype)
 
@@ -310,6 +311,6 @@ TURNED = ("q", "score", "value", "raw_value", "root_score", "raw_score", *OWNERS
 
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:
     """Return the concatenation of analyses of the same game."""
-    columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}
+    columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}  # each None in all parts or in none
     joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
     return replace(parts[0], **joined, positions=tuple(position for part in parts for position in part.positions))

@@ -99,9 +99,9 @@ class Analyst:
         The network alone says which stones are dead.  A search would not find them: its passes end the game.
         """
         counted = count_as_alive(position)
-        if counted is None or not counted.position.board.any():
+        if counted is None or not counted.position.board.any():  # an empty board has no dead stones
             return counted
-        owners = self.ask(counted.before, limit=Limit(0)).last().found.as_black().raw_ownership
+        owners = self.ask(counted.before, limit=Limit(readouts=0)).last().found.as_black().raw_ownership
         return counted.proposed(None if owners is None else owners[0])
 
     def ask(
@@ -187,7 +187,7 @@ class Analyst:
                 left = [question for *_, question in self._waiting]
                 left += [question for group in self._groups for question in group.all]
                 for question in left:
-                    question.stopped = True
+                    question.stopped = True  # the threads still give each its last answer, those that wait too
             self._changed.notify_all()
         for worker in self._workers:
             worker.join()
@@ -199,7 +199,8 @@ class Analyst:
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = MOST_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._made(readouts, leaves)
-        return Kind(position.env, settings, self.symmetries, 0 if settings.keeps_trees else limit.readouts or 0)
+        planned = 0 if settings.keeps_trees else limit.readouts or 0
+        return Kind(position.env, settings, self.symmetries, readouts=planned)
 
     def _enter(self, questions: Sequence[Question]) -> None:
         """Let questions wait for a thread, all at once."""
@@ -241,7 +242,7 @@ class Analyst:
         with self._changed:
             while True:
                 self._admit()
-                if self._ready:
+                if self._ready:  # the least of `order` comes next, and False is less than True
                     order = [(not group.is_urgent, group.is_long == self._latest_was_long) for group in self._ready]
                     group = self._ready.pop(order.index(min(order)))
                     self._latest_was_long = group.is_long
@@ -270,7 +271,7 @@ class Analyst:
         busy = sum(len(group.all) for group in self._groups) if self._waiting else 0
         while self._waiting and busy < self.slots * self.threads:
             question = heapq.heappop(self._waiting)[2]
-            if not question.waits:
+            if not question.waits:  # it was stopped, and `_wake` has answered it
                 continue
             question.waits = False
             group = self._group(question)
@@ -283,9 +284,9 @@ class Analyst:
     def _group(self, question: Question) -> SearchGroup:
         """Return the group with room for a question: one of its own for a long one, else that with the least load."""
         if question.is_long:
-            return self._new_group(question.kind, 1)
+            return self._new_group(question.kind, count=1)
         if question.kind not in self._shared and len(self._shared) >= self.kinds:
-            busy = self._groups
+            busy = self._groups  # kinds without questions go
             self._shared = {kind: own for kind, own in self._shared.items() if any(group in busy for group in own)}
         groups = self._shared.setdefault(question.kind, [])
         if len(groups) < self.threads and all(group.all for group in groups):

@@ -176,7 +176,9 @@ class DeviceWaves:
             roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
             change: changes the evaluations of a wave, on the CPU; None for waves that may be graphs.
         """
-        count = rows = leaves = 0  # games, rows, and leaves of a game in the present wave
+        count = rows = leaves = (
+            0  # games, rows, and leaves of a game in the present wave, set below; `steps` reads them
+        )
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
 
@@ -210,7 +212,7 @@ class DeviceWaves:
         active = int(np.count_nonzero(budget))
         step = max(1, (1 << (active - 1).bit_length()) // 4)  # two sizes in each octave
         count = min(-(-active // step) * step, len(budget))
-        chosen = np.argsort(budget == 0, kind="stable")[:count]
+        chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
 

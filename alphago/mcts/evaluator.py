@@ -169,7 +169,7 @@ def evaluate_boards(
     if not has_ended:
         return
     for own, part in zip(out, found, strict=True):
-        own[live] = part
+        own[live] = part  # `found` has copies here, since `live` is an array of indices
     if has_forecasts:
         ended = slots[over]
         out.scores[over] = batch.score(ended, np.empty(len(ended), np.float32))
@@ -285,6 +285,7 @@ def network_and_game(network: object, env: GameEnv) -> tuple[Any, GameEnv]:
     The game is `env`, or for a file of KataGo's networks this game with KataGo's planes, as in `load_model`.
     """
     loaded: Any = as_network(network, env)
+    # A network that was given as an object changes nothing; `load_model` may give the game other planes.
     return loaded, env if loaded is network else loaded.env
 
 
@@ -307,7 +308,7 @@ def fitting_network(network: Any, env: GameEnv | None) -> object:
     """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
     network = as_network(network, env)
     is_network = hasattr(network, "evaluator") and hasattr(network, "resized")
-    if env is None or not is_network:
+    if env is None or not is_network:  # evaluators and functions have no board to resize
         return network
     # A game with other planes is accepted if its board is the same.
     fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)

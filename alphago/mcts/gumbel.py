@@ -112,9 +112,11 @@ class GumbelRule(SearchRule):
             return super().plan(budget, leaves)
         games = np.flatnonzero(budget)
         planned = self.parameters.planned[games]
+        # For each game (planned readouts, simulations done); few games differ in them.
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
         greatest = map(max, zip(*sizes, strict=False))  # of as many rounds as all games have left
+        # A round with more candidates than `leaves` takes several waves.
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
@@ -150,16 +152,17 @@ class GumbelRule(SearchRule):
 
 @functools.cache
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
-    """Return the greatest sizes of the rounds that are not over after `done` simulations, however many candidates.
+    """Return the greatest sizes of the rounds that are not over after `done` simulations.
 
-    They are as many as with all candidates.
+    A root with few legal actions has fewer than `considered` candidates, so each size is the greatest over all numbers
+    of candidates.  There are as many rounds as with `considered` candidates.
     """
-    sizes: list[list[int]] = []
+    sizes: list[list[int]] = []  # for 1, 2, … candidates: the sizes of the rounds that are left
     for candidates in range(1, considered + 1):
         sizes.append([])
         end = 0
         while end < readouts:
-            size = gumbel.due_candidates(candidates, readouts, end)[1]
+            size = gumbel.due_candidates(candidates, readouts, end)[1]  # at its first simulation: the whole round
             end += size
             if end > done:
                 sizes[-1].append(size)

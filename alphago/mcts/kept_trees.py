@@ -52,8 +52,9 @@ class KeptTrees:
             kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
         """
         rules, plies, start = search.forbidden(game), len(position.moves), start_key(position)
+        # Forbidden moves count from a root on, so with them only the position's own tree will do.
         earliest = plies if rules else max(0, plies - LOOK_BACK)
-        for known in range(plies, earliest - 1, -1):
+        for known in range(plies, earliest - 1, -1):  # moves before the position whose tree is looked for
             mover = position.to_play if known == plies else position.movers[known]
             with self._lock:
                 line = (kind, mover, rules, *start, position.moves[:known], position.movers[:known])
@@ -90,4 +91,5 @@ def is_continued(before: Position, position: Position) -> bool:
         if before.to_play != mover or before.is_over:
             return False
         before = before.play(action)
+    # A turn may have been skipped after the last move too.
     return (before.to_play, before.is_over) == (position.to_play, position.is_over)

@@ -103,9 +103,9 @@ def run_until(search: Search, budget: np.ndarray, deadline: float) -> None:
     """Run the simulations of `budget`, int32 [games], but begin none after `deadline`, a value of time.monotonic()."""
     left = budget.copy()
     while left.any() and time.monotonic() < deadline:
-        now = left if math.isinf(deadline) else np.minimum(left, STEP)
-        search.run(now)
-        left = left - now
+        part = left if math.isinf(deadline) else np.minimum(left, STEP)
+        search.run(part)
+        left = left - part
 
 
 def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
@@ -128,7 +128,10 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
 
 
 def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -> None:
-    """Let the side take a neutral point where it would pass in an undecided game, as `without_early_passes` does."""
+    """Let the side take a neutral point where it would pass in an undecided game, as `without_early_passes` does.
+
+    The arrays of `losses` are changed in place: there the neutral points are the only candidates, and lose nothing.
+    """
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
     neutral = neutral_moves(search.batch, games[doubtful])
     found = doubtful[neutral.any(axis=1)]

@@ -81,6 +81,7 @@ def is_measured(network: object, env: GameEnv) -> str:
     """
     digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
+    # A row has its own numbers of the packaged network, and those of other networks under their names.
     is_of_game = name in (packaged_net(env.name, env.N), *level_table(env).rows[0])
     return name if is_of_game and abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI else ""
 
@@ -101,7 +102,7 @@ def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED)
     sizes = sorted(int(size) for size in boards)
     board = next((size for size in sizes if size >= env.N), sizes[-1])
     unit, rows = boards[str(board)]["unit"], boards[str(board)]["levels"]
-    if measured in rows[0]:
+    if measured in rows[0]:  # another network: its losses come in place of the packaged one's
         aims = [{name: row[name] for name in ("target", "readouts")} for row in rows]
         rows = [aim | dict(zip(LOST, row[measured], strict=True)) for aim, row in zip(aims, rows, strict=True)]
     return LevelTable(unit, board, rows)

@@ -182,6 +182,7 @@ class MCTSPlayer:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
             return self.pick_move()
+        # Among a level's readouts count the visits of the tree that was kept, the root's own included.
         readouts = level_conditions(level, self.env, self.search.has_forecasts).readouts
         self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
         self.search.expand_roots(_GAME)
@@ -214,7 +215,7 @@ class MCTSPlayer:
         It resigns if its value is below `resign_threshold` in this and its last turns, and if the game is so long and
         the player so far behind as `alphago.mcts.lost_turns` says.  The result is False before any search.
         """
-        value = self.root_value if self.root_visits else 1.0
+        value = self.root_value if self.root_visits else 1.0  # without a search the turn is not lost
         is_lost = self._lost_turns.keep(self.position, value, self.network, self.resign_threshold)
         if not is_lost or self.is_done():
             return False
@@ -276,13 +277,13 @@ def make_record(
     outcome, score = position.outcome, position.score()
     if winner is not None:
         outcome = float(winner)
-        # The margin of the board counts only if its sign is the result.
+        # The margin of the board counts only if its sign is the result; else the outcome, 1, 0 or -1, stands for it.
         if resigned or np.sign(score) != outcome:
             score = outcome
     builder = RecordBuilder(position.setup_in(env), env=env)
     for before, action in position.turns():
         legal = before.legal_mask
-        value, shares = searched.get(before.moves, (0.0, legal))
+        value, shares = searched.get(before.moves, (0.0, legal))  # without a search all legal moves are equal
         weight = float(before.moves in searched)
         builder.add(action, shares / shares.sum(), value, int(legal.sum()), before.to_play, weight)
     return builder.finish(outcome, score, resigned, env.action_space)

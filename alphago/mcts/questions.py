@@ -146,6 +146,7 @@ class Question:
         """Start the clock of the search."""
         now = time.monotonic()
         self.end = now + (self.limit.seconds or math.inf)
+        # Without `every` only the last answer is given, whatever `first` is.
         self.due = now + (math.inf if self.every is None else self.every if self.first is None else self.first)
 
     def must_end(self, now: float) -> bool:

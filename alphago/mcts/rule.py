@@ -66,7 +66,8 @@ class SearchRule(ABC):
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
         """Return for the next waves how many leaves each may have in a game, at most `leaves`.
 
-        They are half of those that the games surely need; then games that are done leave the waves.
+        Together they take half of the least budget of a game, or they are one wave; then the next call plans anew,
+        without the games that are done.
 
         Args:
             budget: int32 [B], simulations left, more than 0 in some game.
@@ -168,6 +169,7 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     """
     most_visited = visits == visits.max(axis=1, keepdims=True)
     sums = np.cumsum(np.where(by_visits[:, None], visits, most_visited), axis=1)
+    # The first action at which the sum exceeds the drawn part of the total.
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
 
 
@@ -203,7 +205,7 @@ def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     """Return whether a pass is legal, ends the game and wins it for the mover, bool [n], in `games` (int64 [n])."""
     env, slots, after = batch.env, np.arange(len(games)), on_cpu(batch, games)
     may_pass = after.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
-    outcomes = after.outcome(slots, np.empty(len(games), np.float32))
+    outcomes = after.outcome(slots, np.empty(len(games), np.float32))  # before the pass, so from the mover's view
     after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
     wins: np.ndarray = may_pass & after.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
     return wins
@@ -235,7 +237,7 @@ def without_early_passes(
     if not len(early):
         return actions
     weights = np.where(neutral_moves(batch, games[early]), weigh()[early], 0)
-    found = weights.any(axis=1)
+    found = weights.any(axis=1)  # elsewhere there is no neutral point that may be played, and the pass stays
     actions = actions.copy()
     actions[early[found]] = weights[found].argmax(axis=1)
     return actions
@@ -265,7 +267,7 @@ def without_idle_moves(
     if sensible[slots, actions].all():
         return actions
     weights = weigh()
-    sensible &= weights > 0
+    sensible &= weights > 0  # now without actions that must not be played
     may_pass = sensible[:, env.pass_action]
     is_idle = ~sensible[slots, actions] & may_pass
     outcomes = here.outcome(slots, np.empty(len(games), np.float32))
@@ -273,7 +275,8 @@ def without_idle_moves(
     # The pass comes before all moves in a decided game; in any other game after all moves, with the least weight.
     pass_weights = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
     weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
-    weights[slots, actions] = np.maximum(weights[slots, actions], np.finfo(weights.dtype).tiny / 2)  # last of all
+    # The chosen action comes last of all: it stays where nothing else is left.
+    weights[slots, actions] = np.maximum(weights[slots, actions], np.finfo(weights.dtype).tiny / 2)
     replacements = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
     return np.where(is_idle, replacements, actions).astype(np.int32)
 

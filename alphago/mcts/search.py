@@ -87,8 +87,9 @@ class Search:
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         has_decisive = settings.decisive_moves and env.has_decisive_moves
-        here = vars(type(self.rule)).get("device_select") is None or self.rule.change_values is not None
-        device = "cpu" if here else evaluator.device
+        # `vars`, since a rule that derives from another one may choose otherwise than the other's kernel on a device.
+        needs_cpu = vars(type(self.rule)).get("device_select") is None or self.rule.change_values is not None
+        device = "cpu" if needs_cpu else evaluator.device
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
         self._capacity = FIRST_NODES  # of each tree, in nodes
         self._waves: DeviceWaves | None = None
@@ -189,8 +190,8 @@ class Search:
             count = len(unevaluated)
             if count == 0:
                 continue
-            if self._waves is not None:
-                self._run_on_device(self._waves, np.zeros(self.games, np.int32), [1], unevaluated)
+            if self._waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
+                self._run_on_device(self._waves, budget=np.zeros(self.games, np.int32), plan=[1], roots=unevaluated)
                 continue
             wave.game[:count] = unevaluated
             wave.leaf[:count] = ROOT
@@ -233,15 +234,17 @@ class Search:
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            if self._waves is None or best_only is not None:
+            if self._waves is None or best_only is not None:  # one wave: `settled` is asked again after each
                 found = self.wave(budget)
             else:
                 found = self._run_on_device(self._waves, budget, self.rule.plan(budget, self.settings.leaves))
-            if not found:  # without a new leaf no simulation is left
+            if not found:  # the budget is used up: all simulations that were left ended in finished games
                 return
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
-        """Run a wave, for which there must be room; return 0 if it evaluated no leaf: no simulation is left.
+        """Run a wave, for which there must be room; return 0 if no simulation is left.
+
+        Else the result is the number of leaves that were evaluated, or on a device that of simulations.
 
         Args:
             budget: int32 [games], the simulations left in each game; reduced by those of the wave.
@@ -317,7 +320,7 @@ class Search:
             if broken:
                 raise self._unusable(str(broken))
         except BaseException:
-            self.forget(np.arange(self.games))
+            self.forget(np.arange(self.games))  # all, since the waves may have changed any of them
             raise
         return before - int(budget.sum())
 
@@ -328,7 +331,8 @@ class Search:
 
         `root_priors` keeps the priors of roots as the network gave them.
 
-        wave, reached, priors: with a row for each leaf; those without a leaf, or whose game is over, do not matter.
+        wave, reached, priors: with a row for each leaf; those without a leaf (padding on a device), or whose game is
+        over, do not matter.
         decisive: moves that win at once, int32 [n]; they become NONE where they are forbidden.
         """
         for row in np.flatnonzero((wave.leaf != NONE) & ~reached.over).tolist():
@@ -371,6 +375,7 @@ class Search:
         """
 
         def weigh() -> np.ndarray:
+            """Return weights by which priors, at most 1, order the actions of equal visits."""
             return self.visits(games) + self.priors(games)
 
         values = self.root_values(games)

@@ -39,7 +39,7 @@ def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAY
         return search
     if search is not None and not isinstance(search, (str, Mapping)):
         raise TypeError(f"search must be {SEARCH.expected}, got {shown(search)}")
-    kind = SEARCHES[rule]
+    kind = SEARCHES[rule]  # unless `search` names another one, which `read` finds
     made: SearchSettings = replace(SEARCH, kind=kind).read("search", search or {}, kind())
     return made.completed(readouts, leaves)
 

@@ -90,7 +90,8 @@ class SearchGroup:
         if self.budget.any() and not self.search.wave(self.budget, self.leaves()):
             self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
         now = time.monotonic()
-        is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
+        most_nodes = self.share() // (self.count * node_bytes(self.kind.env))  # of each tree
+        is_full = self.search.tree.used >= most_nodes
         ends = (self.budget <= 0) | is_full
         for slot, question in list(self.questions.items()):
             if ends[slot] or question.must_end(now):
@@ -141,7 +142,7 @@ class SearchGroup:
         games = np.array(slots, np.int64)
         self.search.expand_roots(games)
         searched = games[self.budget[games] > 0]
-        if self.kind.readouts and len(searched):
+        if self.kind.readouts and len(searched):  # the rule plans the readouts of a search, as Gumbel search does
             self.search.prepare(searched, self.budget[searched])
 
     def readouts(self, question: Question, visits: int) -> int:
@@ -151,10 +152,10 @@ class SearchGroup:
         limit, level = question.limit, question.level
         if limit.until is not None and limit.until.is_set():
             return 0
-        if isinstance(level, str):  # "even"
+        if isinstance(level, str):  # "even"; half of the time is left for the search itself
             question.opponent = self.estimate(question.position, (limit.seconds or math.inf) / 2)
             level = question.level = question.opponent.level
-        if level is not None and level < LEVELS:
+        if level is not None and level < LEVELS:  # among a level's readouts counts the root's own visit too
             return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
         return most if limit.added else most - min(most, max(0, visits - 1))
@@ -184,7 +185,11 @@ class SearchGroup:
         self.budget[slot] = 0
 
     def answer(self, slot: int, move: Mapping[str, Any] | None = None) -> None:
-        """Give an answer of what was found so far in a slot; move: what `move` has returned, for the last answer."""
+        """Give an answer of what was found so far in a slot.
+
+        Args:
+            move: what `move` has returned, for the last answer; None while the search goes on.
+        """
         question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
         options: dict[str, Any] = {"plies": question.plies, "move_ownership": question.move_ownership}
         question.answer(

@@ -46,7 +46,7 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     """
     if numba.config.DISABLE_JIT or available_cores() < 2:
         return None
-    if all(is_compiled(kind().new_rule(0, 0).select) for kind in SEARCHES.values()):
+    if all(is_compiled(kind().new_rule(games=0, actions=0).select) for kind in SEARCHES.values()):
         return None
     try:
         command = python_command("-m", "alphago.mcts.warm_up", game)

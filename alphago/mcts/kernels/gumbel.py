@@ -53,10 +53,10 @@ def improved_factors(tree, game, node, rule):
     (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean of the
     visited children's values weighted by their priors (appendix D).
     """
-    visits = 0
-    most = 0
-    priors = 0.0
-    values = 0.0
+    visits = 0  # of all children
+    most = 0  # visits of a child
+    priors = 0.0  # the sum of the visited children's priors
+    values = 0.0  # the sum of their mean values times their priors
     child = tree.first_child[game, node]
     while child != NONE:
         if tree.visits[game, child] > 0:
