@@ -97,6 +97,7 @@ class EnginePlayer(ProgramPlayer):
         """Play an action in each game, tell the engine the other side's actions, and end finished games' processes."""
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
+            # A move in a random opening is told to the engine, though it is of its own side.
             is_own_move = self._own_move.pop(game, None) == action
             if not is_own_move:
                 with self._forfeiting(game):

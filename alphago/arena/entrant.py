@@ -167,7 +167,8 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
     entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
-    made = make_entrant(entry.with_defaults(readouts), env, device, {})
+    made = make_entrant(entry.with_defaults(readouts), env, device, players={})
+    # `search` may be settings, which a name cannot have, so it is put in only now.
     return made if entry.search else replace(made, search=search)
 
 
@@ -357,7 +358,7 @@ def common_game(
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
     with_option = [key for key in OPTIONS if key in first.config]  # compared first: the user can choose their values
-    for key in dict.fromkeys([*with_option, *first.config]):
+    for key in dict.fromkeys([*with_option, *first.config]):  # each once
         values = {base: env.config[key] for base, env in envs.items()}
         if key != "planes" and len(set(values.values())) > 1:  # input planes may differ
             listed = ", ".join(f"{value} of {base}" for base, value in values.items())

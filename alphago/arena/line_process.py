@@ -81,7 +81,7 @@ class LineProcess:
         while True:
             has_exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
             left = self._since + limit - time.monotonic()
-            line: bytes | None = b""  # none has come
+            line: bytes | None = b""  # no line has come yet; None: stdout has ended
             with contextlib.suppress(queue.Empty):
                 line = self._lines.get(timeout=min(POLL_SECONDS, max(0.0, left)))
             if line:

@@ -132,14 +132,14 @@ class ParallelGames:
         board.play(played, actions)
         for player in self.players:
             player.follow(played, actions)
-        for game, action in zip(played, actions, strict=True):
-            self.moves[game].append(int(action))
+        for slot, action in zip(played, actions, strict=True):
+            self.moves[slot].append(int(action))
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
         ended = self.score(over)
-        for game, first_resigns in zip(resigned, first_moves[resigns], strict=True):
+        for slot, first_resigns in zip(resigned, first_moves[resigns], strict=True):
             first, second = self.players
-            fault = (first if first_resigns else second).faults.get(game, "")
-            ended.append(self.finish(game, outcome=-1.0 if first_resigns else 1.0, fault=fault))
+            fault = (first if first_resigns else second).faults.get(slot, "")
+            ended.append(self.finish(slot, outcome=-1.0 if first_resigns else 1.0, fault=fault))
         self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
 
@@ -151,10 +151,11 @@ class ParallelGames:
         black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)
         ended = []
-        for game, outcome, margin in zip(over, outcomes.tolist(), margins.tolist(), strict=True):
-            told = [disagreement(margin, one.scores[game], one.name) for one in self.players if game in one.scores]
-            texts = "; ".join(filter(None, told))
-            ended.append(self.finish(game, outcome, margin=margin, counted=bool(told), disagreement=texts))
+        for slot, outcome, margin in zip(over, outcomes.tolist(), margins.tolist(), strict=True):
+            # One text for each player that has scored the board itself, "" if it agrees.
+            texts = [disagreement(margin, one.scores[slot], one.name) for one in self.players if slot in one.scores]
+            differences = "; ".join(filter(None, texts))
+            ended.append(self.finish(slot, outcome, margin=margin, counted=bool(texts), disagreement=differences))
         return ended
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
@@ -164,13 +165,13 @@ class ParallelGames:
             first_moves: bool [n], whether it is the first player's turn.
         """
         active, plan = self.active, self.plan
-        plies = np.array([len(self.moves[game]) for game in active])
+        plies = np.array([len(self.moves[slot]) for slot in active])
         # One number is drawn at each ply, even if it is not used, so that a game's numbers depend only on the ply.
-        chance = np.array([self.generators[game].random() for game in active])
+        chance = np.array([self.generators[slot].random() for slot in active])
         actions = np.empty(len(active), np.int32)
         in_opening = plies < plan.random_opening
         if in_opening.any():
-            generators = [self.opening_generators[game] for game in active[in_opening]]
+            generators = [self.opening_generators[slot] for slot in active[in_opening]]
             actions[in_opening] = random_points(self.board, active[in_opening], generators)
         for player, is_mover in zip(self.players, (first_moves, ~first_moves), strict=True):
             chooses = is_mover & ~in_opening  # bool [n]
@@ -179,9 +180,9 @@ class ParallelGames:
                 actions[chooses] = player.choose(active[chooses], by_chance, chance[chooses])
         return actions
 
-    def finish(self, game: int, outcome: float, **more: Any) -> MatchGame:
-        """Return the finished game of the slot `game`; outcome, more: as in `MatchGame`."""
-        return MatchGame(self.numbers[game], outcome + 0.0, tuple(self.moves[game]), **more)  # + 0.0: no -0.0
+    def finish(self, slot: int, outcome: float, **more: Any) -> MatchGame:
+        """Return the finished game of a slot; outcome, more: as in `MatchGame`."""
+        return MatchGame(self.numbers[slot], outcome + 0.0, tuple(self.moves[slot]), **more)  # + 0.0: no -0.0
 
 
 def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:

@@ -85,7 +85,7 @@ class ResultFolder:
                 outcome, margin = check_float("outcome", line["outcome"], -1, 1), line["margin"]
                 margin = None if margin is None else check_float("margin", margin)
                 other_fields = {key: line[key] for key in ("fault", "counted", "disagreement")}
-                check_types(MatchGame, (0, outcome, moves, margin), other_fields)
+                check_types(MatchGame, (0, outcome, moves, margin), other_fields)  # 0: the number is checked below
                 i, j = line["match"]
                 if not 0 <= i < j < len(self.names):
                     raise ValueError(f"there is no match of the players {i} and {j}")

@@ -116,7 +116,8 @@ class SubmissionPlayer(ProgramPlayer):
         """Return actions, int32 [n], RESIGN for a game that the submission forfeits; see `Player.choose`."""
         actions = np.full(len(games), RESIGN, np.int32)
         for i, game in enumerate(games.tolist()):
-            seed, moves = self.seeds[game] + len(self.moves[game]), map(self.env.to_text, self.moves[game])
+            seed = self.seeds[game] + len(self.moves[game])  # another one for each move
+            moves = map(self.env.to_text, self.moves[game])
             try:
                 actions[i] = self.read_move(game, self._running().ask(" ".join(["choose", str(seed), *moves])))
             except EngineError as error:

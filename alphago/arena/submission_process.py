@@ -24,6 +24,7 @@ LONGEST = 300  # letters of an answer
 
 def main() -> None:
     file, game = sys.argv[1:]
+    # The file gets an empty input, and stderr as its output; the pipes stay for this process.
     lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -31,7 +32,7 @@ def main() -> None:
     for line in lines:
         _, *words = line.split()
         try:
-            if choose is None:
+            if choose is None:  # the line is "begin", or the file could not be imported at the last one
                 kind, config = pickle.loads(bytes.fromhex(game))
                 env = kind(**config)
                 choose, answer = read_function(file, env), ""

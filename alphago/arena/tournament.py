@@ -185,8 +185,8 @@ class Tournament:
         step = SPRT_GAMES if self.settings.sprt else batch
         for begin in range(0, plan.games, step):
             played = self.games(match)  # also games of earlier calls
-            verdict = self.verdict(match, begin)
-            if verdict is not None and verdict.state != "continue":
+            verdict = self.verdict(match, games=begin)
+            if verdict is not None and verdict.state != "continue":  # the games that are left are not played
                 bar.total -= plan.games - len(played)
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]

@@ -110,6 +110,7 @@ def with_own_classes(words: list[str]) -> list[str]:
     with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
         import_named_game(words)
     actions = make_parser(words[0])._option_string_actions if words[0] in TAKE_PLAYERS else {}
+    # Flags whose values are no players: those that take a value (`nargs` 0: none), but for --anchor's, a player.
     flags = {flag for flag, action in actions.items() if action.nargs != 0} - {"--anchor"}
     return import_named_searches(words, flags if actions else None)
 

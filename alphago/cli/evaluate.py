@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     """
     settings = TournamentSettings(**given_settings(options, TournamentSettings))
     of_game = given_game_settings(options)  # without its size and komi; --turns is for Go
+    # --turns 0 stands for None, games that two passes end; without the option the networks' turns stay.
     of_game |= {} if options.turns is None else {"turns": options.turns or None}
     env, players = read_entrants(
         options.players,

@@ -110,7 +110,7 @@ def halves_text(result: "ExamResult") -> str:
 
 
 def make(options: argparse.Namespace) -> int:
-    """Make an exam, with a progress bar; return the exit code, 1 if the games have too few positions."""
+    """Make an exam, with a progress bar; return the exit code of `with_bar`."""
     from alphago.exams.exam_maker import make_exam  # imported late, since it loads the readers of games
 
     missing = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is None]

@@ -41,13 +41,15 @@ def run(options: argparse.Namespace) -> int:
     return with_bar(
         lambda tell: label_games(options.to, engine, options.games, options.board_size, settings, tell=tell),
         settings.positions,
-        f"labelled positions are in {options.to}: alphago supervised {typed_path(options.to)} learns from them",
-        "the games have no more positions: more games or a larger --per-game give more, in another dataset",
+        told=f"labelled positions are in {options.to}: alphago supervised {typed_path(options.to)} learns from them",
+        advice="the games have no more positions: more games or a larger --per-game give more, in another dataset",
     )
 
 
 def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -> int:
     """Call `make` while a bar shows its progress, for `label` and `exam --make`; return the exit code.
+
+    It is INTERRUPTED after Ctrl-C, else 0, also if there are fewer positions than wanted.
 
     Args:
         make: makes positions, calls its argument with the number of positions so far and the number in all, and returns

@@ -83,6 +83,7 @@ def import_named_searches(words: Sequence[str], flags: Container[str] | None = N
         named = OWN_SEARCH.fullmatch(word)
         if named is None or word.startswith(COMMAND):
             continue
+        # Only a player, or the value behind --search or --search=, is taken for a search.
         is_player = named["player"] and flags is not None and before not in flags
         if not is_player and (named["start"].rstrip("=") or before) != "--search":
             continue

@@ -108,7 +108,7 @@ def game_folder(
     try:
         with folder_lock, LiveBar(total=games, unit="game", desc="self-play") as bar:
             yield save
-        is_whole = True
+        is_whole = True  # the caller's block has ended without an error
     finally:
         (path / LOCK).unlink(missing_ok=True)
         played = [records[number] for number in sorted(records)]

@@ -35,10 +35,11 @@ def add_flags(
     """
     known = addresses(root)
     by_path = [path for path, address in known.items() if not address.keyword]
+    # Whether --help shows only the settings that say so, since the class has many.
     is_long = any(declaration(address).metadata["shown"] for address in known.values())
     for address in known.values():
         setting = to_setting(address)
-        if not (address.keyword and (setting.types or setting.choices)):
+        if not (address.keyword and (setting.types or setting.choices)):  # it cannot be typed, or is for --set only
             continue
         heading = address.title or title
         group = parser.section(heading, (notes or {}).get(heading))
@@ -75,7 +76,7 @@ class SetByPath(argparse.Action):
             parser.error(f"--set takes PATH=VALUE, got {values}")
         setting = to_setting(known[path])
         try:
-            value = setting.read(text) if setting.types else text
+            value = setting.read(text) if setting.types else text  # without types: a part's name, checked later
         except argparse.ArgumentTypeError as error:
             parser.error(f"--set {path} {error}")
         setattr(namespace, self.dest, getattr(namespace, self.dest) | {path: value})

@@ -189,7 +189,7 @@ def descend(tree, game, settings):
 def play_out(game, ply):
     """Play random moves to the end, write them to `game.actions` from index `ply`, and return the next index."""
     while not is_over(game.row):
-        action = random_action(game.row, game.state, False)
+        action = random_action(game.row, game.state, False)  # False: no own eyes
         store(game.actions, ply, action)
         play(game.row, action)
         ply += 1
