@@ -3,7 +3,6 @@
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
 from alphago.env.go_rules import handicap_komi
@@ -97,17 +96,14 @@ def play(
                 )
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
-        judge = analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
-        if level is None and (device == "cuda" or choose_device(env, device) != "cpu"):
-            # With forecasts, which levels need, a GPU would have to give up its boards.
-            analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device, forecasts=False)
+        analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
         analyst.evaluators(env)  # raises an error of the network before the game begins
-        teacher = None if teach is None else Teacher(judge, teach)
-        game = TerminalGame(analyst, judge, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
+        teacher = None if teach is None else Teacher(analyst, teach)
+        game = TerminalGame(analyst, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
     except KeyboardInterrupt:
         screen.say("")
         return start
-    with analyst, judge, line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
+    with analyst, line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
         return game.run()
 
 

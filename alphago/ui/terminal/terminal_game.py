@@ -53,7 +53,6 @@ class TerminalGame:
 
     Args:
         analyst: searches for the engine.
-        judge: counts, forecasts and explains; it may be the analyst.
         start: where the game begins.
         human: +1 if the person is Black (the first player), -1 if White.
         limit: the limit of each search.
@@ -64,7 +63,6 @@ class TerminalGame:
     def __init__(
         self,
         analyst: Analyst,
-        judge: Analyst,
         start: Position,
         human: int,
         screen: Screen,
@@ -73,7 +71,7 @@ class TerminalGame:
         level: Level | None = None,
         teacher: Teacher | None = None,
     ) -> None:
-        self.analyst, self.judge, self.env = analyst, judge, start.env
+        self.analyst, self.env = analyst, start.env
         self.board_view = self.env.board_view
         self.human = human
         self.screen = screen
@@ -160,7 +158,7 @@ class TerminalGame:
         The result is announced when the person agrees on the dead stones; at once if stones are not counted.
         """
         if self.count is None and not self.loser:
-            self.recount(self.judge.count(self.position))
+            self.recount(self.analyst.count(self.position))
         if self.counting:
             if not self.human_turn(COUNT_PROMPT):
                 self.announce_result()
@@ -291,7 +289,7 @@ class TerminalGame:
             if not turns:
                 raise Refused("You have not moved yet: there is no move to explain")
             before, chosen = self.positions[turns[-1]], self.positions[turns[-1] + 1].moves[-1]
-        self.say(str(explain_moves([(before, before.check_action(chosen))], self.judge)[0]))
+        self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
 
     def past_turns(self) -> list[int]:
         """Return the indices in `positions` of those in which the person moved."""
@@ -327,7 +325,7 @@ class TerminalGame:
         self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.over:
             return
-        expected = estimate(self.judge, self.position)
+        expected = estimate(self.analyst, self.position)
         if expected is not None:
             sentences, drawing = expected
             self.say(sentences)

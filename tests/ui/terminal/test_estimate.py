@@ -1,15 +1,10 @@
 """The end that a network expects, in words."""
 
-from typing import Any
-
 import numpy as np
-import pytest
 
 from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.mcts.analyst import Analyst
 from alphago.ui.terminal.estimate import estimate
-from alphago.ui.terminal.terminal_game import TerminalGame
-from tests.devices import needs_compiler
 from tests.ui.own_games import OwnedByBlack
 from tests.ui.terminal.test_saved_games import talk
 
@@ -38,21 +33,3 @@ def test_at_the_terminal() -> None:
         net = NeuralNet(GoEnv(5), tower_height=0, channels=4, size_free=size_free)
         assert sentence in talk(GoEnv(5), "c3", "score", "quit", network=net)[1]
     assert "forecast" not in talk(ConnectFourEnv(), "score", "quit")[1]
-
-
-@needs_compiler
-@pytest.mark.parametrize(("level", "boards"), [(None, "host"), (3, "cpu")])
-def test_boards_of_searches_are_on_the_device(monkeypatch: pytest.MonkeyPatch, level: int | None, boards: str) -> None:
-    """Unless the level needs forecasts; those of the score are made beside them."""
-    devices = list[str]()
-
-    class Watched(TerminalGame):
-        def __init__(self, analyst: Analyst, *parts: Any, **options: Any) -> None:
-            devices.append(analyst.evaluators(GoEnv(5)).device)
-            super().__init__(analyst, *parts, **options)
-
-    monkeypatch.setattr("alphago.ui.terminal.play_call.TerminalGame", Watched)
-    net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
-    _, text = talk(GoEnv(5), "c3", "score", "quit", network=net, device="host", level=level)
-    assert "The network expects " in text
-    assert devices == [boards]

@@ -130,7 +130,7 @@ def test_the_status_line_during_a_search(limit: Limit, total: str) -> None:
     screen, lines = Screen(lambda prompt: "quit", lambda text: None), list[str]()
     screen.status, screen.clear_status = lines.append, lambda: lines.append("")
     with Analyst(slow) as analyst:
-        TerminalGame(analyst, analyst, GoEnv(5).position(), -1, screen, limit).think()
+        TerminalGame(analyst, GoEnv(5).position(), -1, screen, limit).think()
     *told, last = lines
     assert told
     form = rf"\d+{total} readouts, win rate of Black ≈ 75 %, best line C3( [A-E]\d| pass)*"
@@ -153,7 +153,7 @@ class TestOtherCommands:
     def test_help_names_every_command(self) -> None:
         _, text = go(BLACK, "HELP")
         analyst = Analyst(UniformEvaluator())
-        commands = TerminalGame(analyst, analyst, GoEnv(5).position(), 1, Screen(), Limit(1)).commands
+        commands = TerminalGame(analyst, GoEnv(5).position(), 1, Screen(), Limit(1)).commands
         assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
         assert text.count(DEAD_STONES) == 1
 
