@@ -116,7 +116,7 @@ class AnalysisEngine:
         self.networks = network if isinstance(network, Networks) else Networks(env, network, device)
         self.version, self.limits, self.notes = version, limits, notes
         visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
-        board = cache(self.networks.game)
+        board = cache(self.networks.game)  # equal queries share a game, and so a kind of search
         self.defaults = Defaults(board, visits, check_choice("side", side, SIDES), limits)
         self._write, self._writing = write, threading.Lock()
         self._warned: set[tuple[str, str]] = set()
@@ -183,7 +183,7 @@ class AnalysisEngine:
             return
         if answer.error is not None:
             self.send(error(f"{type(answer.error).__name__}: {answer.error}", None, query.id))
-        if answer.analysis is None:
+        if answer.analysis is None:  # the search has failed, or was stopped before it began
             self.report(query, no_results(query, turn))
         else:
             analysis = seen_by(answer.analysis, query.side)
@@ -195,7 +195,7 @@ class AnalysisEngine:
         With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
         is sent as a reply of its own, and warnings about rules are sent again for each query.
         """
-        repeated = "" if self.notes else "rules"
+        repeated = "" if self.notes else "rules"  # the field whose warnings are sent again; "" for none
         new = [warning for warning in query.warnings if warning[0] == repeated or warning not in self._warned]
         if len(self._warned) < MOST_WARNINGS:
             self._warned.update(new)
@@ -210,7 +210,7 @@ class AnalysisEngine:
         action = fields["action"]
         require(isinstance(fields.get("id"), str), "id", "a string", fields.get("id"))
         if action == "query_version":
-            self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
+            self.send({**fields, "version": self.version, "git_hash": "<omitted>"})  # KataGo's word for none
         elif action == "query_models":
             self.send({**fields, "models": [{"name": self.networks.name, "version": self.version}]})
         elif action == "clear_cache":
@@ -228,6 +228,7 @@ class AnalysisEngine:
         without it all turns stop.
         """
         turns, query_id = fields.get("turnNumbers"), fields.get("terminateId")
+        # "terminate" must name a query; None, which "terminate_all" allows, stands for all.
         is_named = fields["action"] == "terminate_all" or isinstance(query_id, str)
         require(is_named, "terminateId", "a string", query_id)
         require(turns is None or isinstance(turns, list), "turnNumbers", "a list", turns)
@@ -291,7 +292,7 @@ def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) 
     if "includeOwnershipStdev" in query.flags:
         reply["ownershipStdev"] = points(analysis.ownership_stdev, analysis)
     if "includePolicy" in query.flags:
-        legal = turn.position.legal_mask
+        legal = turn.position.legal_mask  # illegal actions have -1, as in KataGo
         reply["policy"] = np.where(legal, analysis.prior[0].astype(np.float64), -1).round(8).tolist()
     return reply
 
@@ -326,7 +327,7 @@ def symmetric_hash(position: GoPosition) -> str:
     if position.ko_points:
         cells[list(position.ko_points)] = 2
     board = min(image.tobytes() for image in cells[position.env.symmetries.points])  # the least image stands for all
-    side = bytes([1 if position.to_play == 1 else 3])
+    side = bytes([1 if position.to_play == 1 else 3])  # any two different bytes
     return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 
 

@@ -144,12 +144,12 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
     query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
-    size, (rules, why, has_bonus) = board_size(fields), told_rules(rules_text(fields))
-    if why:
-        warnings.append(("rules", f"games are scored by area, and not as the query says: {why}"))
+    size, (rules, other_scoring, has_bonus) = board_size(fields), told_rules(rules_text(fields))
+    if other_scoring:
+        warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
-    wanted = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
+    wanted = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]  # the last one that is given counts
     visits = checked("maxVisits", check_int, "maxVisits", wanted, 1, MOST_VISITS)
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
@@ -167,7 +167,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     turns = parse_turns(fields, env, stones, moves, defaults.limits.positions)
     bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
     require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
-    if str(bonus) != "0" and begins_with_handicap([side for side, _ in stones], [side for side, _ in moves]):
+    has_handicap = begins_with_handicap([player for player, _ in stones], [player for player, _ in moves])
+    if str(bonus) != "0" and has_handicap:
         warnings.append(("rules", go_rules.NO_BONUS))
     return Query(
         id=query_id,
@@ -222,7 +223,7 @@ def parse_turns(
     priorities = parse_priorities(fields, len(moves), most)
     black = [action for player, action in stones if player == 1]
     white = [action for player, action in stones if player == -1]
-    first = moves[0][0] if moves else 1
+    first = moves[0][0] if moves else 1  # the player of the first move
     if "initialPlayer" in fields:
         first = colour("initialPlayer", fields["initialPlayer"])
     is_handicap = not white and len(black) > 1 and first == -1
@@ -249,7 +250,7 @@ def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[in
     require(len(chosen) <= most, "analyzeTurns", f"at most {most} here", len(chosen))
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
     are_integers = isinstance(priorities, list) and all(is_int(number, LEAST_PRIORITY) for number in priorities)
-    require(are_integers, "priorities", "integers", priorities, "priority")
+    require(are_integers, "priorities", "integers", priorities, field="priority")  # the field that is usually given
     require(len(priorities) == len(chosen), "priorities", "one for each turn", len(priorities))
     return dict(zip(chosen, priorities, strict=True))
 
@@ -264,8 +265,8 @@ def positions_after(game: GtpGame, moves: Sequence[Play], wanted: Collection[int
         QueryError: for an illegal move.
     """
     found = {}
-    first = play_at_once(game, moves[: min(wanted)])
-    for number, (player, action) in enumerate(moves[first:], first):
+    played = play_at_once(game, moves[: min(wanted)])  # no position before the first wanted one is needed
+    for number, (player, action) in enumerate(moves[played:], played):
         if number in wanted:
             found[number] = game.ready(player)
         try:
@@ -295,7 +296,11 @@ def play_at_once(game: GtpGame, moves: Sequence[Play]) -> int:
 
 
 def pairs(name: str, given: Any, env: GoEnv) -> list[Play]:
-    """Return the [player, location] pairs in a field as plays; raise QueryError for anything else."""
+    """Return the [player, location] pairs in a field as plays; raise QueryError for anything else.
+
+    Args:
+        name: the field. given: its value.
+    """
     wanted = "a list of [player, location]"
     require(isinstance(given, list), name, wanted, given)
     found = []
@@ -324,7 +329,7 @@ def location(name: str, given: object, env: GoEnv) -> int:
             return env.from_text(given)
         except ValueError:
             match = re.fullmatch(r"\((\d{1,3}),(\d{1,3})\)", given.replace(" ", ""))
-            if match and int(match[1]) < env.N and int(match[2]) < env.N:
+            if match and int(match[1]) < env.N and int(match[2]) < env.N:  # column, row
                 return int(match[2]) * env.N + int(match[1])
     raise QueryError(name, f"a location must be such as D4, (3,15) or pass, got {shown(given)}")
 
@@ -338,11 +343,11 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
         require(are_rules, name, "a list of objects", given)
         for rule in given:
             moves, depth = rule.get("moves"), rule.get("untilDepth")
-            require(isinstance(moves, list), "moves", "a list", moves, name)
+            require(isinstance(moves, list), "moves", "a list", moves, field=name)
             actions = frozenset(location(name, move, env) for move in moves)
             if name == "allowMoves":
                 actions = frozenset(range(env.action_space)) - actions
-            require(is_int(depth, 1), "untilDepth", "an integer >= 1", depth, name)
+            require(is_int(depth, 1), "untilDepth", "an integer >= 1", depth, field=name)
             player = colour(name, rule.get("player"))
             if name == "allowMoves" and any(player == earlier.player for earlier in found):
                 raise QueryError(name, "allowMoves must have one object for each player, and no avoidMoves beside it")

@@ -35,7 +35,8 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
     A move without visits gets the value and score of the position.
     """
     is_visited = move.visits > 0
-    value = move.q if is_visited else float(analysis.value[i])
+    value = move.q if is_visited else float(analysis.value[i])  # -1 .. 1, in the analysis's view
+    # The bound is a win rate, 0 .. 1; without visits there is no less certain one than the value's.
     bound = move.lower_bound if is_visited else (1 + value) / 2
     score = move.score if is_visited else analysis.root_score[i]
     score_stdev = move.score_stdev if is_visited else analysis.root_score_stdev[i]
@@ -53,7 +54,7 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
 
 
 def outlook(value: float, score: float, score_stdev: float) -> dict[str, float]:
-    """Return KataGo's fields of a value and a score, in KataGo's order."""
+    """Return KataGo's fields of a value, -1 .. 1, and a score in points, NaN if unknown; in KataGo's order."""
     lead = number(score)
     chance = {"utility": value, "winrate": (1 + value) / 2}
     return {**chance, "scoreMean": lead, "scoreStdev": number(score_stdev), "scoreLead": lead, "scoreSelfplay": lead}

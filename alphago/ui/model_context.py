@@ -46,7 +46,7 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         env = position.env
         found = analyze([position], self.network(env.N), self.readouts, device=self.device)
-        value, score = (float(values[0]) for values in found.root_readings)
+        value, score = (float(values[0]) for values in found.root_readings)  # -1 .. 1, and points, NaN if unknown
         moves = [
             {
                 "move": env.to_text(move.action),
@@ -146,13 +146,14 @@ def answering(tool: Callable[..., Any], error: type[Exception]) -> Callable[...,
 
 def check_arguments(tool: Callable[..., Any], given: Mapping[str, Any]) -> None:
     """Raise ValueError unless a call has the arguments that a tool needs, no unknown ones, and values of its kinds."""
-    known = signature(tool).parameters
+    parameters = signature(tool).parameters
     for name, value in given.items():
-        kind = known[check_choice(f"an argument of {tool.__name__}", name, known)].annotation
-        is_number = kind is not str and str(value).lstrip("-").isdecimal()  # also as a text
+        kind = parameters[check_choice(f"an argument of {tool.__name__}", name, parameters)].annotation
+        # Kinds are str, int and int | None; a number may be given as a text too.
+        is_number = kind is not str and str(value).lstrip("-").isdecimal()
         if not isinstance(value, kind) and not is_number:
             raise ValueError(f"{name} must be {'a text' if kind is str else 'an integer'}, got {shown(value)}")
-    for name, parameter in known.items():
+    for name, parameter in parameters.items():
         if name not in given and parameter.default is parameter.empty:
             raise ValueError(f"{tool.__name__} must be given its argument {name}")
 
@@ -163,8 +164,9 @@ def read_game(game: str, size: int) -> SgfGame:
     Raises:
         ValueError: for a text that is neither.
     """
-    if "(" in game:
-        return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP, KOMI})  # scores are nothing without it
+    if "(" in game:  # SGF; moves have no parentheses
+        # A wrong komi, or stones that are set up at the end, would make the scores wrong.
+        return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP, KOMI})
     env = GoEnv(size)
     return SgfGame.in_game(env, env.position().after(game.replace(",", " ").split()).moves)
 

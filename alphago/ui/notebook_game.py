@@ -43,9 +43,10 @@ class NotebookGame:
         make_widget = widget_maker()
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
-        self._bases = {env.name: env}
+        self._bases = {env.name: env}  # the games that can be played here, by name
         self._start = make_start(env, (first or {}).get("setup", {}))
-        self._kept: Mapping[str, Any] = {}  # what the board has told last
+        self._kept: Mapping[str, Any] = {}  # what the board has told last; "here" is a link to its position
+        # The reply to the board's first query; "kept" is the game that a board which is shown again gets back.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
         self.widget = make_widget(self._receive)
         self._thread = ThreadPoolExecutor(1, "alphago-page")
@@ -64,6 +65,7 @@ class NotebookGame:
     @property
     def position(self) -> Position:
         """The position on the board."""
+        # Until the board tells anything, the game has not begun.
         return open_link(self._kept["here"], self._bases) if self._kept else self._start
 
     @property

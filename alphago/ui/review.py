@@ -26,8 +26,8 @@ RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))
 POINTS_OF_A_GAME = 20.0  # points that count as much as a win rate of 100 %
 MOST_LISTED = 5  # mistakes in a summary
 OWNED = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
-RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}
-PANEL = (900.0, 230.0)
+RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}  # of the graph's marks, in pixels
+PANEL = (900.0, 230.0)  # pixels of each curve's panel
 X_LABEL = "move   (orange: mistakes, Black's filled circles, White's hollow squares; larger is worse)"
 
 
@@ -117,6 +117,7 @@ class Review:
             comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
         commented = f"{game.comment}\n\n{self.summary()}".strip()
         game = replace(game, comments=comments, notes=make_notes(self.analysis, game.moves), comment=commented)
+        # SGF's "bad move" with its emphasis, and "doubtful", which has none.
         marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
         additions = Additions(
             lines={move.ply: move.line[:plies] for move in self.mistakes},
@@ -183,7 +184,7 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     # A search may find the played move better than the best one: then it has lost nothing.
     rate_loss = max(float(best_values[ply] - played_value) / 2, 0.0)
     point_loss = float(np.maximum(best_scores[ply] - played_score, 0.0))  # NaN if unknown
-    if action == best:
+    if action == best:  # the search after it may differ a little from the search before it
         rate_loss = 0.0
         point_loss = point_loss if np.isnan(point_loss) else 0.0
     return MoveReview(
@@ -208,7 +209,7 @@ def grade_move(rate_loss: float, point_loss: float) -> str:
     """Return the grade of a move by its loss of win rate and points (NaN if unknown), "" for a good move."""
     grades = [name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate]  # none for NaN
     grades += [name for name, rate in RATES if rate_loss >= rate]
-    return grades[0] if grades else ""
+    return grades[0] if grades else ""  # the worst of GRADES, or if there is none, of RATES
 
 
 def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) -> Drawing:
@@ -245,10 +246,10 @@ def make_notes(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
     values, scores = black.root_readings
     for ply in range(len(black)):
         score = float(scores[ply])
-        played = moves[ply] if ply < len(moves) else None
+        played = moves[ply] if ply < len(moves) else None  # None in the last position
         notes[ply] = MoveNote(
             value=float(values[ply]),
-            visits=int(black.root_visits[ply]) or None,
+            visits=int(black.root_visits[ply]) or None,  # None without a search
             prior=None if played is None else float(black.prior[ply, played]),
             score=None if np.isnan(score) else score,
             move_visits=None if played is None else int(black.visits[ply, played]),
@@ -273,6 +274,7 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
         names = [candidate["move"] for candidate in candidates]
         if ply < len(moves) and analysis.env.to_text(moves[ply]) not in names:
             candidates.append(added_move(black, ply, moves[ply]))
+        # KaTrain has -1 for illegal moves; without candidates the game is over, and has no policy.
         policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
         owners = None if ownership is None else ownership[ply].ravel()
         properties[ply] = {"KT": katrain_values(root_fields(black, ply), candidates, policy, owners)}

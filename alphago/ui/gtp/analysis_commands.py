@@ -77,11 +77,11 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
     request, words = AnalysisRequest(kata=kata), list(arguments)
     allowed: list[int] = []  # the players with `allow`
     while words:
-        if words[0][0] in "+.0123456789":  # a number without its key is the interval
+        if words[0][0] in "+.0123456789":  # a number without its key is the interval; no key begins so
             words.insert(0, "interval")
         key = words.pop(0)
         if key in ("avoid", "allow"):
-            request.forbidden.append(forbidden(key, words[:3], env))
+            request.forbidden.append(forbidden(key, words[:3], env))  # the key has three words
             allowed += [request.forbidden[-1].player] if key == "allow" else []
             words = words[3:]
         elif key in KEYS or (kata and key in FLAGS):
@@ -155,12 +155,12 @@ def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
         kata: whether reports have KataGo's format; if not, they have Leela Zero's.
     """
     request, position = requested(engine, arguments, kata)
-    engine.pondering = False
+    engine.pondering = False  # so that no search goes on after this one
 
     def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
         engine.analyse(position, partial(report, engine, write, request), **request.options)
-        wait()
-        engine.awake()
+        wait()  # for the next request
+        engine.awake()  # stops the search
 
     return Stream(run)
 
@@ -240,13 +240,13 @@ def search(engine: GtpEngine, arguments: list[str]) -> str:
     """Return what a search has found so far, as GoGui graphics: visits on the points, and the best line."""
     game = engine.game
     position = game.ready(game.to_play)
-    analysis = engine.look(position)
+    analysis = engine.look(position)  # in the view of the player to move
     moves = [move for move in analysis.moves() if move.action != game.env.pass_action]
     labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:MOST_LABELS])
     mover, colours = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
     best_line = analysis.line_text(analysis.best()).split()
     variation = " ".join(f"{colour} {move}" for colour, move in zip(itertools.cycle(colours), best_line, strict=False))
-    values, _ = analysis.root_readings
+    values, _ = analysis.root_readings  # values -1 .. 1, and scores
     return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + values[0]) / 2:.0%}"
 
 
@@ -276,8 +276,9 @@ def rows(numbers: Sequence[float] | np.ndarray, position: GoPosition) -> str:
 def raw_text(analysis: Analysis, position: GoPosition) -> str:
     """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score."""
     white, priors = analysis.as_white(), analysis.prior[0]
-    win, lead, _ = raw_fields(white).values()
+    win, lead, _ = raw_fields(white).values()  # win rate 0 .. 1, score lead, and the lead again
     texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
+    # The last action is the pass, which has a line of its own.
     policy = "\n".join(" ".join(row) for row in texts[:-1].reshape(position.board.shape).tolist())
     return (
         f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
@@ -328,7 +329,7 @@ def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
 
 def moves_to_report(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
     """Return the moves that a report lists, the best first, within the request's `minmoves` and `maxmoves`."""
-    return analysis.moves(0, least=request.minmoves)[: request.maxmoves]
+    return analysis.moves(least=request.minmoves)[: request.maxmoves]
 
 
 def pairs(fields: dict[str, object]) -> str:

@@ -36,6 +36,7 @@ def genmove_cleanup(engine: GtpEngine, arguments: list[str]) -> str:
     can_play = game.ready(colour).legal_mask[:-1].any()  # the last action is the pass
     if not has_stones_to_take or not can_play:
         return engine.move(colour)
+    # The game goes on although two passes came before, and the pass is forbidden.
     return engine.move(colour, over=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])
 
 
@@ -47,8 +48,9 @@ def stop_pondering(engine: GtpEngine, arguments: list[str]) -> None:
 def count_of_game(engine: GtpEngine) -> GoCount:
     """Return the count of the board in which the stones are dead that the engine's network considers dead."""
     position = engine.game.position
-    if engine.at_random:
+    if engine.at_random:  # without a network all stones count as alive
         return GoCount(position)
+    # `ready`: a network evaluates no position in which the game is over.
     owners = engine.look(engine.game.ready(position.to_play)).as_black().raw_ownership
     return GoCount(position).proposed(None if owners is None else owners[0])
 

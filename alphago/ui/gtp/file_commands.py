@@ -44,7 +44,7 @@ def load(engine: GtpEngine, arguments: list[str]) -> None:
     if game.board_size != engine.env.N and not engine.any_size:
         raise GtpFailure("cannot load file: unacceptable size")
     engine.take_game(game_after(engine, game, game.moves[:count]))
-    if game.komi is not None:
+    if game.komi is not None:  # as `komi` does: for later games too
         engine.komi = game.komi
 
 
@@ -56,7 +56,7 @@ def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpG
     env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
     engine_komi = env.komi if engine.komi is None else engine.komi
     komi = engine_komi if game.komi is None else game.komi
-    start = game.position(ply=0)
+    start = game.position(ply=0)  # with the file's set-up stones
     black = np.flatnonzero(start.board.ravel() == 1).tolist()
     white = np.flatnonzero(start.board.ravel() == -1).tolist()
     loaded = GtpGame(env, komi, black=black, white=white, first=start.to_play)
@@ -65,7 +65,7 @@ def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpG
             loaded.play(colour, action)
         except IllegalMove as error:
             raise GtpFailure(f"cannot load file: {error}") from None
-    if len(moves) == len(game.moves):
+    if len(moves) == len(game.moves):  # the file may say who is to move after its last move
         loaded.next = game.to_play
     loaded.loaded = LoadedGame(game, komi, env.rules)
     return loaded
@@ -95,6 +95,7 @@ def written(engine: GtpEngine) -> bytes:
     Of a loaded game, what was not changed since is written as it is in its file.
     """
     position, loaded = engine.game.position, engine.game.loaded
+    # Without the komi, which `fields` has.
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
     is_finished = count_as_alive(position) is not None
     count = count_of_game(engine) if is_finished else None

@@ -126,7 +126,7 @@ class GoEngine(GtpEngine):
         """Set komi, for this game and later ones."""
         with replying():
             self.komi = self.game.komi = go_rules.check_komi(number(argument(arguments, 0)))
-        self.game.restart(self.game.plays)
+        self.game.restart(self.game.plays)  # positions have the komi of the first one
 
     def set_rules(self, arguments: list[str]) -> None:
         """Set the rules of ko and suicide, for this game and later ones; games are always scored by area.
@@ -187,7 +187,7 @@ class GoEngine(GtpEngine):
         """Place Black's handicap stones; the komi becomes that of handicap games unless it was set to a number."""
         if self.komi is None:
             self.game.komi = go_rules.handicap_komi(self.game.env.N, self.game.env.komi)
-        self.game.set_up(stones, (), -1)
+        self.game.set_up(stones, white=(), first=-1)
         self.tell_bonus()
 
     def play(self, arguments: list[str]) -> None:
@@ -202,7 +202,7 @@ class GoEngine(GtpEngine):
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("illegal move") from None
-        if len(self.game.plays) == 2:  # handicap stones may be moves
+        if len(self.game.plays) == 2:  # now two moves of Black may be handicap stones; told once
             self.tell_bonus()
 
     def genmove(self, arguments: list[str]) -> str:
@@ -211,6 +211,7 @@ class GoEngine(GtpEngine):
     def reg_genmove(self, arguments: list[str]) -> str:
         """Return the move that `genmove` would play, without playing it, and never a resignation."""
         colour = check_colour(argument(arguments, 0))
+        # None if the game is over, in which `genmove` passes; without resignations `think` returns an action.
         action = None if self.game.is_over else self.think(colour, may_resign=False)
         return "pass" if action is None else self.game.env.to_text(action)
 
@@ -221,18 +222,21 @@ class GoEngine(GtpEngine):
         self.pondering = False
 
     def time_settings(self, arguments: list[str]) -> None:
+        """Set the seconds of main time and of a byo-yomi period, and the stones of a period."""
         main, period, stones = (integer(argument(arguments, i)) for i in range(3))
         if min(main, period, stones) < 0:
             raise GtpFailure("syntax error")
         self.clock.set_limits(main, period, stones)
 
     def time_left(self, arguments: list[str]) -> None:
+        """Set the seconds that a colour has left, and the stones to play in them, 0 in main time."""
         colour, seconds = check_colour(argument(arguments, 0)), number(argument(arguments, 1))
         stones = integer(argument(arguments, 2))
         self.clock.set_left(colour, seconds, max(0, stones))
 
     def kgs_time_settings(self, arguments: list[str]) -> None:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, in which each period is for one move."""
+        # The numbers: seconds of main time and of a period, and the stones of a period, or the number of periods.
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
         is_complete = kind in TIME_SYSTEMS and len(numbers) >= TIME_SYSTEMS[kind]
         if not is_complete or min(numbers, default=0) < 0:

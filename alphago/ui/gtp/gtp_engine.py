@@ -28,11 +28,12 @@ from alphago.ui.gtp.time_control import Clock
 
 # For sharing out the time on the clock, in plays for each point of the board:
 GAME_LENGTH = 0.9  # the length of a game
+LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
+
 WARM_UP = 8  # readouts of a search that compiles kernels, so that no move has to wait for that
 TREE_BYTES = 2**30  # of a tree at which its search ends
 LONGEST_MESSAGE = 1000  # letters
 LEAST_SECONDS = 0.001  # of a move whose time is over
-LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
 NO_LIMIT = 1e20  # seconds: stands for an infinite time, which JSON cannot express
 
 Report = Callable[[Analysis], None]  # is called with the analysis so far
@@ -82,7 +83,7 @@ class GtpEngine:
         self.env = env
         self.at_random = isinstance(network, str) and network == "random"
         has_network = network is not None and not self.at_random
-        self.network = network if has_network else UniformEvaluator()
+        self.network = network if has_network else UniformEvaluator()  # at random it is not asked
         self.networks = networks
         self.any_size = networks is not None or not has_network or getattr(network, "size_free", False)
         if resign_threshold is None:
@@ -95,7 +96,7 @@ class GtpEngine:
         self.generator = np.random.default_rng(seed)
         self.device = device
         self.background: Question | None = None  # the search until the next command
-        self.analysts: list[Analyst] = []  # for analysis and for moves; on a CPU these are the same
+        self.analysts: list[Analyst] = []  # `analyst` and `player`, for moves; on a CPU these are the same
         self.clock = Clock()
         self.seconds = 0.0  # spent on moves so far
         self.pondering = False  # whether to search at present while waiting for a command
@@ -124,7 +125,7 @@ class GtpEngine:
         self.clock.reset()
         self.lost_turns = LostTurns()
         self.pondering = False
-        if not self.at_random and (before is None or before.env != game.env):
+        if not self.at_random and (before is None or before.env != game.env):  # else the trees may be of use
             self.open_search()
 
     def open_search(self) -> None:
@@ -143,7 +144,7 @@ class GtpEngine:
         for analyst in self.analysts:
             analyst.evaluators(self.game.env)  # raises here what is wrong with device or network
         self.player.ask(self.game.ready(self.game.to_play), limit=Limit(WARM_UP)).last()
-        self.player.forget()
+        self.player.forget()  # the first move is searched as if there had been no warm-up
 
     def close(self) -> None:
         """End all searches."""
@@ -158,7 +159,7 @@ class GtpEngine:
             self.background = None
 
     def look(self, position: GoPosition) -> Analysis:
-        """Return the analysis of a position by the search so far, without searching more."""
+        """Return the analysis of a position by the search so far, without searching more; in the mover's view."""
         self.end_background()
         return self.analyst.ask(position, limit=Limit(0)).last().found
 
@@ -167,7 +168,7 @@ class GtpEngine:
         self.end_background()
 
         def tell(answer: Answer) -> None:
-            if not answer.is_last:
+            if not answer.is_last:  # the last one comes when a command has ended the search
                 report(answer.found)
 
         self.background = self.analyst.ask(position, limit=Limit(None), tell=tell, **options)
@@ -186,7 +187,7 @@ class GtpEngine:
             self.background = self.player.ask(self.game.ready(self.game.to_play), limit=Limit(None))
 
     def awake(self) -> None:
-        """Stop the background search."""
+        """Stop the background search without waiting for its end; `end_background` waits."""
         if self.background is not None:
             self.background.stop()
 
@@ -238,9 +239,11 @@ class GtpEngine:
         self.end_background()
         avoids = bool(options.get("avoid"))
         level = LEVELS if avoids else self.parameters.level  # moves can be forbidden only at full strength
+        # On a GPU, `player` searches alone for moves: without reports, forbidden moves and levels.
         analyst = self.analyst if report is not None or avoids or level != LEVELS else self.player
         seconds = self.seconds_for(colour)
         bound = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
+        # A search with reports makes all its readouts; another one ends as soon as its move is certain.
         limit = Limit(self.parameters.readouts, bound, added=True, certain=report is None)
         for answer in analyst.ask(position, limit=limit, level=level, **options):
             if report is not None:
@@ -255,7 +258,8 @@ class GtpEngine:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""
         points = self.game.env.N**2
         plays_left = max(GAME_LENGTH * points - len(self.game.plays), LEAST_LEFT * points)  # of both colours
-        return min(self.clock.share(colour, moves=round(plays_left / 2)), self.parameters.max_time)
+        share = self.clock.share(colour, moves=round(plays_left / 2))  # the colour makes half of them
+        return min(share, self.parameters.max_time)
 
 
 def print_message(text: str) -> None:

@@ -56,7 +56,7 @@ class GtpGame:
             IllegalMove: for an illegal one.
         """
         self.plays: list[tuple[int, int]] = []  # (colour, action)
-        self.next = 0  # the colour that should move next where a file says so
+        self.next = 0  # the colour that should move next where a file says so, else 0
         self.position = self.start(self.first)
         for colour, action in plays:
             self.play(colour, action)
@@ -68,7 +68,7 @@ class GtpGame:
             setup: its stones, as keywords of `GoEnv.position`; without keywords, the game's set-up stones.
         """
         setup = setup or dict(self.stones)
-        if to_play != 1:
+        if to_play != 1:  # what is so by default is left out, as in a game from an empty board
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
             setup["komi"] = self.komi
@@ -128,4 +128,4 @@ def begins_with_handicap(stones: Sequence[int], players: Sequence[int]) -> bool:
         stones: the colours of the stones that are set up.
         players: the colours of the moves.
     """
-    return [*stones, *players][:2] == [1, 1] and -1 not in stones
+    return [*stones, *players][:2] == [1, 1] and -1 not in stones  # two are several

@@ -40,7 +40,7 @@ def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
             return
         attribute, read = PARAMETERS[name]
         setattr(engine.parameters, attribute, read(text))
-    if attribute == "c_puct" and not engine.at_random:
+    if attribute == "c_puct" and not engine.at_random:  # the only one that an analyst is created with
         engine.open_search()
 
 
@@ -51,7 +51,7 @@ def read_parameter(engine: GtpEngine, name: str) -> Any:
     if name in UNSUPPORTED:
         return 0.0
     value = getattr(engine.parameters, PARAMETERS[name].attribute)
-    # Without a threshold of its own, the engine resigns below its network's.
+    # Only the threshold for resigning may be None: the engine then resigns below its network's; -1 stands for never.
     return float(getattr(engine.network, "resign_threshold", -1.0)) if value is None else value
 
 

@@ -130,7 +130,7 @@ def converse(
             if line is None:
                 return
             request = parse(line)
-            if request is None:
+            if request is None:  # a blank line or a comment, which has no reply
                 continue
             if len(line) > LONGEST_LINE:
                 output.write(reply(request, "line too long", success=False))

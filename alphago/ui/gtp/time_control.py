@@ -46,7 +46,7 @@ class Clock:
 
     def spend(self, colour: int, seconds: float) -> None:
         """Subtract the seconds that a move of this colour took."""
-        left, stones = self.left[colour]
+        left, stones = self.left[colour]  # seconds, and the stones to play in them
         left -= seconds
         in_main_time = stones == 0
         if in_main_time and left < 0 and self.has_periods:  # the move went on in the first period
@@ -71,7 +71,7 @@ class Clock:
         if not self.limited[colour]:
             return math.inf
         seconds, stones = self.left[colour]
-        share = seconds / (stones or max(1, moves))
+        share = seconds / (stones or max(1, moves))  # main time is for all moves that are left
         in_main_time = stones == 0
         if in_main_time and self.has_periods:  # a move may take as long as one in the periods that follow
             share = max(share, self.period / self.stones)

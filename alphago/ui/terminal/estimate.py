@@ -16,9 +16,10 @@ def estimate(analyst: Analyst, position: Position) -> tuple[str, str] | None:
 
     The drawing is "" if no point's owner is certain.  Returns None if the engine or the game has no forecasts.
     """
-    found = analyst.ask(position, limit=Limit(0)).last().found.as_black()
+    found = analyst.ask(position, limit=Limit(0)).last().found.as_black()  # the network alone, in Black's view
     if found.raw_ownership is None:
         return None
+    # [height, width], 1 for Black's points, -1 for White's, 0 if uncertain.
     owners = (found.raw_ownership[0] >= SURE).astype(np.int8) - (found.raw_ownership[0] <= -SURE)
     result, win = result_text(round(float(found.raw_score[0]), 1)), (1 + found.raw_value[0]) / 2
     lines = [f"The network expects {result} in the end, and Black to win with {win:.0%}."]
@@ -34,6 +35,7 @@ def estimate(analyst: Analyst, position: Position) -> tuple[str, str] | None:
 def draw_count(count: GoCount) -> str:
     """Return a drawing of a count: dead stones are x and o, empty points are b and w by their owner."""
     stones, owners = count.position.board.copy().ravel(), count.owners.ravel()
+    # Stones and owners are +1 for Black, -1 for White.  A dead stone's mark replaces that of its point's owner.
     marks = {int(point): "bw"[int(owners[point] < 0)] for point in np.flatnonzero(owners)}
     marks |= {point: "xo"[int(stones[point] < 0)] for point in count.dead}
     stones[list(count.dead)] = 0  # marks are drawn on empty points only

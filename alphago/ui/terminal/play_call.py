@@ -77,7 +77,7 @@ def play(
     level = None if level is None else check_level(level)
     if handicap and "handicap" not in list_keywords(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
-    nn, env = network_and_game(nn, env)
+    nn, env = network_and_game(nn, env)  # the same game; with a file of KataGo's networks it has KataGo's planes
     start = env.position()
     if handicap:
         usual = handicap_komi(env.N, require_go(env, "handicap stones").komi)
@@ -99,8 +99,9 @@ def play(
         analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
         analyst.evaluators(env)  # raises an error of the network before the game begins
         teacher = None if teach is None else Teacher(analyst, teach)
-        game = TerminalGame(analyst, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
-    except KeyboardInterrupt:
+        human = 1 if mode == 0 else -1
+        game = TerminalGame(analyst, start, human, screen, limit, level=level, teacher=teacher)
+    except KeyboardInterrupt:  # Ctrl-C before the game; `TerminalGame.run` handles it in the game
         screen.say("")
         return start
     with analyst, line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():

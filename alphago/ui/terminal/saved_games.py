@@ -30,6 +30,9 @@ class GameFiles:
     def path(self, name: str, command: str) -> Path:
         """Return a typed path with "~" expanded.
 
+        Args:
+            command: "save" or "load", for the message about a missing name.
+
         Raises:
             ValueError: for an empty name, for one that no file can have, and for the suffix .npz if the game is saved
                 as SGF, or .sgf if it is saved as records.
@@ -56,13 +59,14 @@ class GameFiles:
         """
         if not self.env.has_sgf:
             return records_to_bytes([record])
-        result: dict[str, Any] = {} if over else {"result": ""}  # by default the record's
+        # A keyword for `from_record`, which without it takes the record's result; "" for an unfinished game.
+        result: dict[str, Any] = {} if over else {"result": ""}
         if counted is not None:
             result = {"result": counted.result}
         game, loaded = SgfGame.from_record(record, self.env, players=players, **result), self.loaded
         if loaded is not None and loaded.setup == game.setup:
             has_loaded_moves = (game.moves, game.movers) == (loaded.moves, loaded.movers)
-            if has_loaded_moves and not agreed:  # the file's result stands until then
+            if has_loaded_moves and not agreed:  # until then the file's result stands, and no territory is added
                 counted = None
             keeps_result = has_loaded_moves and counted is None and not record.resigned
             game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)

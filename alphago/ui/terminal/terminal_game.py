@@ -76,6 +76,7 @@ class TerminalGame:
         self.human = human
         self.screen = screen
         self.say = screen.say
+        # `added`: each search makes all its readouts, also in a tree that is kept from the search before.
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
         self.positions: list[Position] = [start]  # of the whole game
         self.lost_turns = LostTurns()
@@ -157,7 +158,7 @@ class TerminalGame:
 
         The result is announced when the person agrees on the dead stones; at once if stones are not counted.
         """
-        if self.count is None and not self.loser:
+        if self.count is None and not self.loser:  # the game has just ended, or is one that is not counted
             self.recount(self.analyst.count(self.position))
         if self.counting:
             if not self.human_turn(COUNT_PROMPT):
@@ -218,12 +219,16 @@ class TerminalGame:
     def play_move(self, action: int) -> None:
         self.positions.append(self.position.play(action))
         self.draw()
-        first_pass = action == self.env.pass_action and self.position.moves.count(action) == 1
-        if first_pass and self.board_view.pass_hint and not self.over:
+        is_first_pass = action == self.env.pass_action and self.position.moves.count(action) == 1  # of the game
+        if is_first_pass and self.board_view.pass_hint and not self.over:
             self.say(self.board_view.pass_hint)
 
     def think(self, level: Level = LEVELS) -> Answer:
-        """Return what a search finds, with the engine's move at a level; show a status line while it searches."""
+        """Return what a search finds, with the engine's move at a level; show a status line while it searches.
+
+        Args:
+            level: by default LEVELS, full strength.
+        """
         question = self.analyst.ask(
             self.position, limit=self.limit, level=level, every=STATUS_SECONDS, plies=SHOWN_PLIES
         )
@@ -249,7 +254,7 @@ class TerminalGame:
 
         At full strength the engine also says what it expects, on level "even" how strong it takes the person to be.
         """
-        engine, before = -self.human, self.position
+        engine, before = -self.human, self.position  # the engine's colour, and the position in which it moves
         self.say("The engine is thinking.")
         answer = self.think(LEVELS if self.level is None else self.level)
         assert answer.action is not None
@@ -288,7 +293,8 @@ class TerminalGame:
             turns = self.past_turns()
             if not turns:
                 raise Refused("You have not moved yet: there is no move to explain")
-            before, chosen = self.positions[turns[-1]], self.positions[turns[-1] + 1].moves[-1]
+            last = turns[-1]
+            before, chosen = self.positions[last], self.positions[last + 1].moves[-1]  # the move that follows it
         self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
 
     def past_turns(self) -> list[int]:
@@ -297,7 +303,7 @@ class TerminalGame:
 
     def undo(self, _: str) -> None:
         """Go back to the person's last turn, which is the present one if the person has resigned in it."""
-        turns = self.past_turns()
+        turns = self.past_turns()  # indices in `positions`, which end with the turn to go back to
         if self.loser and self.position.to_play == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
@@ -365,7 +371,8 @@ class TerminalGame:
             for moves, answer in self.searched.items()
             if answer.found.visits.any()
         }
-        return make_record(self.env, self.position, searched, -self.loser or None, bool(self.loser))
+        # Without a resignation the winner is None: the record has the result on the board.
+        return make_record(self.env, self.position, searched, winner=-self.loser or None, resigned=bool(self.loser))
 
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
@@ -397,6 +404,6 @@ class TerminalGame:
 
 def win_rate(answer: Answer) -> str:
     """Return the win rate of the player to move, such as "75 %"; of few readouts with ≈."""
-    values, _ = answer.found.root_readings
+    values, _ = answer.found.root_readings  # values -1 .. 1 of the player to move, and scores
     about = "≈ " if answer.found.root_visits[0] < SURE_READOUTS else ""
     return f"{about}{50 * (1 + values[0]):.0f} %"

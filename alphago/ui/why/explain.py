@@ -38,6 +38,7 @@ class Explanation:
     @property
     def told(self) -> list[tuple[Fact, str]]:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
+        # The side of the explained move; facts about the other side's answer have another action.
         mover = next((fact.colour for fact in self.facts if fact.action == self.action), 0)
         words = Words(self.env, mover)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
@@ -95,7 +96,7 @@ def explain(
         if not position.moves:
             raise ValueError("there is no move to explain")
         move = position.moves[-1]
-        *_, position, _ = position.replay()
+        *_, position, _ = position.replay()  # the position before the last one
     action, env = position.check_action(move), position.env
     network = packaged_net(env.name, env.N) if net is None else net
     if network is None:
@@ -118,14 +119,15 @@ def explain_moves(
         return []
     positions = [position for position, _ in moves]
     after = [position.play(action) for position, action in moves]
-    first = analyst.analyze([*positions, *after], readouts)
+    found_first = analyst.analyze([*positions, *after], readouts)  # row i is of the position before move i
     all_tried = []
     for i, ((position, action), played) in enumerate(zip(moves, after, strict=True)):
-        best = first.best(i)
-        all_tried.append(Tried(position, action, best, played, played if best == action else position.play(best)))
+        best = found_first.best(i)
+        after_best = played if best == action else position.play(best)
+        all_tried.append(Tried(position, action, best, after=played, after_best=after_best))
     seen = search(all_tried, analyst, readouts)
     losses = [measure_loss(*pair, least) for pair in zip(all_tried, seen, strict=True)]
-    doubtful = [i for i, loss in enumerate(losses) if loss.worse]
+    doubtful = [i for i, loss in enumerate(losses) if loss.worse]  # mistakes, unless a deeper search denies it
     deeper = search([all_tried[i] for i in doubtful], analyst, 2 * readouts)
     for i, found in zip(doubtful, deeper, strict=True):
         seen[i], losses[i] = found, smaller_loss(losses[i], measure_loss(all_tried[i], found, least))
@@ -141,7 +143,7 @@ def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int
         return []
     parts = [(tried.position, tried.after, tried.after_best) for tried in all_tried]
     analysis = analyst.analyze([position for part in parts for position in part], readouts).as_black()
-    rows = [Row(analysis, i) for i in range(len(analysis))]
+    rows = [Row(analysis, i) for i in range(len(analysis))]  # three for each move, in the order of Searched
     return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 
 
@@ -149,6 +151,7 @@ def measure_loss(tried: Tried[Position], seen: Searched, least: float) -> Loss:
     """Return what a move loses against the best one; least: as in `Loss`."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
+    # Scores and values are Black's; `mover` turns their differences into the mover's view.
     return Loss(
         mover,
         action,

@@ -121,6 +121,7 @@ class Loss(Fact):
     @property
     def worse(self) -> bool:
         """Whether the move is a mistake: it loses so many points, or that much of winning."""
+        # The least loss of win rate grows with the least points; NaN points are no mistake.
         is_mistake = self.points >= self.least or self.rate >= self.least / MISTAKE * MISTAKE_RATE
         return self.action != self.best and not self.ends and is_mistake
 
@@ -133,7 +134,7 @@ class Loss(Fact):
         move = words.choice(self.action)
         if not self.worse:
             return f"The search finds no better move than {move}." if self.praised else ""
-        points = 0 if isnan(self.points) else int(SURE_PART * self.points)
+        points = 0 if isnan(self.points) else int(SURE_PART * self.points)  # the part that is sure, rounded down
         percent = 5 * int(20 * SURE_PART * self.rate)  # in steps of 5 %
         sizes = [f"{points} point{'s' * (points > 1)}"] * (points > 0) + [f"{percent}% of winning"] * (percent > 0)
         size = f"loses at least {' and '.join(sizes)}" if sizes else "seems a mistake"
@@ -192,7 +193,7 @@ class SaferChain(Fact):
 
 @dataclass(frozen=True)
 class Captures(Fact):
-    """The move captures chains; ko: whether ko forbids the other side to retake at once."""
+    """The move captures chains of the other side; ko: whether ko forbids the other side to retake at once."""
 
     chains: tuple[NamedChain, ...]
     ko: bool = False
@@ -239,7 +240,7 @@ class Capturable(Fact):
         if len(self.line) == 1:
             return f"{when} can capture {chain} with {words.move(self.line[0])}{prevented}."
         is_given_up = self.line[-2] == words.passing  # the chain's side passes instead of the last defence
-        has_repeats = len(set(self.line)) < len(self.line)
+        has_repeats = len(set(self.line)) < len(self.line)  # stones are taken in between, as in no ladder
         how = " in a ladder" if len(self.line) >= FORESEEN and not has_repeats else ""
         line = self.line[:-2] if is_given_up else self.line
         return f"{when} can catch {chain}{how} with {words.line(line)}{prevented}."

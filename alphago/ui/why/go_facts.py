@@ -54,13 +54,14 @@ def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence
         taken: chains of which is told how they can be taken; an answer that begins to take one is told by that.
     """
     line = seen.after.line
+    # Every second move of the line after the best move is the other side's.
     known = {*seen.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in taken), tried.position.env.pass_action}
     if not line or line[0] in known:
         return []
     does = captures_and_ataris(tried.after, line[0], line[1:]) if seen.after.is_clear else []
     if told := lasting(does, seen.after.ownership):
-        return list(told)  # which name the answer
-    reply = Reply(tried.mover, tried.action, line[:1], -tried.mover, is_key=True)
+        return list(told)  # these facts name the answer as their move
+    reply = Reply(tried.mover, tried.action, line[:1], mover=-tried.mover, is_key=True)
     return [reply] if line[0] == loss.best else []
 
 
@@ -75,6 +76,7 @@ def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capt
     for fact in lasting(does, seen.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
         is_told = any(fact.chain in chains for fact in taken)
+        # The chains' side loses their points after the played move too.
         is_lost = all(owned_share(seen.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
         if not is_told and not is_lost:
             found.append(fact)
@@ -112,11 +114,11 @@ def capturable(tried: Tried[GoPosition], seen: Searched) -> list[Capturable]:
     found = list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
     for chain, line in in_danger(tried.after):
-        old_stones = chain.stones - {tried.action}
+        old_stones = chain.stones - {tried.action}  # those that stood before the move
         if chain.stones & in_danger_anyway or not old_stones:
             continue
         is_kept = owned_share(seen.after_best.ownership, old_stones, tried.mover) > 0.5
-        is_expected = line[0] in seen.after.line[:1]
+        is_expected = line[0] in seen.after.line[:1]  # the answer that the search expects begins to take it
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
             found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=named(chain), line=line))
     return sorted(found, key=lambda fact: -fact.chain.stones)
@@ -136,6 +138,7 @@ def safer_chain(tried: Tried[GoPosition], seen: Searched) -> list[SaferChain]:
         best_share = owned_share(seen.after_best.ownership, chain.stones, tried.mover)
         share = owned_share(seen.after.ownership, chain.stones, tried.mover)
         is_saved = best_share > 1 - SURE and share <= 0.5
+        # `attack` returns None if the other side cannot take the chain.
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
             found.append(SaferChain(tried.mover, tried.action, tried.best, named(chain), best_share, share))
     return sorted(found, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
@@ -157,6 +160,7 @@ def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] =
     around = {before.chain(p) for p in neighbours(before.size)[action] if before.colours[p] == -position.to_play}
     others = sorted(around, key=lambda chain: (-len(chain.stones), min(chain.stones)))
     found: list[Captures | Atari] = []
+    # A captured chain leaves its points empty.
     if taken := [chain for chain in others if not after.colours[min(chain.stones)]]:
         found.append(Captures(position.to_play, action, tuple(map(named, taken)), after.ko is not None))
     for chain in others:
@@ -178,6 +182,7 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
     mover = -chain.colour
     point = min(chain.stones)  # the chain's point by which it is found on later boards
     for attacker in after.touching(chain):
+        # The chain's side can take it by its last liberty.
         if len(attacker.liberties) == 1 and after.play(chain.colour, min(attacker.liberties)) is not None:
             return []
     caught = Reading(BOARDS).defend(after, point) or ()  # the moves that catch the chain; () if it escapes
@@ -192,7 +197,7 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
 def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
     """Return the stones after a line of moves that `colour` begins, up to the first one that cannot be played."""
     for action in line:
-        if action < stones.size**2:
+        if action < stones.size**2:  # a point; the pass has the number after the last point's
             if stones.colours[action] or (after := stones.play(colour, action)) is None:
                 break
             stones = after
@@ -221,12 +226,13 @@ def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
     """
     stones = read_stones(position)
     for chain in stones.chains():
-        if chain.colour == position.to_play or len(chain.liberties) > 2:
+        if chain.colour == position.to_play or len(chain.liberties) > 2:  # the first move could give it no atari
             continue
         line = Reading(BOARDS).attack(stones, min(chain.stones))
         if line is None or not position.legal_mask[line[0]]:
             continue
         end = play_line(stones, position.to_play, line)
+        # More than one liberty: the stone that takes the chain stays.
         if len(end.chain(line[-1]).liberties) > 1:
             yield chain, line
 
