@@ -89,7 +89,7 @@ class EnginePlayer(ProgramPlayer):
                 text = self._ask(game, f"genmove {COLOURS[mover]}")
                 if text.lower() != "resign":
                     actions[i] = self._own_move[game] = self.read_move(game, text)
-            if actions[i] == RESIGN:
+            if actions[i] == RESIGN:  # the game ends now, and `follow` is not called for it
                 self.processes[game].close()
         return actions
 

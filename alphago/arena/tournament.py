@@ -221,7 +221,7 @@ class Tournament:
         played = self.games(match)
         numbers = range(self.settings.games if games is None else games)
         tested = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
-        pairs = zip(tested[::2], tested[1::2], strict=False)
+        pairs = zip(tested[::2], tested[1::2], strict=False)  # a last game without its partner is left out
         outcomes = [game.outcome for pair in pairs if not any(one.fault for one in pair) for game in pair]
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))
 

@@ -60,6 +60,7 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         return f"{flags.get(setting, setting)} {rest}: add {flags[part]} {value}"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
         text = str(error)
+        # A command without --game says instead why it has none.
         if "--game" not in parser._option_string_actions and OWN_GAME.search(text):
             why = getattr(parser, "hints", {}).get("--game", "this command is for the package's games")
             text = OWN_GAME.sub(f": {why}", text)

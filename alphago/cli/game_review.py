@@ -125,7 +125,7 @@ def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
         top, found = (path, sorted(path.rglob("*"))) if path.is_dir() else (path.parent, [path])
         for file in found:
             is_sgf = file.suffix.lower() == ".sgf" and file.is_file() and not file.stem.endswith(SUFFIX)
-            if is_sgf or file == path:
+            if is_sgf or file == path:  # a file that is named itself may have any suffix
                 folder = file.parent if to is None else Path(to) / file.parent.relative_to(top)
                 files.setdefault(file.resolve(), (file, folder))
     if not files:

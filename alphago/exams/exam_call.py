@@ -94,7 +94,7 @@ def exam(
     ]
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
-    questions = find_exam(None, common_board_size(examinees)) if chosen is None else chosen
+    questions = find_exam(file=None, size=common_board_size(examinees)) if chosen is None else chosen
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     answers: dict[str, Answers] = {}
     total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)

@@ -75,7 +75,7 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
     if after is None:
         return False
     for chain in stones.chains():
-        point = min(chain.stones)
+        point = min(chain.stones)  # any of its stones, by which the chain is found again after a move
         line = ladder(stones, point) if len(chain.liberties) <= 2 else None
         if line is None or len(line) < 2 * LADDER - 1:  # the line has the moves of both sides, the attacker's first
             continue

@@ -69,7 +69,7 @@ class DeviceTree:
         own = (*arguments, *written)
         self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *flat(own, self.backend))
         for array, there in zip(out.values(), written, strict=True):
-            if there is not array:
+            if there is not array:  # it is where `upload` copies nothing, as on the host
                 array[...] = self.backend.download(there)
 
     def grown(self, nodes: int) -> "DeviceTree":

@@ -103,7 +103,8 @@ class GumbelRule(SearchRule):
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
         """Make the candidates children of the roots, and plan each game's number of simulations."""
         scores = np.empty(self.noise.shape[1])  # scratch memory
-        tree.launch(gumbel.add_candidates, games, self.noise, np.minimum(self.considered, readouts), scores)
+        considered = np.minimum(self.considered, readouts)  # each is simulated at least once
+        tree.launch(gumbel.add_candidates, games, self.noise, considered, scores)
         self.parameters.planned[games] = readouts
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:

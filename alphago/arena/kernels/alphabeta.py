@@ -75,6 +75,7 @@ def remember(stack, table, ply, depth, number):
     """
     value = stack.best[ply]
     bound = EXACT
+    # `alpha` is still that with which the node began: only `best` grows.
     if value <= stack.alpha[ply]:
         bound = UPPER
     elif value >= stack.beta[ply]:
