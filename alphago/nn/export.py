@@ -142,7 +142,7 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
         value, *forecast = translate(graph, "value", ValueOutputs(frozen.value), features)
-    actions = "actions" if fits_any_board(net) else net.env.action_space
+    actions = "actions" if fits_any_board(net) else net.env.action_space  # a name for a side that may change
     graph.outputs["logits"] = logits._replace(shape=("batch", actions))
     graph.outputs["value"] = reshape(graph, value, ("batch",))
     if forecast:
@@ -248,7 +248,7 @@ def numpy_run(graph: NetworkGraph, dtype: type[np.floating] | None = None) -> Co
     weights = dict(graph.weights)
     if dtype is not None:
         for name, array in layer_weights(graph).items():
-            weights[name] = array.astype(dtype).astype(array.dtype)
+            weights[name] = array.astype(dtype).astype(array.dtype)  # rounded, and computed with in float32
     return lambda planes: run_graph(graph, weights, planes)
 
 
@@ -314,6 +314,7 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
         parts.append(array.astype(dtype).tobytes())
         offset += array.size
     weights = b"".join(parts)
+    # After the last layer, `offset` is the number of all numbers.
     facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers}
     facts |= {"sha256": hashlib.sha256(weights).hexdigest()}
     text = json.dumps(manifest(graph, net, facts), indent=1) + "\n"

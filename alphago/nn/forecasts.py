@@ -105,7 +105,8 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
     """
     env = batch.env
     planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
-    return torch.from_numpy(planes).to(next(net.parameters(), torch.zeros(0)))
+    like = next(net.parameters(), torch.zeros(0))  # a network without weights computes in float32 on the CPU
+    return torch.from_numpy(planes).to(like)
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
@@ -115,7 +116,7 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
         ValueError: for a position of another game; positions of matches (`GameEnv.match_variant`) are welcome.
     """
     games = list({id(position.env): position.env for position in positions}.values())
-    if games and env.match_variant().accepts(games[0]):
+    if games and env.match_variant().accepts(games[0]):  # of a match: then all must be
         env = env.match_variant()
     for other in games:
         if not env.accepts(other):

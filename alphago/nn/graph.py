@@ -119,15 +119,18 @@ def convolution(
 
     The keywords are the attributes of ONNX's operation Conv.
     """
+    # ONNX pads the beginnings and the ends of both axes, here by the same; torch is given the beginnings.
     inputs, kernel, *bias = (torch.as_tensor(array, dtype=torch.float32) for array in (x, *weights))
     return F.conv2d(inputs, kernel, bias[0] if bias else None, strides, pads[:2], dilations, group).numpy()
 
 
 def elu(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
+    # `where` computes both for all x; the minimum keeps the exponential of a large x from overflowing.
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))).astype(np.float32)
 
 
 def reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    # By ONNX, a length of 0 stands for that of x, and -1 for what the others leave.
     return x.reshape([x.shape[i] if length == 0 else int(length) for i, length in enumerate(shape)])
 
 

@@ -192,8 +192,9 @@ def forecast_loss(
     Args:
         weights: the weights of ownership and score in `total`.
     """
+    # The sum has the weights of all samples, also of those whose end is unknown and whose share is 0.
     share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
-    losses = {}
+    losses = {}  # by the names of their weights in LossWeights
     total = share.new_zeros(())
     has_owners = targets.ownership.shape[1] > 0
     if forecast.ownership is not None and has_owners:

@@ -65,12 +65,12 @@ def model_file(path: str | PathLike[str]) -> Path:
         ModelError: for a name such as "5x5" that no packaged network has, and for one that no file can have.
         TypeError: if `path` is not a name or path.
     """
-    hint = "; the game comes second" if isinstance(path, GameEnv) else ""
+    hint = "; the game comes second" if isinstance(path, GameEnv) else ""  # for arguments in the wrong order
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}{hint}")
-    of_katago = os.fspath(path).removeprefix(OF_KATAGO) if os.fspath(path).startswith(OF_KATAGO) else None
+    katago_name = os.fspath(path).removeprefix(OF_KATAGO) if os.fspath(path).startswith(OF_KATAGO) else None
     try:
-        file = user_path(path) if of_katago is None else katago_file(of_katago)
+        file = user_path(path) if katago_name is None else katago_file(katago_name)
     except ValueError as error:
         raise ModelError(str(error)) from error
     if isinstance(path, str) and not file.exists():
@@ -98,7 +98,7 @@ def katago_file(name: str) -> Path:
     files = sorted(file for folder in folders for file in Path(folder).glob("models/*.bin.gz"))
     if not files:
         raise ModelError(f"{OF_KATAGO}{KATRAIN} needs an installed {KATRAIN}: pip install --no-deps {KATRAIN}")
-    return files[-1]
+    return files[-1]  # the last one in order, so that the choice does not depend on the disk's order
 
 
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
@@ -256,7 +256,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
         if size > MOST_BYTES:
             raise ValueError(f"a file must have at most {MOST_BYTES:,} bytes, got {size:,}")
         tensors, parts, header = read_katago_network(KataGoFile(file, size), header_only)
-    env = GoEnv(9, KATAGO)  # unless another one is wished: the network plays on any board
+    env = GoEnv(9, planes=KATAGO)  # unless another one is wished: the network plays on any board
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
     taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
     return tensors, {
@@ -287,7 +287,7 @@ def read_sealed(data: bytes) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]
     The texts have the "digest", which is not compared; raises what safetensors and JSON raise for damaged data.
     """
     tensors = tensors_from(data)
-    header = data[8 : 8 + int.from_bytes(data[:8], "little")]
+    header = data[8 : 8 + int.from_bytes(data[:8], "little")]  # the first 8 bytes are its length
     return tensors, json.loads(header).get("__metadata__") or {}
 
 
@@ -310,10 +310,10 @@ def explain_errors(path: str | PathLike[str]) -> Iterator[None]:
 
 def meant_instead(name: str) -> str:
     """Return the end of the message about a missing file `name`: the networks that may be meant, or ""."""
-    base, at, options = name.rpartition("@")
+    base, at, options = name.rpartition("@")  # a player of matches is called NETWORK@OPTIONS
     if at and (base in packaged_nets() or Path(base).exists()):
         return f": {base} is a network, with {at}{options} it is a player of matches"
-    if "/" in name or "." in name:
+    if "/" in name or "." in name:  # a path, and no name
         return ""
     if near := near_names(name, packaged_nets()):
         return f": did you mean {near[0]}?"
@@ -342,7 +342,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
             check_table(key, description[key])
         check_structure(description["structure"])
         net = description["net"]
-        net.setdefault("parts", {})
+        net.setdefault("parts", {})  # old files lack it, and some of the keys below
         for key in ("custom", "parts"):
             check_table(key, net[key])
         for slot in net["parts"]:

@@ -32,9 +32,9 @@ from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.other_names import NETWORK_NAMES
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
+BASES = {"transformer": transformer_tower}  # bases by name
 # (tower_height, channels, size_free) of each preset.  A "default" network learns a small board on one machine in
 # minutes; "paper" is the smaller of the two networks of Silver et al. 2017.
-BASES = {"transformer": transformer_tower}  # bases by name
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False), "alphago.jl": (19, 256, False)}
 
 
@@ -83,7 +83,7 @@ class NeuralNet(nn.Module):
         base: Any = base_net
         if isinstance(base_net, str) and base_net in BASES:
             base = BASES[base_net](env.planes, channels, tower_height)
-            channels = tower_height = None
+            channels = tower_height = None  # they were its sizes, and not those of the default tower
         slots = {"base_net": base, "value": value, "policy": policy}
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
@@ -107,6 +107,7 @@ class NeuralNet(nn.Module):
             base = ResidualTower(env.planes, width, height, pooled=self.size_free)
             self.tower_height = height
         self.base_net: nn.Module = base
+        # Of two positions, [2, …]; the default heads are built for their shape, device and dtype.
         features = check_base(base, env, default_heads=value is None or policy is None)
         has_board = tuple(features.shape[2:]) == env.plane_shape
         if size_free is None and not has_board:
@@ -115,6 +116,7 @@ class NeuralNet(nn.Module):
         is_flat = features.dim() == 2
         if is_flat and size_free:
             raise ValueError(f"size_free needs features for each point, got {list(features.shape)} from base_net")
+        # The height and width of the features; None if they are flat.
         shape = None if is_flat else (int(features.shape[-2]), int(features.shape[-1]))
         if value is None:
             value = default_value(self.channels, shape, self.size_free).to(features)
@@ -170,7 +172,7 @@ class NeuralNet(nn.Module):
         net.preset, net.tower_height = self.preset, self.tower_height
         net.parts, net.custom = self.parts, self.custom
         net.taught_by = self.taught_by
-        return net.train(self.training)
+        return net.train(self.training)  # the mode of the shared parts stays
 
     def __getattr__(self, name: str) -> Any:
         if name in NETWORK_NAMES:
@@ -375,8 +377,10 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
+    # Sizes are those of the default tower alone.
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
+    # Only noted, since a preset would build parts; None for a name that this version does not know.
     net.preset = config["preset"] if config["preset"] in (*PRESETS, *OWN_PARTS) else None
     return net
 
@@ -424,6 +428,7 @@ def load_model(
     sizes = {"channels": config["channels"], "height": config["tower_height"], "pooled": bool(config["size_free"])}
     tower = {"part": ResidualTower.__name__, "planes": env.planes, **sizes}  # the default base
     try:
+        # First without memory, so that a damaged description is found before its sizes fill the memory.
         for slot, part in {"base_net": tower, **config["parts"]}.items():
             if modules[slot] is None:
                 weights = parts.strip_prefix(tensors, f"{slot}.")
@@ -438,6 +443,7 @@ def load_model(
     net.load_state_dict(tensors)
     net.notes = model_files.read_notes(description)
     net.taught_by = net.notes.get(TAUGHT_BY, "")
+    # The saved game, even if another one is played; a game of the user's own cannot be made from the file.
     net.measured_in = model_files.saved_game(path) if description["structure"].get("game") in GAMES else env
     try:
         _ = net.resign_threshold  # raises if the note is damaged

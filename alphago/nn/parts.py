@@ -201,7 +201,7 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
     Raises:
         ValueError: if the features have another shape.
     """
-    parameter = next(base.parameters(), torch.zeros(0))
+    parameter = next(base.parameters(), torch.zeros(0))  # a base without weights gets float32 on the CPU
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run_part("base_net", base, planes)
     if default_heads:
@@ -216,7 +216,7 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
     """Check a network's heads on features [2, ...].
 
-    A softmax of probabilities would be nearly uniform.
+    Probabilities in place of logits are refused, since their softmax would be nearly uniform.
 
     Raises:
         ValueError: unless the value head's output is [2, 1] or [2] in -1 .. 1, and the policy head's output is [2,
@@ -236,6 +236,7 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     all_logits = torch.cat([logits, run_part("policy", policy, random_features)])
     sums = all_logits.sum(dim=1)
     like_probabilities = bool((all_logits >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
+    # Of a single action, any policy that gives 1 looks like probabilities.
     if isinstance(last_layer(policy), nn.Softmax) or (like_probabilities and env.action_space > 1):
         raise ValueError(
             f"policy: {class_path(type(policy))} must give logits, got probabilities: leave the softmax off at its end"

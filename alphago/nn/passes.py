@@ -39,7 +39,7 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
     inputs = [features] if added is None else [features, added]
     if norm.training and is_plain_norm(norm) and all(suits_kernels(x) and x.dtype == features.dtype for x in inputs):
         assert norm.num_batches_tracked is not None
-        norm.num_batches_tracked.add_(1)
+        norm.num_batches_tracked.add_(1)  # as the norm's own forward does
         return NormRelu.apply(features, added, norm.weight, norm.bias, norm)
     normed = norm(features)
     return torch.relu(normed if added is None else added + normed)
@@ -135,7 +135,10 @@ class NormRelu(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Return the gradients of the arguments of `forward`, from the gradient of its result; None for `norm`."""
+        """Return the gradients of the arguments of `forward`, from the gradient of its result.
+
+        None for `norm`, and for `added` if there was none.
+        """
         features, out, weight = ctx.saved_tensors
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)

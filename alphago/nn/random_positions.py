@@ -17,7 +17,7 @@ def random_planes(env: GameEnv, count: int) -> np.ndarray:
     planes = np.zeros((count, env.planes, *env.plane_shape), np.float32)
     last_plies = generator.integers(0, 2 * int(np.prod(env.plane_shape)), count)  # the ply of each game's position
     for ply in range(int(last_plies.max()) + 1):
-        going = slots[last_plies >= ply]
+        going = slots[last_plies >= ply]  # the games that have not reached their positions, or reach them now
         going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
         planes[going] = batch.planes(going, np.empty((len(going), *planes.shape[1:]), np.float32))
         legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))

@@ -42,6 +42,7 @@ class Rotation(nn.Module):
     def __init__(self, groups: int, pairs: int) -> None:
         super().__init__()
         self.groups, self.pairs = groups, pairs
+        # [pairs], from MOST_FREQUENCY down to a twentieth, in equal ratios.
         frequencies = MOST_FREQUENCY ** torch.linspace(0, 1, pairs) * 20.0 ** -torch.linspace(0, 1, pairs)
         turns = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T  # directions on the board
         both = torch.stack([torch.cos(turns) * frequencies, torch.sin(turns) * frequencies], dim=-1)
@@ -100,10 +101,12 @@ class Attention(nn.Module):
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
         mixed = self.inputs(self.norm(features))
         turned = self.groups * (self.queries + 1) * self.key
+        # [B, points, groups, queries + 1, key]: the queries of each group, and last its key.
         heads = mixed[:, :, :turned].unflatten(2, (self.groups, self.queries + 1, self.key))
         values = mixed[:, :, turned:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
         if self.rotation is not None:
             half, table = self.key // 2, self.rotation(sides).type_as(heads)
+            # Number i and number half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
             swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
             heads = heads * table[0] + swapped * table[1]
         keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
@@ -132,7 +135,7 @@ class FeedForward(nn.Module):
 
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
         hidden = self.inputs(self.norm(features))
-        if self.gated:
+        if self.gated:  # the second half of the units is the gate
             return self.outputs(F.silu(hidden[:, :, : self.hidden]) * hidden[:, :, self.hidden :])
         return self.outputs(F.silu(hidden))
 

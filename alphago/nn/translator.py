@@ -134,7 +134,7 @@ def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: st
 def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) -> Tensor:
     """Translate a dense layer, on [batch, features] or, with a kernel [features, outputs], on any [..., features]."""
     shape = (*inputs.shape[:-1], module.out_features)
-    if len(inputs.shape) == 2:
+    if len(inputs.shape) == 2:  # Gemm takes two axes only; `transB`: its kernel is [outputs, features]
         return graph.add("Gemm", [inputs, *store_weights(graph, module, name)], shape, transB=1)
     product = graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
     bias = dict(module.named_parameters()).get("bias")
@@ -227,7 +227,7 @@ def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int
     else:
         raise NotImplementedError(f"no translation of an unflatten of {length} to {tuple(sizes)}")
     parts = (rest if size == -1 else size for size in sizes)
-    dim %= len(inputs.shape)
+    dim %= len(inputs.shape)  # a negative dimension counts from the end
     return reshape(graph, inputs, (*inputs.shape[:dim], *parts, *inputs.shape[dim + 1 :]))
 
 
@@ -273,7 +273,7 @@ def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> T
     axis = len(before)
     if axis == 0 or before != [slice(None)] * axis or not isinstance(length := inputs.shape[axis], int):
         raise NotImplementedError(f"no translation of the index {key}")
-    if not isinstance(last, slice):
+    if not isinstance(last, slice):  # one item, whose axis vanishes
         one = item(graph, inputs, (*before, slice(last % length, last % length + 1)))
         return reshape(graph, one, (*one.shape[:axis], *one.shape[axis + 1 :]))
     begin, end, step = last.indices(length)

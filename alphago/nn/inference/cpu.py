@@ -94,7 +94,7 @@ class RunEvaluator:
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
-        if tuple(symmetries) == (0,):  # the identity
+        if tuple(symmetries) == (0,):  # the identity alone
             self._evaluate_planes(planes, mask, priors, values, forecasts)
         else:
             self._evaluate_turned(planes, mask, priors, values, forecasts, symmetries=symmetries)
@@ -148,7 +148,7 @@ class RunEvaluator:
         if broken_rows:
             raise ValueError(NOT_FINITE)
         if forecasts is not None:
-            if not np.isfinite(columns.sum()):
+            if not np.isfinite(columns.sum()):  # one number that is not finite makes the sum so
                 raise ValueError(NOT_FINITE)
             np.multiply(columns[:, 1], np.float32(POINTS), out=forecasts[0])
             np.copyto(forecasts[1], columns[:, 2:])
@@ -227,7 +227,8 @@ class NetEvaluator(RunEvaluator):
             device = torch_device(where)
             compiled = compile_on_device(frozen, env, choose_dtype(dtype, device), device)
         run = compiled.run
-        super().__init__(env, in_blocks(run) if exact else run, dtype_name(compiled.dtype), compiled.form, columns)
+        padded_run = in_blocks(run) if exact else run
+        super().__init__(env, padded_run, dtype=dtype_name(compiled.dtype), form=compiled.form, columns=columns)
         self.where = where
         # The model that `compiled_network` sends; `compiled_evaluator` makes exact evaluators without forecasts of it.
         is_sent = exact and not self.makes_forecasts

@@ -60,7 +60,7 @@ def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype:
 def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
     """Compile a network in the form "modules", the torch modules unchanged; see Form for the arguments."""
     twin = copy.deepcopy(frozen)
-    twin.base_net.to(dtype)
+    twin.base_net.to(dtype)  # the heads stay float32
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]
 
 
@@ -99,6 +99,7 @@ def choose_form(
                         "(docs/design/networks.md)"
                     )
                 return Compiled(run, form_dtype, name)
+    # No try has succeeded.  Only "modules" can still compute the network: as it is, in float32.
     if only not in (None, "modules"):
         raise ValueError(f"the form {only!r} cannot compute this network here")
     return Compiled(torch_run(frozen, torch.float32), torch.float32, "modules")
@@ -171,7 +172,7 @@ def torch_run(module: nn.Module, dtype: torch.dtype, device: torch.device | None
         with torch.inference_mode():
             outputs = forward(inputs)
         for out, output in zip((logits, values), outputs, strict=True):
-            out[:] = output.cpu().numpy()
+            out[:] = output.cpu().numpy()  # a Frozen's outputs are float32 in any dtype
 
     return run
 

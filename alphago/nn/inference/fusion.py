@@ -71,10 +71,10 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
     for node in list(graph_module.graph.nodes):
         if not is_module(node, nn.BatchNorm2d, parts, uses):
             continue
-        conv = node.args[0]
+        conv = node.args[0]  # the norm's input, if it is a convolution's output
         if not is_module(conv, nn.Conv2d, parts, uses):
             continue
-        only_reader = len(conv.users) == 1  # of the convolution's output
+        only_reader = len(conv.users) == 1  # no other node reads the convolution's output, which changes
         if only_reader and parts[node.target].track_running_stats:
             norms[conv.target] = node.target
             replace_module(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))

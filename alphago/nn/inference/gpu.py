@@ -137,7 +137,7 @@ class DeviceEvaluator:
             padded = stream.padded(count)
             if batch.device == self.device:
                 with BOARDS:  # here and below: the kind of work for which a Stopwatch counts the time
-                    batch.observe(slots, *padded.rows(count))
+                    batch.observe(slots, *padded.rows(count))  # writes legal actions and planes there
             else:
                 planes = batch.planes(slots, np.empty((count, *padded.planes.shape[1:]), np.float32))
                 mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
@@ -195,6 +195,6 @@ def make_evaluator(
                     return before
             return DeviceEvaluator(env, *parts, dtype=dtype, device=where)
         except (Unsuited, MemoryError):
-            if device != "auto":
+            if device != "auto":  # with "auto" the CPU computes the network
                 raise
     return NetEvaluator(env, *parts, dtype=dtype, exact=exact)

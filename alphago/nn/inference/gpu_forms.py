@@ -131,6 +131,7 @@ def choose_gpu_form(
     Raises:
         Unsuited: if no form is correct, and torch's error if the device's memory is exhausted.
     """
+    # "fused" calls cuDNN.
     tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
     tries.append(("modules", torch.float32))  # for a network that does not support `dtype`
     with TRACING_LOCK, torch.no_grad():

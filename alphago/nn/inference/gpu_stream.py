@@ -47,6 +47,7 @@ class PaddedBatch:
         self.mask = torch.zeros(size, env.action_space, dtype=torch.bool, device=device)
         self.priors = torch.zeros(size, env.action_space, device=device)
         self.values = torch.zeros(size, device=device)
+        # For the kernels, in the memory of the tensors.
         self._arrays = as_array(self.mask, backend), as_array(self.planes, backend)
         self._rows: dict[int, tuple[Any, Any]] = {}  # what `rows` has returned, by count
 
@@ -147,7 +148,7 @@ class GpuStream:
 
 
 def as_array(tensor: torch.Tensor, backend: Backend) -> Any:
-    """Return an array of the backend that shares a tensor's memory; bfloat16 becomes int16."""
+    """Return an array of the backend that shares a tensor's memory; bfloat16, which NumPy lacks, becomes int16."""
     if tensor.dtype == torch.bfloat16:
         tensor = tensor.view(torch.int16)
     return backend.reachable(tensor.numpy() if tensor.device.type == "cpu" else tensor)

@@ -140,6 +140,7 @@ def onednn_allows(instruction: str) -> bool:
     if allowed in ("", "ALL", "DEFAULT"):
         return True
     levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # parts of the variable's values above AVX-512, lowest first
+    # The place of the instruction's own level; a value allows its level and all lower ones.
     needed = next(number for number, level in enumerate(levels) if level in instruction.upper())
     return any(level in allowed for level in levels[needed:])
 

@@ -32,7 +32,7 @@ def get_or_make(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], 
     with _LOCK:
         cached = _EVALUATORS.setdefault(parts[0], {})
         digest = state_digest(parts)
-        old_digest, evaluator = cached.pop(key, ("", None))
+        old_digest, evaluator = cached.pop(key, ("", None))  # "" is no digest
         if old_digest != digest:
             evaluator = make()
         cached[key] = digest, evaluator  # at the end, so that the order is from the least to the most recently used

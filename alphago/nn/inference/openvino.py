@@ -86,13 +86,13 @@ def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> 
     ops = package().opset13
     planes = ops.parameter([rows, *graph.planes.shape[1:]], np.float32)
     values = {**graph.weights, graph.planes.name: planes}
-    for op, names, output, attributes in graph.steps:
+    for op, names, output, attributes in graph.steps:  # names: of the inputs
         options: dict[str, Any] = dict(attributes)
         if op == "Conv" and names[1] in ranges:  # the second input is the kernel
             options["span"] = ranges[names[1]]
         values[output] = OPERATIONS[op](ops, *(values[name] for name in names), **options)
     logits, value = (values[graph.outputs[name].name] for name in ("logits", "value"))
-    if graph.outputs["value"].shape == ("batch", 1):
+    if graph.outputs["value"].shape == ("batch", 1):  # a single column becomes [rows], as `Run` has values
         value = reshape(ops, value, np.array([-1]))
     return package().Model([ops.result(logits), ops.result(value)], [planes], "network")
 
@@ -153,7 +153,7 @@ def linear(
 
 
 def reshape(ops: ModuleType, inputs: "Node", shape: np.ndarray) -> "Node":
-    return ops.reshape(inputs, ops.constant(shape), True)
+    return ops.reshape(inputs, ops.constant(shape), True)  # True: by ONNX, a length of 0 stands for that of `inputs`
 
 
 def reduction(name: str) -> Callable[..., "Node"]:
@@ -221,7 +221,8 @@ def calls_for(count: int) -> Iterator[tuple[int, slice]]:
     begin = 0
     for size in SIZES:
         left = count - begin
-        padded = -(-left // size) * size
+        padded = -(-left // size) * size  # the least multiple of `size` that is not less than `left`
+        # All that is left if the padding is small enough; else full calls only, and smaller models compute the rest.
         end = count if 4 * (padded - left) <= padded else count - left % size
         if end > begin:
             yield size, slice(begin, end)
@@ -263,7 +264,7 @@ class SharedModel:
 
     def _copy(self) -> "CompiledModel":
         with self.lock:
-            if self.first is None:
+            if self.first is None:  # the first thread uses the compiled model itself
                 self.first = self.compile()
                 return self.first
         return import_model(self._export(), self.options)  # outside the lock, which `_export` takes

@@ -57,7 +57,7 @@ def read_header(stream: KataGoFile) -> Header:
         if stream.integer("pass-alive rule", 0, 1):
             raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
         options(stream, 6)
-    return Header(name, version, factors[3] if factors else LEAD_FACTOR)
+    return Header(name, version, factors[3] if factors else LEAD_FACTOR)  # the fourth factor is the lead's
 
 
 def read_network(stream: KataGoFile, header_only: bool = False) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
@@ -92,7 +92,8 @@ def options(stream: KataGoFile, count: int) -> None:
 class NetworkConverter:
     """Reads a file's parts in their order, and collects the weights under the names of this package's parts.
 
-    Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.
+    Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.  A
+    word that is read without use is the name of the layer, block or part that follows.
     """
 
     def __init__(self, stream: KataGoFile, header: Header) -> None:
@@ -152,7 +153,12 @@ class NetworkConverter:
         self.weights[f"{name}.scale"], self.weights[f"{name}.shift"] = self.norm(channels)
 
     def keep_kernel(self, name: str, kernel: torch.Tensor, matrix: str = "") -> None:
-        """Read a norm; keep it as a part of the convolution before it, and of the matrix whose outputs are added."""
+        """Read a norm; keep it as a part of the convolution before it, and of the matrix whose outputs are added.
+
+        Args:
+            name, kernel: of the convolution.
+            matrix: the name of the matrix's weight, which was kept before; "" for none.
+        """
         scale, shift = self.norm(len(kernel))
         self.weights[f"{name}.weight"], self.weights[f"{name}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
         if matrix:
@@ -172,25 +178,27 @@ class NetworkConverter:
     # --- base --------------------------------------------------------------------------------------
 
     def tower(self) -> dict[str, Any]:
+        """Read the base: the first layers, the blocks, and the norm and activation of the tip."""
         stream = self.stream
         stream.word()
         count, channels = stream.integer("blocks"), stream.integer("channels")
         for _ in range(4):  # numbers of channels within blocks, which say them too
             stream.integer("channels", 0)
-        rms = bool(stream.integer("kind of tip", 0, 1)) if self.header.version >= 15 else False
+        has_rms_tip = bool(stream.integer("kind of tip", 0, 1)) if self.header.version >= 15 else False
         options(stream, 5 if self.header.version >= 15 else 0)
         kernel = self.kernel(SPATIAL)
         numbers = self.matrix(NUMBERS)
         if not len(kernel) == len(numbers) == channels:
             raise ValueError(f"first layers must have {channels:,} outputs, got {len(kernel):,} and {len(numbers):,}")
         centre = kernel.shape[-1] // 2
+        # KataGo's planes, then its numbers, then the plane of zeros.
         entry = torch.zeros(channels, PLANES, *kernel.shape[2:])
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
         entry[:, len(SPATIAL_USED) : -1, centre, centre] = numbers[:, NUMBERS_USED]
         self.weights["base_net.entry.weight"] = entry
-        blocks = self.blocks("base_net.blocks", channels, count, 0)
+        blocks = self.blocks("base_net.blocks", channels, count, depth=0)
         tip, epsilon = "affine", 1.0
-        if rms:
+        if has_rms_tip:
             stream.word()
             self.expect("channels of the tip", channels)
             epsilon = stream.number("epsilon")
@@ -205,7 +213,12 @@ class NetworkConverter:
         return {"part": BlockTower.__name__, **sizes, **tips}
 
     def blocks(self, name: str, channels: int, count: int, depth: int) -> list[Any]:
-        """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one."""
+        """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one.
+
+        Args:
+            name: the beginning of the names of their weights.
+            depth: how many blocks they are within.
+        """
         found: list[Any] = []
         for _ in range(count):
             kind = check_choice("a block", self.stream.word(), KINDS)
@@ -215,20 +228,21 @@ class NetworkConverter:
                 continue
             if not found or found[-1][0] != "transformer":
                 found.append(["transformer", []])
-            blocks = found[-1][1]
+            blocks = found[-1][1]  # of the transformer to which this one belongs
             read = self.attention if kind == ATTENTION else self.feedforward
             blocks.append(read(f"{name}.{len(found) - 1}.blocks.{len(blocks)}", channels))
         return found
 
     def convolutions(self, name: str, channels: int, kind: str, depth: int) -> list[Any]:
+        """Read a block of two convolutions; return "convolutions" and the arguments of AffineBlock after `channels`."""
         if depth == DEEPEST:
             raise ValueError(f"blocks must be at most {DEEPEST} deep, got more")
         count = self.stream.integer("blocks") if kind == NESTED else 0
         self.keep_norm(f"{name}.norm", channels)
         act, first = self.activation(), self.kernel(channels)
         pool = self.summary(name, channels) if kind == POOLED else []
-        blocks = self.blocks(f"{name}.blocks", len(first), count, depth + 1)
-        if blocks:
+        blocks = self.blocks(f"{name}.blocks", len(first), count, depth=depth + 1)
+        if blocks:  # they stand between the first convolution and the norm, which therefore stays
             self.weights[f"{name}.first.weight"] = first
             self.keep_norm(f"{name}.norm2", len(first))
         else:
@@ -252,6 +266,7 @@ class NetworkConverter:
             raise ValueError(f"heads must be a multiple of groups and a rotated key even, got {heads}, {groups}, {key}")
         epsilon, weight = self.rms(channels)
         queries, keys, values = (self.matrix(channels) for _ in range(3))
+        # In KataGo's order, the two numbers of a pair are neighbours; without a rotation nothing is moved.
         pairs = (2, key // 2) if rotated else (1, key)
         both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
         turned = both.unflatten(2, pairs[::-1]).transpose(2, 3)  # the first of all pairs, then the second
@@ -275,6 +290,7 @@ class NetworkConverter:
         return found.expand(groups, pairs, 2)
 
     def feedforward(self, name: str, channels: int) -> list[Any]:
+        """Read a dense block; the norm's weight becomes part of the first layer, and of the gate if there is one."""
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
         epsilon, weight = self.rms(channels)
@@ -297,7 +313,7 @@ class NetworkConverter:
         hidden = len(squeeze)
         act, pass_act = self.activation(), None
         points, last = self.kernel(hidden), self.matrix(3 * pooled)
-        if version >= 15:
+        if version >= 15:  # the pass has a hidden layer; what was read was its matrix
             self.weights["policy.pass_hidden.weight"] = last
             self.weights["policy.pass_hidden.bias"] = self.vector(hidden)
             pass_act = self.activation()
@@ -322,8 +338,8 @@ class NetworkConverter:
         layers = []
         for outputs in (3, OF_HEAD.get(version, 6)):  # the results, and further outputs
             weight = self.matrix(len(hidden))
-            layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))
-        results, further = layers
+            layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))  # the last column is the bias
+        results, further = layers  # rows: win, loss, no result; and of the further outputs the third is the lead
         last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.header.lead / POINTS])
         self.weights["value.last.weight"] = last[:, :-1].contiguous()
         self.weights["value.last.bias"] = last[:, -1].clone()

@@ -41,7 +41,7 @@ class SummaryPolicy(nn.Module):
         hidden = self.act(add_board_bias(self.squeeze(features), self.bias(seen), self.training))
         logits = self.points(hidden).flatten(1)
         if self.pass_hidden is not None and self.pass_act is not None:
-            seen = self.pass_act(self.pass_hidden(seen))
+            seen = self.pass_act(self.pass_hidden(seen))  # for the pass alone
         return torch.cat([logits, self.last(seen)], dim=1)
 
 

@@ -39,6 +39,7 @@ class KataGoFile:
 
     def unpack(self, count: int) -> None:
         """Unpack until at least `count` bytes can be read, or as many as the file has left."""
+        # First what `decompress` has left of the piece before, as it gives at most PIECE bytes.
         while len(self.data) < count and (packed := self.unpacker.unconsumed_tail or self.file.read(PIECE)):
             piece = self.unpacker.decompress(packed, PIECE)
             self.data += piece
@@ -54,7 +55,7 @@ class KataGoFile:
             rest = bytes(self.data[:20])
             raise ValueError(f"a word or number must follow, got {rest!r}" if rest.strip() else "it is cut off")
         word = match[1].decode("latin-1")
-        del self.data[: match.end() - 1]
+        del self.data[: match.end() - 1]  # the blank after the word stays, and may begin the next one
         return word
 
     def integer(self, name: str, least: int = 1, most: int = MOST_NUMBER) -> int:
@@ -78,7 +79,7 @@ class KataGoFile:
         count = prod(shape)
         self.unpack(AHEAD)
         begin = self.data.find(MARK, 0, AHEAD) + len(MARK)
-        is_text = begin < len(MARK)
+        is_text = begin < len(MARK)  # `find` returns -1 if there is no mark
         length = 2 * count if is_text else begin + 4 * count  # a word has two bytes at least
         self.unpack(length)
         if length > len(self.data):

@@ -82,6 +82,7 @@ class AffineBlock(nn.Module):
     ) -> None:
         super().__init__()
         self.act, self.act2 = map(activation, activations)
+        # Without blocks in between, the second norm is part of the first convolution, which then has a bias.
         self.norm, self.norm2 = Affine(channels), Affine(middle) if blocks else nn.Identity()
         self.first = convolution(channels, middle, kernels[0], bias=not blocks)
         self.pool = self.bias = None
@@ -151,5 +152,6 @@ def transformer_tower(planes: int, channels: int | None = None, height: int | No
     """Return a new tower of `height` times attention and a dense layer, sized as KataGo's b7c96h3tfrs by default."""
     channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
     heads, hidden = max(channels // HEAD, 1), channels * 8 // 3
+    # Arguments of Attention: heads, groups, key, value.
     pair = [["attention", heads, heads, HEAD, HEAD], ["feedforward", hidden]]
     return BlockTower(planes, channels, [["transformer", pair * height]], activation="silu")
