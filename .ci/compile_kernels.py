@@ -5,7 +5,7 @@ import gc
 import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings
-from alphago.arena.playout_player import PlayoutPlayer, playout_settings
+from alphago.arena.playout_player import PlayoutPlayer, rave, uct
 from alphago.env.check import check_game
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
@@ -20,7 +20,7 @@ compile_player()
 for env in (GoEnv(5), ReversiEnv(4), ConnectFourEnv(), GomokuEnv(5, 4), OwareEnv()):
     check_game(env, games=1)
     if isinstance(env, GoEnv):
-        players = [PlayoutPlayer(env, playout_settings(name), 1) for name in ("uct:2", "rave:2")]
+        players = [PlayoutPlayer(env, settings, 1) for settings in (uct(2), rave(2))]
     else:
         players = [AlphaBetaPlayer(env, AlphaBetaSettings(2), 1)]
     for player in players:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.engine import Engine
+from alphago.arena.engine import COMMAND, Engine
 from alphago.arena.engine_player import COLOURS, disagreement, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
@@ -85,7 +85,8 @@ def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudica
     """
     if adjudicator is None:
         return None
-    engine = find_player(adjudicator) if isinstance(adjudicator, str) else adjudicator
+    is_name = isinstance(adjudicator, str) and adjudicator.startswith(("gnugo", COMMAND))
+    engine = find_player(str(adjudicator)) if is_name else adjudicator
     if not isinstance(engine, Engine):
         raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
     return Adjudicator(env.match_variant(), engine)

@@ -78,12 +78,12 @@ class SubmissionProcess(EngineProcess):
 
     def __init__(self, submission: Submission, game: str) -> None:
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path), game)
+        command = python_command("-B", "-m", "alphago.arena.submission_process", str(submission.path))
         environment = {**child_environment(), "TMPDIR": self.folder.name, "OMP_NUM_THREADS": "1"}
         engine = Engine(submission.file, tuple(command), START_SECONDS, submission.move_seconds)
         super().__init__(engine, command, cwd=self.folder.name, env=environment)
         try:
-            self.ask("begin")
+            self.ask(f"begin {game}")  # not on the command line, which may be too short for it
         except BaseException:
             self.close()
             raise

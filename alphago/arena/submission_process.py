@@ -1,8 +1,8 @@
-"""The process of a submission: `python -m alphago.arena.submission_process FILE GAME`, started by `SubmissionProcess`.
+"""The process of a submission: `python -m alphago.arena.submission_process FILE`, started by `SubmissionProcess`.
 
-Each line on stdin has a reply in the form of GTP.  "begin" imports the file; "choose", with a seed and the moves of a
-game, has the move that the file's `choose` returns.  A failure reply is a sentence.  What the file prints goes to
-stderr.
+Each line on stdin has a reply in the form of GTP.  "begin", with the game as `travelling` writes it, imports the file;
+"choose", with a seed and the moves of a game, has the move that the file's `choose` returns.  A failure reply is a
+sentence.  What the file prints goes to stderr.
 """
 
 import os
@@ -23,7 +23,7 @@ LONGEST = 300  # letters of an answer
 
 
 def main() -> None:
-    file, game = sys.argv[1:]
+    (file,) = sys.argv[1:]
     # The file gets an empty input, and stderr as its output; the pipes stay for this process.
     lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -33,7 +33,7 @@ def main() -> None:
         _, *words = line.split()
         try:
             if choose is None:  # the line is "begin", or the file could not be imported at the last one
-                kind, config = pickle.loads(bytes.fromhex(game))
+                kind, config = pickle.loads(bytes.fromhex(words[0]))
                 env = kind(**config)
                 choose, answer = read_function(file, env), ""
             else:

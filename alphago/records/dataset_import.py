@@ -40,7 +40,7 @@ class ImportReport:
     def __str__(self) -> str:
         lines = [f"{self.kept} games are new, {sum(self.rejected.values())} were left out, {self.total} in all"]
         for reason, count in self.rejected.most_common():
-            example = next(iter(self.rejected.examples[reason]), "")
+            example = next(iter(self.rejected.examples.get(reason, ())), "")
             lines.append(f"{count:8}  {reason}" + (f", such as {example}" if example else ""))
         return "\n".join(lines)
 

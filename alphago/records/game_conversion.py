@@ -123,7 +123,8 @@ class Converter:
         """Return the reason to leave a game out; "" to keep it."""
         wanted = self.filter
         fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # CUT: faults after which a game was cut off
-        if reason := next((fault.kind for fault in game.faults if fault.kind in fatal), ""):
+        kinds = {fault.kind for fault in game.faults}
+        if reason := next((kind for kind in fatal if kind in kinds), ""):
             return reason
         if wanted.player is not None and not any(wanted.player.casefold() in name.casefold() for name in game.players):
             return PLAYER
@@ -199,7 +200,7 @@ class Converter:
         if place == len(self.index) or self.index["id"][place] != int(label):
             return {}
         _, result, komi = self.index[place].item()
-        return {"result": result.decode(), "komi": None if math.isnan(komi) else komi}
+        return {"result": result.decode("utf-8", "ignore"), "komi": None if math.isnan(komi) else komi}
 
 
 def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:

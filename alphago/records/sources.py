@@ -181,7 +181,7 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
 
 # --- the index of a text with a game on each line ---
 
-ENTRY = np.dtype([("id", "<i8"), ("result", "S16"), ("komi", "<f4")])  # komi: NaN if it is unknown
+ENTRY = np.dtype([("id", "<i8"), ("result", "S64"), ("komi", "<f4")])  # komi: NaN if it is unknown
 
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
@@ -236,4 +236,4 @@ def read_entry(line: bytes) -> tuple[int, bytes, float] | None:
     komi_text = next((column for column in columns if KOMI.fullmatch(column)), "")
     is_tygem = 1 + len(columns) >= TYGEM_COLUMNS  # 1: the id
     komi = None if is_tygem else read_komi(komi_text)
-    return int(game_id), result.encode("ascii", "ignore"), math.nan if komi is None else komi
+    return int(game_id), result.encode(), math.nan if komi is None else komi

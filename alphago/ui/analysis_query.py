@@ -27,6 +27,7 @@ T = TypeVar("T")
 Play = tuple[int, int]  # a colour, +1 or -1, and an action
 MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
+AT_ONCE = 4  # moves that one kernel plays faster than as many single moves
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
@@ -265,34 +266,33 @@ def positions_after(game: GtpGame, moves: Sequence[Play], wanted: Collection[int
         QueryError: for an illegal move.
     """
     found = {}
-    played = play_at_once(game, moves[: min(wanted)])  # no position before the first wanted one is needed
-    for number, (player, action) in enumerate(moves[played:], played):
+    for number in sorted({*wanted, len(moves)}):  # the last too, since every move must be legal
+        if number - len(game.plays) >= AT_ONCE:
+            play_at_once(game, moves[len(game.plays) : number])
+        for player, action in moves[len(game.plays) : number]:
+            try:
+                game.play(player, action)
+            except IllegalMove as error:
+                # KaTrain looks for the words "Illegal move", which are KataGo's.
+                raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
         if number in wanted:
-            found[number] = game.ready(player)
-        try:
-            game.play(player, action)
-        except IllegalMove as error:
-            # KaTrain looks for the words "Illegal move", which are KataGo's.
-            raise QueryError("moves", f"Illegal move {number}: {error}") from None
-    if len(moves) in wanted:
-        found[len(moves)] = game.ready(game.to_play)
+            found[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
     return found
 
 
-def play_at_once(game: GtpGame, moves: Sequence[Play]) -> int:
-    """Play a game's first moves with one kernel; return how many: all, or none if one is illegal or ends the game.
+def play_at_once(game: GtpGame, moves: Sequence[Play]) -> None:
+    """Play a game's next moves with one kernel, unless one of them is illegal or ends the game.
 
     Queries come by the thousand, and 120 moves one by one take longer than a small network does.
     """
     start, batch = game.position, game.position.batch.extract(0)
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
     followed = go_lines.follow(GoPosition(start.env, batch, start.setup).row, colours, actions)
-    history = {"moves": tuple(actions.tolist()), "movers": tuple(colours.tolist())}
+    history = {"moves": (*start.moves, *actions.tolist()), "movers": (*start.movers, *colours.tolist())}
     position = GoPosition(start.env, batch, start.setup, **history)
-    if followed < len(moves) or position.is_over:
-        return 0
-    game.position, game.plays = position, list(moves)
-    return len(moves)
+    if followed == len(moves) and not position.is_over:
+        game.position = position
+        game.plays += moves
 
 
 def pairs(name: str, given: Any, env: GoEnv) -> list[Play]:

@@ -88,7 +88,7 @@ class OwnWorkers(SharedFolder):
 
 def end_with_run() -> None:
     """End this process when the run closes its standard input, or dies."""
-    os.read(sys.stdin.fileno(), 1)  # a forked child, as of OpenVINO's telemetry, would wait for ever for stdin's lock
+    os.read(sys.stdin.fileno(), 1)  # `read` of stdin takes a lock, for which a forked child would wait for ever
     os._exit(0)
 
 

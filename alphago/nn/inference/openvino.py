@@ -8,6 +8,7 @@ first needed, because OpenVINO would choose its kernels again for each new size.
 
 import io
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -38,6 +39,8 @@ ONE_THREAD = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING"
 @cache
 def package() -> ModuleType:
     """Return the module `openvino`; raise ImportError if it is not installed, or installed but broken."""
+    # Otherwise each import sends statistics of use to OpenVINO's makers, by a process that it forks.
+    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # as if it were not installed
     return optional_import("openvino", NEED)
 
 

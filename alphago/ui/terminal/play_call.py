@@ -64,7 +64,7 @@ def play(
             None for full strength.  Hints are always of full strength.
         teach: points; a move of yours that loses more is explained and may be taken back (see `alphago.ui.teacher`).
             None for no explanations.
-        device: for the network and the boards of its searches, as in `MCTSPlayer`.
+        device: for the network, as in `MCTSPlayer`; boards of a single game are in the CPU's memory.
         read, write: used instead of `input` and `print`.
 
     Raises:
