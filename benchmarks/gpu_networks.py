@@ -132,7 +132,7 @@ def moves_per_second(
             meter.busy()
             before, start = source.moves, time.perf_counter()
             source.begin(plies)
-            source.go_on()
+            source.advance()
             rate = (source.moves - before) / (time.perf_counter() - start)
         return rate, meter.busy()
 

@@ -50,13 +50,13 @@ class OurGames:
         self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
         self.games.evaluator = net.evaluator(dtype=dtype)
         self.games.begin(1)  # compiles
-        self.games.go_on()
+        self.games.advance()
 
     def rate(self, seconds: float) -> float:
         """Moves per second, measured for about so long."""
         before, start = self.games.moves, time.monotonic()
         self.games.begin(None)
-        self.games.go_on(until=start + seconds)
+        self.games.advance(until=start + seconds)
         return (self.games.moves - before) / (time.monotonic() - start)
 
 

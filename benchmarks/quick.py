@@ -96,11 +96,11 @@ def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, rea
         games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
         games.evaluator = counting
         games.begin(1)
-        games.go_on()
+        games.advance()
         counting.counts.clear()
         before, start = games.moves, time.perf_counter()
         games.begin(plies)
-        games.go_on()
+        games.advance()
         seconds = time.perf_counter() - start
     return (games.moves - before) / seconds, sum(counting.counts.values()) / seconds
 

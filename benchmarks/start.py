@@ -37,7 +37,7 @@ import sys
 import numpy as np
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 from alphago.env.games import make_game
 from alphago.env.kernels.playouts import playout_batch
 for name in sys.argv[1:]:

@@ -19,9 +19,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from alphago.cli.web import export_page_text
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import Guard
-from alphago.ui.web.offer import make_offer
 from alphago.ui.web.runs import Runs
 from alphago.ui.web.server import listen, make_app, new_server
+from alphago.ui.web.server_options import make_offer
 
 DOCS = Path(__file__).parent
 LINK = "game=go&board_size=9&komi=7.5&rules=Chinese&moves=E5.E3.C4.D6.E6.D5.D4.E7.F7.E8.F8.C5.C3.G3.G4.H4.F3.F2.F4"

@@ -89,7 +89,7 @@ def device(request: pytest.FixtureRequest) -> str:
 def games_as_before() -> Iterator[None]:
     """Games and searches of one's own that a command was given are unknown again after the test."""
     from alphago.env.games import GAMES
-    from alphago.mcts.search_forms import SEARCHES
+    from alphago.mcts.search_specs import SEARCHES
 
     before = [(known, dict(known)) for known in (GAMES, SEARCHES)]
     yield

@@ -21,7 +21,7 @@ from alphago.env.games import is_go, make_game, require_go, with_settings
 from alphago.env.packaged_nets import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
-from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
+from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchSpec, make_search
 from alphago.nn.model_files import OF_KATAGO, model_file, saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, near_names
@@ -49,7 +49,7 @@ class Entrant:
         player: an evaluator, an Engine, a Submission, PlayoutSettings, AlphaBetaSettings or "random" (see
             `make_player`).
         readouts: simulations per move of an evaluator; 0 plays its policy without search.
-        search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
+        search: an evaluator's search, in a form of `alphago.mcts.search_specs`; None for "puct".
         name: shown in results.
         weights: SHA-256 of the network's or submission's file, or name and version of an engine; "" for other players.
         level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
@@ -58,7 +58,7 @@ class Entrant:
 
     player: PlayerSource
     readouts: int = 0
-    search: SearchForm = None
+    search: SearchSpec = None
     name: str = ""
     weights: str = ""
     level: float | None = None
@@ -158,7 +158,7 @@ def split_name(text: str) -> tuple[str, str | None]:
     return (text, None) if is_path else (base, options)
 
 
-def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm = None, device: str = "cpu") -> Entrant:
+def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec = None, device: str = "cpu") -> Entrant:
     """Return one side of a match, whose player is given as in `evaluate`.
 
     Args:

@@ -21,7 +21,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import PLAYER_RULE, SearchForm
+from alphago.mcts.search_specs import PLAYER_RULE, SearchSpec
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -100,7 +100,7 @@ def evaluate(
     num_games: int = 400,
     readouts: int | tuple[int, int] = 800,
     *,
-    search: SearchForm | tuple[SearchForm, SearchForm] = PLAYER_RULE,
+    search: SearchSpec | tuple[SearchSpec, SearchSpec] = PLAYER_RULE,
     opening_plies: int | None = None,
     random_opening: int = 0,
     seed: int = 0,

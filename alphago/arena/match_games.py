@@ -22,7 +22,7 @@ from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import choose_actions
-from alphago.mcts.search_forms import make_search
+from alphago.mcts.search_specs import make_search
 
 # The search of "uct:N" in games other than Go; c_puct 2 won 64 % of 40 games of Connect Four against the default 0.96.
 UCT = Puct(c_puct=2.0, first_play_reduction=0.0)

@@ -15,7 +15,7 @@ from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator, fitting_network
 from alphago.mcts.network_digest import check_network, network_digest
-from alphago.mcts.search_forms import plain_form
+from alphago.mcts.search_specs import plain_form
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import one_torch_thread, own_thread
 from alphago.workers.jobs import JobPool

@@ -10,7 +10,7 @@ from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
 from alphago.cli.options import Parser, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
-from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES
+from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
 from alphago.workers.jobs import open_pool
 

@@ -9,7 +9,7 @@ from alphago.cli.models import add_device
 from alphago.cli.options import Parser, integer, option, read_value
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.exams.drawn_positions import MakeSettings
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 from alphago.system.files import write_named
 from alphago.system.live_bar import LiveBar
 

@@ -14,7 +14,7 @@ from alphago.arena.engine import COMMAND
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, REFERENCES, is_packaged
 from alphago.mcts.rule import SearchSettings
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 from alphago.system.files import user_path
 from alphago.system.validation import near_misses, near_names, qualified_name
 

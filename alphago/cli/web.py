@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     is_compiling = warm_up(options.game or USUAL_GAME) is not None
     from alphago.ui.web import server
     from alphago.ui.web.engines import Engines
-    from alphago.ui.web.offer import make_offer
+    from alphago.ui.web.server_options import make_offer
 
     given = given_game_settings(options)
     offer = make_offer(options.what, options.game, options.board_size, given)

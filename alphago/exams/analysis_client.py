@@ -10,7 +10,7 @@ from typing import Any
 
 from alphago.arena.line_process import LineProcess, split_command
 from alphago.env.go_position import GoPosition
-from alphago.exams.drawn_positions import Drawn
+from alphago.exams.drawn_positions import DrawnPosition
 from alphago.exams.positions import RULES
 from alphago.system.validation import shortened, shown
 
@@ -80,12 +80,12 @@ class AnalysisClient(LineProcess):
 
     def judge(
         self,
-        drawing: Iterator[Drawn],
+        drawing: Iterator[DrawnPosition],
         at_once: int,
         visits: int,
-        take: Callable[[Drawn, str, dict[str, Any]], None],
+        take: Callable[[DrawnPosition, str, dict[str, Any]], None],
         **more: object,
-    ) -> Iterator[Drawn]:
+    ) -> Iterator[DrawnPosition]:
         """Yield drawn positions in their order, each when nothing about it is missing; replies come in any order.
 
         Args:
@@ -93,7 +93,7 @@ class AnalysisClient(LineProcess):
             visits, more: as in `ask`, for the query about a position, whose id is its number.
             take: takes the reply to a query; its text is the move after the number in the query's id, "" for none.
         """
-        window: dict[str, Drawn] = {}  # by number, in the order of drawing
+        window: dict[str, DrawnPosition] = {}  # by number, in the order of drawing
         while True:
             while len(window) < at_once and (drawn := next(drawing, None)) is not None:
                 window[str(drawn.number)] = drawn

@@ -64,7 +64,7 @@ class LabelSettings(DrawSettings):
 
 
 @dataclass
-class Drawn:
+class DrawnPosition:
     """A drawn position with the judge's answers so far.
 
     Attributes:
@@ -146,7 +146,7 @@ def drawing_facts(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[
     }
 
 
-def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> Iterator[Drawn]:
+def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> Iterator[DrawnPosition]:
     """Yield positions of games in a random order; no two of them are equal or symmetric."""
     generator = np.random.default_rng(drawing.seed)
     order = generator.permutation(len(records))
@@ -168,7 +168,7 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
             if position.is_over or key in seen:
                 continue
             seen.add(key)
-            yield Drawn(number, position, int(game))
+            yield DrawnPosition(number, position, int(game))
             number += 1
 
 

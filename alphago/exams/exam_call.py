@@ -14,7 +14,7 @@ from alphago.exams.exam_result import ExamResult
 from alphago.exams.grading import Answers, answer_all, exam_game
 from alphago.exams.positions import Exam, find_exam
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.search_forms import SearchForm
+from alphago.mcts.search_specs import SearchSpec
 from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
 from alphago.system.cores import available_cores
@@ -30,7 +30,7 @@ class Examinee(NamedTuple):
     name: str
     network: Any
     readouts: tuple[int, ...]
-    search: SearchForm
+    search: SearchSpec
     level: float | None = None
 
     @property
@@ -52,7 +52,7 @@ def exam(
     readouts: int | Sequence[int] = READOUTS,
     *,
     file: str | Path | None = None,
-    search: SearchForm = None,
+    search: SearchSpec = None,
     dtype: str | None = DTYPE,
     device: str = "auto",
     threads: int | None = None,
@@ -111,7 +111,7 @@ def exam(
 
 
 def make_examinee(
-    network: object, readouts: tuple[int, ...], search: SearchForm, name: str, chosen: Exam | None
+    network: object, readouts: tuple[int, ...], search: SearchSpec, name: str, chosen: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
 

@@ -21,7 +21,15 @@ from typing import Any
 import numpy as np
 
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, drawing_facts, read_games
+from alphago.exams.drawn_positions import (
+    LEAST_WIN,
+    MOST_LEAD,
+    DrawnPosition,
+    MakeSettings,
+    draw,
+    drawing_facts,
+    read_games,
+)
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.dataset_writer import check_begun
 from alphago.records.record import GameRecord
@@ -121,10 +129,10 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
     return len(rows), (rows[-1]["drawn"] if rows else -1)
 
 
-def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:
+def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:
     """Judge drawn positions, and yield the undecided ones in the order of drawing."""
 
-    def take(drawn: Drawn, move: str, reply: dict[str, Any]) -> None:
+    def take(drawn: DrawnPosition, move: str, reply: dict[str, Any]) -> None:
         judgement = client.root(reply)
         if move:  # "" for the position itself
             drawn.after[drawn.position.check_action(move)] = judgement
@@ -136,7 +144,7 @@ def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings
     return (drawn for drawn in client.judge(drawing, AT_ONCE, making.visits, take) if drawn.is_undecided)
 
 
-def ask_moves(client: AnalysisClient, drawn: Drawn, visits: int) -> None:
+def ask_moves(client: AnalysisClient, drawn: DrawnPosition, visits: int) -> None:
     """Ask about the position after each legal move, or score it if the game is over there."""
     for action in np.flatnonzero(drawn.position.legal_mask).tolist():
         move, position = drawn.position.env.to_text(action), drawn.position.play(action)

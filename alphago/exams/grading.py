@@ -15,7 +15,7 @@ from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.levels import LEVELS, level_conditions
 from alphago.mcts.puct import Puct
-from alphago.mcts.search_forms import SearchForm
+from alphago.mcts.search_specs import SearchSpec
 
 MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
 ALIKE = 0.1  # points that a best move may lose
@@ -109,7 +109,7 @@ def answer_all(
     positions: Sequence[GoPosition],
     evaluator: Evaluator,
     readouts: int,
-    search: SearchForm = None,
+    search: SearchSpec = None,
     level: float | None = None,
     *,
     threads: int = 1,

@@ -15,7 +15,7 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_facts, read_games
+from alphago.exams.drawn_positions import DrawnPosition, LabelSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, engine_text, exam_env
 from alphago.records.dataset_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
@@ -81,12 +81,12 @@ def own_engine(network: str | Path) -> str:
 
 
 def labels(
-    client: AnalysisClient, env: GoEnv, drawing: Iterator[Drawn], readouts: int
-) -> Iterator[tuple[Drawn, np.ndarray]]:
+    client: AnalysisClient, env: GoEnv, drawing: Iterator[DrawnPosition], readouts: int
+) -> Iterator[tuple[DrawnPosition, np.ndarray]]:
     """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing."""
     found: dict[int, np.ndarray] = {}  # by the position's number
 
-    def take(drawn: Drawn, _: str, reply: dict[str, Any]) -> None:
+    def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:
         found[drawn.number] = read_label(client, env, reply, drawn.position.to_play, readouts)
 
     for drawn in client.judge(drawing, AT_ONCE, readouts, take, includePolicy=True, includeOwnership=True):

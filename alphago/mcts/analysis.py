@@ -16,7 +16,7 @@ from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
 from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for, node_bytes
-from alphago.mcts.search_forms import SearchForm, make_search
+from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_bool, check_int, check_positive, checks_keywords, shown
 
@@ -39,7 +39,7 @@ def analyze(
     symmetries: bool = False,
     plies: int = PLIES,
     move_ownership: bool = False,
-    settings: SearchForm = None,
+    settings: SearchSpec = None,
     device: str = "auto",
     threads: int | None = None,
     stop: threading.Event | None = None,
@@ -95,7 +95,7 @@ def iter_analysis(
     symmetries: bool = False,
     plies: int = PLIES,
     move_ownership: bool = False,
-    settings: SearchForm = None,
+    settings: SearchSpec = None,
     device: str = "auto",
     threads: int | None = None,
     stop: threading.Event | None = None,
@@ -143,7 +143,7 @@ class BatchSearch:
         positions: Position | Sequence[Position],
         net: object,
         readouts: int,
-        settings: SearchForm = None,
+        settings: SearchSpec = None,
         symmetries: bool = False,
         device: str = "auto",
         threads: int | None = None,

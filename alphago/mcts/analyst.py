@@ -21,8 +21,8 @@ from alphago.mcts.levels import check_level, is_measured
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
 from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.search_group import SearchGroup
+from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
@@ -53,7 +53,7 @@ class Analyst:
         self,
         network: object = None,
         *,
-        settings: SearchForm = None,
+        settings: SearchSpec = None,
         symmetries: bool = False,
         device: str = "auto",
         forecasts: bool = True,

@@ -17,7 +17,7 @@ from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import SearchForm, make_search
+from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
@@ -60,7 +60,7 @@ class MCTSPlayer:
         two_player_mode: bool = False,
         resign_threshold: float | None = -0.9,
         *,
-        settings: SearchForm = None,
+        settings: SearchSpec = None,
         leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",

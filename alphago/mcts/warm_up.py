@@ -23,7 +23,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
+from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
 from alphago.system.children import child_environment, python_command
 from alphago.system.cores import available_cores
 

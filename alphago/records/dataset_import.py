@@ -13,7 +13,7 @@ from typing import Self
 
 from alphago.records.dataset_writer import Batch, DatasetWriter, LeftOut, Split
 from alphago.records.game_conversion import Converter, GameFilter
-from alphago.records.sources import OTHER_NAMES, Piece, find_indexes, list_files, pieces, read_indexes
+from alphago.records.sources import OTHER_NAMES, SourcePart, find_indexes, list_files, pieces, read_indexes
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import open_pool
@@ -133,9 +133,9 @@ def stamp(path: str | Path, dataset: str | Path) -> list[str]:
     return [str(path), digest.hexdigest()]
 
 
-def jobs(paths: Sequence[str | Path]) -> Iterator[list[Piece]]:
+def jobs(paths: Sequence[str | Path]) -> Iterator[list[SourcePart]]:
     """Yield the jobs of an import: groups of pieces, each large enough to be worth sending to a worker."""
-    waiting: list[Piece] = []
+    waiting: list[SourcePart] = []
     size = 0
     for piece in pieces(paths):
         waiting.append(piece)
@@ -168,7 +168,7 @@ def batch_from_bytes(data: bytes) -> Batch:
     return Batch(arrays["games"], arrays["moves"], LeftOut(*left_out))
 
 
-def pieces_to_bytes(group: list[Piece]) -> bytes:
+def pieces_to_bytes(group: list[SourcePart]) -> bytes:
     """Return the pieces as a job, in JSON with bytes as letters of Latin 1; `pieces_from_bytes` is the inverse."""
     plain = [[one.name, latin(one.data), [*map(latin, one.lines)], one.error] for one in group]
     return json.dumps(plain).encode()
@@ -178,9 +178,9 @@ def latin(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def pieces_from_bytes(job: bytes) -> list[Piece]:
+def pieces_from_bytes(job: bytes) -> list[SourcePart]:
     """Return the pieces of a job from `pieces_to_bytes`."""
     return [
-        Piece(name, data.encode("latin-1"), tuple(line.encode("latin-1") for line in lines), error)
+        SourcePart(name, data.encode("latin-1"), tuple(line.encode("latin-1") for line in lines), error)
         for name, data, lines, error in json.loads(job)
     ]

@@ -163,7 +163,7 @@ def symmetry_maps(size: int) -> np.ndarray:
     return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
-class Seen:
+class SeenHashes:
     """The hashes of all games so far, 8 bytes a game: a large sorted array, and a small one of recent hashes."""
 
     def __init__(self, hashes: np.ndarray) -> None:
@@ -231,7 +231,7 @@ class DatasetWriter:
             self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
             hashes = np.zeros(0, np.uint64)
-        self.seen = Seen(hashes)
+        self.seen = SeenHashes(hashes)
         named = {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}
         # Files of a process that was killed before it wrote the index; `write_atomic` begins with a file .NAME.part.
         for file in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:

@@ -21,7 +21,7 @@ from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import PlayedStretch, Stretch, make_board
 from alphago.records.sgf.values import read_rank
-from alphago.records.sources import ID_DIGITS, Piece
+from alphago.records.sources import ID_DIGITS, SourcePart
 from alphago.system.validation import setting, settings
 
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
@@ -61,7 +61,7 @@ class GameFilter:
 
 @dataclass(frozen=True)
 class Converter:
-    """Converts pieces of source files (see `alphago.records.sources.Piece`) to rows of a dataset.
+    """Converts pieces of source files (see `alphago.records.sources.SourcePart`) to rows of a dataset.
 
     Attributes:
         filter: which games to keep.
@@ -71,7 +71,7 @@ class Converter:
     filter: GameFilter
     index: np.ndarray
 
-    def convert(self, pieces: list[Piece]) -> Batch:
+    def convert(self, pieces: list[SourcePart]) -> Batch:
         """Return the games in these pieces as a Batch, which also counts the games left out, by reason."""
         into = Collector()
         for piece in pieces:

@@ -45,7 +45,7 @@ ID_DIGITS = 18  # largest number of digits of a game's id in an index, so that i
 TYGEM_COLUMNS = 10  # least number of columns in a line of Tygem's index
 
 
-class Piece(NamedTuple):
+class SourcePart(NamedTuple):
     """A file, or some lines of a text, to be converted by a worker.
 
     At most one of `data`, `lines` and `error` is not empty.
@@ -69,7 +69,7 @@ class Piece(NamedTuple):
         return salvage_sgf(self.data, name=self.name)
 
 
-def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
+def pieces(paths: Iterable[str | Path]) -> Iterator[SourcePart]:
     """Yield the pieces of files, folders and archives, in the same order on every call.
 
     A damaged archive gives a piece with an error.
@@ -90,7 +90,7 @@ def may_hold_sgf(name: str) -> bool:
     return is_packed or bool(SGF_NAMES.search(name) or TAR_NAMES.search(name))
 
 
-def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
+def pieces_of_file(file: Path, asked: bool) -> Iterator[SourcePart]:
     """Yield the pieces of one file.
 
     Args:
@@ -104,10 +104,10 @@ def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
         with open(file, "rb") as stream:
             yield from pieces_of_stream(name, stream, asked, level=0)
     except OSError as error:
-        yield Piece(name, error=f"cannot be read ({error.strerror or error})")
+        yield SourcePart(name, error=f"cannot be read ({error.strerror or error})")
 
 
-def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[Piece]:
+def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[SourcePart]:
     """Yield the pieces of an open file, recognised by its name and first bytes.
 
     Args:
@@ -115,7 +115,7 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
     """
     try:
         if level > MOST_LEVELS:
-            yield Piece(name, error=f"must be in at most {MOST_LEVELS} nested archives")
+            yield SourcePart(name, error=f"must be in at most {MOST_LEVELS} nested archives")
         elif SGF_NAMES.search(name):
             yield whole_file(name, stream)
         elif TAR_NAMES.search(name):
@@ -128,17 +128,17 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
         else:
             yield from pieces_of_text(name, stream, asked)
     except UNREADABLE as error:
-        yield Piece(name, error=f"is damaged ({type(error).__name__}: {str(error)[:100]})")
+        yield SourcePart(name, error=f"is damaged ({type(error).__name__}: {str(error)[:100]})")
 
 
-def whole_file(name: str, stream: IO[bytes]) -> Piece:
+def whole_file(name: str, stream: IO[bytes]) -> SourcePart:
     data = stream.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
-        return Piece(name, error=f"must have at most {LARGEST_FILE >> 20} MiB")
-    return Piece(name, data)
+        return SourcePart(name, error=f"must have at most {LARGEST_FILE >> 20} MiB")
+    return SourcePart(name, data)
 
 
-def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
+def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[SourcePart]:
     """Yield the pieces of a tar archive, read as a stream; links are skipped."""
     with tarfile.open(fileobj=stream, mode="r|*") as archive:
         for member in archive:
@@ -148,7 +148,7 @@ def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
             archive.members = []  # type: ignore[attr-defined] # else tarfile keeps all members, and memory grows
 
 
-def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[Piece]:
+def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[SourcePart]:
     with zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
             if not member.is_dir() and is_wanted(member.filename):
@@ -161,7 +161,7 @@ def is_wanted(name: str) -> bool:
     return not (INDEX_NAME.search(name) or OTHER_NAMES.search(name))
 
 
-def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]:
+def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[SourcePart]:
     """Yield the pieces of a text: groups of lines if it has a game on each line, the whole text if it looks like SGF.
 
     Args:
@@ -174,7 +174,7 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
     if GAME_LINE.match(first_line):
         lines = iter(lambda: reader.readline(LONGEST_LINE), b"")
         while group := tuple(islice(lines, LINES_AT_ONCE)):
-            yield Piece(name, lines=group)
+            yield SourcePart(name, lines=group)
     elif asked or SGF_BEGIN.search(head):
         yield whole_file(name, reader)
 

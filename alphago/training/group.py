@@ -18,7 +18,7 @@ from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import GAMES, Stopwatch
-from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_start
 from alphago.training.source import OnGame
 
 PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: the game was resigned, and the policy plays the rest of it
@@ -55,7 +55,7 @@ class Moves(NamedTuple):
     weights: np.ndarray  # float32 [n], the position's weight in training; 0 for a position that is not learned
 
 
-class GroupPlan:
+class GameGroup:
     """A group of games, played in this process or elsewhere: the games' numbers, and what an iteration asks for.
 
     Args:
@@ -146,10 +146,10 @@ class GroupPlan:
                 self.on_game(number, record)
 
 
-class Group(GroupPlan):
+class Group(GameGroup):
     """Games that one thread plays in parallel: all searches share the network's batches.
 
-    The others: see GroupPlan.
+    The others: see GameGroup.
 
     Args:
         evaluator: the evaluator of the network that plays, until `use` is given another.
@@ -188,7 +188,7 @@ class Group(GroupPlan):
             return
         number, self.numbers = self.numbers[0], self.numbers[1:]
         slots = np.array([slot])
-        generator, setup, opening, may_resign = draw_beginning(self.env, self.settings, self.seed, number)
+        generator, setup, opening, may_resign = draw_start(self.env, self.settings, self.seed, number)
         self.search.batch.reset(slots, **setup)
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number), env=self.env)
@@ -353,7 +353,7 @@ class Group(GroupPlan):
         return {**self.slots.state(slot), "generator": self.generators[slot].bit_generator.state}
 
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
-        """Continue the saved games in their slots, and begin games in empty slots; see `GroupPlan.restore_slots`."""
+        """Continue the saved games in their slots, and begin games in empty slots; see `GameGroup.restore_slots`."""
         games: dict[int, GameRecord] = {}
         for slot, state in enumerate(slots):
             if state is None:

@@ -23,7 +23,7 @@ from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
 from alphago.training.settings.learning_settings import LearningSettings
-from alphago.training.step_graphs import Captured, Inputs, batch_shapes
+from alphago.training.step_graphs import CapturedGraph, Inputs, batch_shapes
 
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
@@ -53,7 +53,7 @@ class Steps(NamedTuple):
     """
 
     inputs: Inputs
-    accumulate: Captured[Accumulated]
+    accumulate: CapturedGraph[Accumulated]
     update: Callable[[], object]
     gradients: list[torch.Tensor | None]
 
@@ -177,8 +177,8 @@ class Learner:
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
             # A graph of the optimizer's step must read the learning rate from the GPU's memory.
             reads_rate = self.optimizer.defaults.get("capturable")
-            update = Captured(lambda: self.optimizer.step()) if reads_rate else self.optimizer.step
-            self._on_gpu[shapes] = Steps(inputs, accumulate=Captured(compute), update=update, gradients=[])
+            update = CapturedGraph(lambda: self.optimizer.step()) if reads_rate else self.optimizer.step
+            self._on_gpu[shapes] = Steps(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
         return self._on_gpu[shapes]
 
     def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:

@@ -44,7 +44,7 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
     source = run.stage.source
     while not stop.is_set():
         with PLAYING:
-            played = source.go_on(stop, run.pause_at)
+            played = source.advance(stop, run.pause_at)
         run.note(*source.news())
         if played or run.clock.is_over:
             return source.take()

@@ -28,7 +28,7 @@ SUM_ERROR = 1e-3  # largest deviation of a policy's sum from 1
 KEYWORDS = [name for name in keywords(LearningSettings) if name != "schedule"]  # only a run has a schedule
 
 
-class Kept(NamedTuple):
+class KeptSamples(NamedTuple):
     """The data of a call of `train_on` with which the network's next call continues."""
 
     settings: LearningSettings
@@ -38,7 +38,7 @@ class Kept(NamedTuple):
 
 # By network.  An entry lives as long as its network, because the optimizer refers to the parameters and not to the
 # network.
-_KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
+_KEPT: "WeakKeyDictionary[NeuralNet, KeptSamples]" = WeakKeyDictionary()
 
 
 class StepMetrics(dict[str, float]):
@@ -104,7 +104,7 @@ def train_on(
         rows = []
         for _ in range(epochs):
             rows += [learner.step(batch) for batch in batches(sample, learning.batch_size, generator)]
-    _KEPT[network] = Kept(learning, learner.optimizer, learner.steps)
+    _KEPT[network] = KeptSamples(learning, learner.optimizer, learner.steps)
     network.eval()
     steps = [row for row in rows if row is not None]
     if not steps:

@@ -19,7 +19,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.live_bar import LiveBar
-from alphago.training.group import Group, GroupPlan
+from alphago.training.group import GameGroup, Group
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, OnGame
 
@@ -45,19 +45,19 @@ class SelfPlay(GameSource):
     seed: int = field(default=0, kw_only=True)
     device: str = field(default="cpu", kw_only=True)
     evaluator: Evaluator | None = field(default=None, init=False)  # until the first network is published
-    groups: Sequence[GroupPlan] = field(default=(), init=False)  # none until games begin
+    groups: Sequence[GameGroup] = field(default=(), init=False)  # none until games begin
     # Held by a thread of a derived class while it changes the groups.
     lock: AbstractContextManager[Any] = field(default_factory=nullcontext, init=False)
     group_class: ClassVar[type[Group]] = Group  # a derived class may name a derived class of Group
 
-    def _new_groups(self) -> Sequence[GroupPlan]:
+    def _new_groups(self) -> Sequence[GameGroup]:
         """Return the groups of games that have not begun: group i of G has every G-th number, from the i-th on."""
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
         return [self.new_group(width, self.numbers[group::groups]) for group, width in enumerate(widths)]
 
-    def new_group(self, width: int, numbers: range) -> GroupPlan:
+    def new_group(self, width: int, numbers: range) -> GameGroup:
         """Return a group with `width` slots and these games' numbers."""
         assert self.evaluator is not None
         return self.group_class(self.env, self.evaluator, self.settings, width, seed=self.seed, numbers=numbers)
@@ -80,7 +80,7 @@ class SelfPlay(GameSource):
         for group in self.groups:
             group.on_game = on_game
         self.begin(None)
-        while not self.go_on():
+        while not self.advance():
             for sentence in self.news():
                 LiveBar.write(sentence, file=sys.stderr)
         return self.take()
@@ -92,7 +92,7 @@ class SelfPlay(GameSource):
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Begin an iteration with the latest published network; the next calls of `go_on` play its moves.
+        """Begin an iteration with the latest published network; the next calls of `advance` play its moves.
 
         Args:
             plies: moves to play in every game; None for all games to their ends.
@@ -111,7 +111,7 @@ class SelfPlay(GameSource):
             group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
             group.left = sys.maxsize if plies is None else plies
 
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+    def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play the iteration's moves; return False if moves are left to play.
 
         Args:

@@ -16,7 +16,7 @@ OnGame = Callable[[int, GameRecord], object]
 class GameSource(Protocol):
     """The source of a run's games on one board: threads of this process (SelfPlay), or for example other machines.
 
-    In each iteration a run calls `publish` if the network has changed, then `begin`, then `go_on` until it returns
+    In each iteration a run calls `publish` if the network has changed, then `begin`, then `advance` until it returns
     True, then `take`.  Between two moves it may call `state`, from which another source of the same class and settings
     can continue.  A run makes a source for each stage, and closes it when the stage or `train` ends.
 
@@ -36,7 +36,7 @@ class GameSource(Protocol):
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        """Begin an iteration, whose moves the next calls of `go_on` play.
+        """Begin an iteration, whose moves the next calls of `advance` play.
 
         Args:
             plies: moves to play in each game; None for all games to their ends.
@@ -45,7 +45,7 @@ class GameSource(Protocol):
             resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
 
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+    def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Play until the iteration's moves are played, `stop` is set, or time.monotonic() reaches `until`.
 
         Returns:

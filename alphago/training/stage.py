@@ -17,7 +17,7 @@ from alphago.system.validation import qualified_name
 from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, calibrate
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.settings.selfplay_settings import draw_beginning
+from alphago.training.settings.selfplay_settings import draw_start
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.targets import as_targets
 
@@ -98,7 +98,7 @@ class Stage:
         if record.seed is None:  # a source of the user's own: the draw is unknown
             return False
         seed, number = record.seed
-        return not draw_beginning(self.variant, self.selfplay, seed, number).may_resign
+        return not draw_start(self.variant, self.selfplay, seed, number).may_resign
 
     def notes(self) -> dict[str, str]:
         """Return the fitted resignation threshold with its errors as texts, for a checkpoint; {} if none was found.

@@ -12,7 +12,7 @@ WARM_UP_CALLS = 2  # calls before the capture, in which libraries allocate works
 Result = TypeVar("Result")
 
 
-class Captured(Generic[Result]):
+class CapturedGraph(Generic[Result]):
     """A function on a GPU, whose operations are captured as a CUDA graph and then repeated.
 
     The function must read and write the same memory in every call.  The tensors that it returns are the same in every

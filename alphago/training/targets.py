@@ -43,7 +43,7 @@ class LambdaReturns(Targets):
         return lambda_returns(record, self.search_share)
 
 
-class ValuesBy(Targets):
+class FunctionTargets(Targets):
     """Targets with the values that a function of the record returns, and with the search's policies."""
 
     def __init__(self, function: Values) -> None:
@@ -58,7 +58,7 @@ def as_targets(given: Targets | Values) -> Targets:
     if hasattr(given, "values") and hasattr(given, "policies"):
         return given
     if callable(given):
-        return ValuesBy(given)
+        return FunctionTargets(given)
     raise TypeError(f"targets must have the methods values and policies, or be a function of a record, got {given!r}")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
-from alphago.workers.crew import make_crew
+from alphago.workers.transport_choice import find_workers
 from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, format_traceback, to_publish
 
 COUNTED = ("done", "repeated", "bytes")
@@ -308,16 +308,16 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
 
 @contextmanager
 def open_pool(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
-    """Yield the pool of the workers that a user names, as `make_crew` takes them; None for this process's threads.
+    """Yield the pool of the workers that a user names, as `find_workers` takes them; None for this process's threads.
 
     Args:
         env: the game that the workers need to know.
     """
-    crew = make_crew(workers)
-    if crew is None:
+    make_transport = find_workers(workers)
+    if make_transport is None:
         yield None
         return
-    pool = JobPool(crew(env))
+    pool = JobPool(make_transport(env))
     try:
         yield pool
     finally:

@@ -39,7 +39,7 @@ def files_in(folder: Path) -> list[Path]:
     return []
 
 
-class Pulse(NamedTuple):
+class Heartbeat(NamedTuple):
     """The last beat of a worker."""
 
     beat: bytes
@@ -66,7 +66,7 @@ class SharedFolder:
         self.path, self.dead = user_path(path), dead
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
-        self.pulses: dict[str, Pulse] = {}
+        self.pulses: dict[str, Heartbeat] = {}
         self.live: dict[str, int] = {}
         self.left: set[str] = set()
         self.looked_at = 0.0
@@ -105,14 +105,14 @@ class SharedFolder:
                     self.live[folder.name] = parse_json(pulse.beat)["cores"]
         return self.live
 
-    def _feel(self, folder: Path, now: float) -> Pulse:
+    def _feel(self, folder: Path, now: float) -> Heartbeat:
         """Return a worker's pulse.  Only a second beat shows that it lives, since the first may be an earlier run's."""
         beat = b""
         with suppress(OSError, ValueError):
             beat = read_file(folder / "beat")
         pulse = self.pulses.get(folder.name)
         if pulse is None or (beat and beat != pulse.beat):
-            pulse = self.pulses[folder.name] = Pulse(beat, now, lives=pulse is not None)
+            pulse = self.pulses[folder.name] = Heartbeat(beat, now, lives=pulse is not None)
         return pulse
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:

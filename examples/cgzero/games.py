@@ -11,7 +11,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int
-from alphago.training.group import Group, GroupPlan, Moves, draw_moves
+from alphago.training.group import GameGroup, Group, Moves, draw_moves
 from alphago.training.selfplay import SelfPlay
 
 BEST, SECOND, RECENT = 0, 1, 2  # roles; a game keeps its roles when other networks take them over
@@ -190,7 +190,7 @@ class CGZeroSelfPlay(SelfPlay):
         ]
         self.others = Others(tuple(snapshots), lineup.shares)
 
-    def new_group(self, width: int, numbers: range) -> GroupPlan:
+    def new_group(self, width: int, numbers: range) -> GameGroup:
         group = super().new_group(width, numbers)
         assert isinstance(group, CGZeroGroup)
         group.games = self.games

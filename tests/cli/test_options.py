@@ -12,7 +12,7 @@ from alphago.cli.models import add_game_settings, given_game_settings
 from alphago.cli.options import Parser, keyword_settings
 from alphago.cli.settings_flags import SHORT, add_flags, given_settings, to_setting
 from alphago.env.games import GAMES
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 from alphago.system.settings import addresses, group, keywords, make, part
 from alphago.system.validation import setting, settings
 from alphago.training.settings.run_settings import RunSettings

@@ -10,7 +10,7 @@ from alphago.cli import VERBS, main, make_parser, with_own_classes
 from alphago.cli.models import given_game_settings
 from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
-from alphago.ui.web.offer import make_offer
+from alphago.ui.web.server_options import make_offer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MODULE = '''

@@ -7,7 +7,7 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_start
 
 
 def test_the_variant_of_selfplay() -> None:
@@ -76,6 +76,6 @@ class OddEnv(TicTacToeEnv):
 
 
 def test_a_game_of_ones_own_can_have_its_own() -> None:
-    beginning = draw_beginning(OddEnv(), SelfPlaySettings(), 3, 5)
+    beginning = draw_start(OddEnv(), SelfPlaySettings(), 3, 5)
     assert beginning.setup == {"first": int(np.random.default_rng([3, 5]).integers(9))}
-    assert draw_beginning(TicTacToeEnv(), SelfPlaySettings(), 3, 5).setup == {}
+    assert draw_start(TicTacToeEnv(), SelfPlaySettings(), 3, 5).setup == {}

@@ -10,7 +10,7 @@ from widening import Widening
 from alphago import GoEnv, MCTSPlayer, NeuralNet, cli, evaluate, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 
 FILE = Path(__file__).parents[2] / "examples" / "widening.py"
 

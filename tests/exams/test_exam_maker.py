@@ -12,7 +12,15 @@ import pytest
 import alphago
 from alphago import GoEnv, NeuralNet
 from alphago.arena.line_process import EngineError
-from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games, symmetric_key
+from alphago.exams.drawn_positions import (
+    LEAST_WIN,
+    MOST_LEAD,
+    DrawnPosition,
+    MakeSettings,
+    draw,
+    read_games,
+    symmetric_key,
+)
 from alphago.exams.exam_maker import READ, make_exam
 from alphago.exams.positions import read_exam
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
@@ -91,13 +99,13 @@ class TestJudging:
 
     def test_a_move_that_ends_the_game_is_scored(self, tmp_path: Path) -> None:
         """After B2 and a pass Black's pass wins by 8.5: the engine is not asked what it would say."""
-        one = Drawn(0, ENV.position(komi=0.5).after(["B2", "pass"]), root=(0.5, 1.0))
+        one = DrawnPosition(0, ENV.position(komi=0.5).after(["B2", "pass"]), root=(0.5, 1.0))
         one.after = {0: (0.6, 3.0), 1: (0.9, 2.0), ENV.pass_action: (1.0, 8.5)}
         judged = one.result()
         assert judged.best == ENV.pass_action
         assert judged.points[[0, 1, ENV.pass_action]].tolist() == [5.5, 6.5, 0]
         assert judged.rates[[0, 1]].tolist() == pytest.approx([0.4, 0.1])
-        white = Drawn(0, ENV.position(komi=0.5).after(["B2"]), root=(0.5, 1.0), after=one.after).result()
+        white = DrawnPosition(0, ENV.position(komi=0.5).after(["B2"]), root=(0.5, 1.0), after=one.after).result()
         assert white.points[[0, 1, ENV.pass_action]].tolist() == [1, 0, 6.5]
         assert white.rates[[0, 1, ENV.pass_action]].tolist() == pytest.approx([0, 0.3, 0.4])
         assert white.best == 0  # 1 point and nothing of the win rate, instead of nothing and 0.3

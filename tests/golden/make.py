@@ -19,7 +19,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import SEARCHES as RULES
+from alphago.mcts.search_specs import SEARCHES as RULES
 from tests import diagrams
 
 PATH = Path(__file__).with_name("search.json")

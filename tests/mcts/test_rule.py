@@ -22,7 +22,7 @@ from alphago.mcts.rule import (
     without_idle_moves,
     without_rash_passes,
 )
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.settings import make
 from alphago.system.validation import setting, settings

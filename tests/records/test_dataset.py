@@ -20,7 +20,7 @@ from alphago.records import dataset_import, dataset_writer
 from alphago.records.collection import read_collection
 from alphago.records.dataset import Dataset, rules_code
 from alphago.records.dataset_import import ImportReport, import_games
-from alphago.records.dataset_writer import DatasetWriter, Seen, Split, game_hash
+from alphago.records.dataset_writer import DatasetWriter, SeenHashes, Split, game_hash
 from alphago.records.game_conversion import GameFilter
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
 from alphago.records.sources import find_indexes, read_indexes
@@ -187,7 +187,7 @@ class TestDuplicates:
 
     def test_seen(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dataset_writer, "MERGED_AT", 10)
-        seen = Seen(np.array([5], np.uint64))
+        seen = SeenHashes(np.array([5], np.uint64))
         drawn = np.random.default_rng(0).integers(60, size=300).astype(np.uint64)
         new = np.concatenate([seen.add_new(part) for part in np.split(drawn, 30)])
         known = {5}

@@ -265,7 +265,7 @@ class RandomGames:
         self.asked.append((plies, readouts, side_by_side))
         self.left = min(side_by_side or 1, len(self.numbers))
 
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+    def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         while self.left and not (stop is not None and stop.is_set()):
             self.finished.append(self.game(self.numbers[0]))
             self.numbers, self.left = self.numbers[1:], self.left - 1

@@ -30,7 +30,7 @@ def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **setting
 
 
 def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
-    """Such games in two groups; `workers` if they are played by `go_on`."""
+    """Such games in two groups; `workers` if they are played by `advance`."""
     given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings}).completed(64, 2)
     return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
 
@@ -73,7 +73,7 @@ class TestReproducibility:
             for capacity in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
                 games.begin(2, side_by_side=capacity)
                 side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
-                games.go_on()
+                games.advance()
                 finished += games.take()
         assert side_by_side[:7] == [2, 2, 2, 4, 4, 5, 5]
         assert side_by_side[-1] == 0
@@ -88,7 +88,7 @@ class TestReproducibility:
             games.evaluator = HashEvaluator()
             while len(finished) < 11:
                 games.begin(3)
-                while not games.go_on(until=0.0):  # a pause after every move
+                while not games.advance(until=0.0):  # a pause after every move
                     again = source(GO, 11, workers, **settings)
                     again.evaluator = HashEvaluator()
                     again.restore(*games.state())
@@ -97,7 +97,7 @@ class TestReproducibility:
                 assert [r.seed[1] for r in part] == sorted(r.seed[1] for r in part)
                 finished += part
             games.begin(3)
-            assert games.go_on()
+            assert games.advance()
             assert games.take() == []
             whole = play_all(source(GO, 11, workers, **settings), HashEvaluator())
         assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), whole)
@@ -276,9 +276,9 @@ class TestErrors:
             games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
             games.evaluator = Stops()
             games.begin(None)
-            assert not games.go_on(stop)
+            assert not games.advance(stop)
             moves = games.moves
-            assert not games.go_on(stop)
+            assert not games.advance(stop)
             assert 0 < games.moves == moves < 200
 
 

@@ -54,11 +54,11 @@ class PausesOften(SelfPlay):
     calls = 0
     interrupt_at = 0
 
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+    def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         PausesOften.calls += 1
         if PausesOften.calls == self.interrupt_at:
             interrupt()
-        return super().go_on(stop, 0.0)
+        return super().advance(stop, 0.0)
 
 
 class TestStop:

@@ -19,7 +19,7 @@ from alphago.training.resignation import (
     calibrate,
     list_sides,
 )
-from alphago.training.settings.selfplay_settings import draw_beginning
+from alphago.training.settings.selfplay_settings import draw_start
 from tests.training.small_runs import games_in, opened, run
 
 
@@ -130,7 +130,7 @@ class TestRuns:
             board = made.stage
             assert board.adaptive is not None
             records = games_in(tmp_path)
-            own = [r for r in records if r.seed and not draw_beginning(board.variant, board.selfplay, *r.seed)[-1]]
+            own = [r for r in records if r.seed and not draw_start(board.variant, board.selfplay, *r.seed)[-1]]
             assert not any(record.resigned for record in own)
             assert {side for record in own for side in list_sides(record)} <= set(board.adaptive.sides)
             assert len(board.adaptive.sides) < len([side for record in records for side in list_sides(record)])

@@ -8,7 +8,7 @@ import torch
 
 from alphago.training.batches import DeviceSample
 from alphago.training.memory import Sample
-from alphago.training.step_graphs import WARM_UP_CALLS, Captured, Inputs, batch_shapes
+from alphago.training.step_graphs import WARM_UP_CALLS, CapturedGraph, Inputs, batch_shapes
 
 
 class Graph:
@@ -36,7 +36,7 @@ def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_is_captured_once_and_repeated() -> None:
     calls: list[int] = []
-    work = Captured(lambda: calls.append(len(calls)) or len(calls))  # type: ignore[func-returns-value]
+    work = CapturedGraph(lambda: calls.append(len(calls)) or len(calls))  # type: ignore[func-returns-value]
     results = [work() for _ in range(WARM_UP_CALLS + 5)]
     assert len(calls) == WARM_UP_CALLS + 1
     assert Graph.replays == 5
@@ -53,7 +53,7 @@ def test_what_cannot_be_captured_is_called() -> None:
             raise RuntimeError("operation not permitted when stream is capturing")
         return len(calls)
 
-    captured = Captured(work)
+    captured = CapturedGraph(work)
     for _ in range(WARM_UP_CALLS + 3):
         captured()
     assert len(calls) == WARM_UP_CALLS + 4  # one of them failed, and was repeated

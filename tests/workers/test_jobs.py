@@ -19,7 +19,7 @@ from alphago.workers.jobs import JobPool, open_pool
 from alphago.workers.work import JobAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.crews import NEVER, Behaviour, Local, damaging, dying, failing, honest
+from tests.training.workers.transport_choices import NEVER, Behaviour, Local, damaging, dying, failing, honest
 
 NET = net_of(1)
 

@@ -15,7 +15,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
 from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
-    Unsuited,
+    Unsupported,
     agrees_with,
     choose_gpu_form,
     gpu_state,
@@ -194,7 +194,7 @@ def make_evaluator(
                     before.load(*parts)
                     return before
             return DeviceEvaluator(env, *parts, dtype=dtype, device=where)
-        except (Unsuited, MemoryError):
+        except (Unsupported, MemoryError):
             if device != "auto":  # with "auto" the CPU computes the network
                 raise
     return NetEvaluator(env, *parts, dtype=dtype, exact=exact)

@@ -21,7 +21,7 @@ GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest
 GPU_ROUNDING = {torch.float32: 0.01, torch.bfloat16: 0.2}
 
 
-class Unsuited(ValueError):
+class Unsupported(ValueError):
     """The error raised for a network that a device cannot compute."""
 
 
@@ -129,7 +129,7 @@ def choose_gpu_form(
         The copy, the form's name and the copy's dtype.
 
     Raises:
-        Unsuited: if no form is correct, and torch's error if the device's memory is exhausted.
+        Unsupported: if no form is correct, and torch's error if the device's memory is exhausted.
     """
     # "fused" calls cuDNN.
     tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
@@ -143,7 +143,7 @@ def choose_gpu_form(
             except Exception as error:  # a custom module, torch.fx or cuDNN may raise anything; try the next form
                 if is_out_of_memory(error):
                     raise
-    raise Unsuited(f"the network cannot be computed on {device.type}: its modules fail there, or give other results")
+    raise Unsupported(f"the network cannot be computed on {device.type}: its modules fail there, or give other results")
 
 
 def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:

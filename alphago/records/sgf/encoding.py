@@ -74,7 +74,7 @@ UNDECODED = re.compile("\ufffd")
 ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """The text of one or more games of a file.
 
     Attributes:
@@ -88,7 +88,7 @@ class Decoded(NamedTuple):
     fault: str = ""
 
 
-def decode(data: bytes) -> list[Decoded]:
+def decode(data: bytes) -> list[DecodedText]:
     """Return the text of a file in parts, one for each game, or a single part if the file has one encoding."""
     for mark, name in MARKS:
         if data.startswith(mark):
@@ -96,23 +96,23 @@ def decode(data: bytes) -> list[Decoded]:
     if (wide := unmarked_utf16(data)) is not None:
         return [in_encoding(data, wide)]
     if data.isascii() and SHIFT.search(data) is None:
-        return [Decoded(data.decode("ascii"), "utf-8")]
+        return [DecodedText(data.decode("ascii"), "utf-8")]
     likely = guess(data)
     if NEXT.search(data) is None:  # there is one game
         return [decode_game(data, likely)]
     return [decode_game(part, likely) for part in games_in(data, likely)]
 
 
-def in_encoding(data: bytes, name: str) -> Decoded:
+def in_encoding(data: bytes, name: str) -> DecodedText:
     """Decode data in the encoding `name`; bytes that cannot be decoded are a fault."""
     text = data.decode(name, "replace")
     encoded = "\ufffd".encode(name, "ignore")  # empty if the encoding does not have this letter
     in_data = data.count(encoded) if encoded else 0
     lost = text.count("\ufffd") - in_data
-    return Decoded(text, name, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
+    return DecodedText(text, name, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
 
 
-def decode_game(data: bytes, likely: str) -> Decoded:
+def decode_game(data: bytes, likely: str) -> DecodedText:
     """Decode a game; likely: the most plausible encoding of the whole file, for a game that declares no encoding."""
     name, declared = find_encoding(data, likely)
     text, _, fault = in_encoding(data, name)
@@ -120,7 +120,7 @@ def decode_game(data: bytes, likely: str) -> Decoded:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
     elif declared is None and not data.isascii() and (word := declared_word(data)):
         fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
-    return Decoded(text, name, fault)
+    return DecodedText(text, name, fault)
 
 
 def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from alphago.env.go import GoEnv
-from alphago.records.sgf.encoding import Decoded, decode
+from alphago.records.sgf.encoding import DecodedText, decode
 from alphago.records.sgf.faults import ENCODING, HARMLESS, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import UNKNOWN_SIZE, LineReader
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
@@ -117,7 +117,7 @@ def parse_games(
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
-    parts = [Decoded(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
+    parts = [DecodedText(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
     if most is not None:  # count before any game is read: too many may take long
         count = sum(1 for part in parts for _ in trees(part.text))
         if count > most:
@@ -136,7 +136,7 @@ def parse_games(
     return games
 
 
-def iterate_games(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
+def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded file, each with its faults."""
     rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first_two = list(islice(rest, 2))  # enough to know whether there are several games

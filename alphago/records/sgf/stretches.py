@@ -119,9 +119,9 @@ class PlayedStretch:
         except ValueError as error:
             self.fault = Fault(kinds.DEAD, str(error), self.number)
             return
-        self.go_on()
+        self.advance()
 
-    def go_on(self) -> None:
+    def advance(self) -> None:
         """Follow the plays that were appended to the stretch, up to the first illegal one."""
         colours = np.array(self.stretch.colours[self.legal_plays :], np.int32)
         actions = np.array(self.stretch.actions[self.legal_plays :], np.int32)
@@ -138,7 +138,7 @@ class PlayedStretch:
         if self.games[self.level](len(self.stretch.actions)).max_moves > self.env.max_moves:
             self.follow(self.level)  # from the start, since it needs a longer game
         else:
-            self.go_on()
+            self.advance()
         self.try_other_rules()
 
     def try_other_rules(self) -> None:

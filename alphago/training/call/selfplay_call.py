@@ -23,7 +23,7 @@ from alphago.training.settings.selfplay_settings import (
 from alphago.training.source import OnGame
 from alphago.training.workers.group_player import CpuGroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.workers.crew import make_crew
+from alphago.workers.transport_choice import find_workers
 
 CHUNK = 16  # games of a worker's task: enough to fill batches, few enough to lose with a worker
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
@@ -67,15 +67,21 @@ def selfplay(
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     selfplay_settings = make(SelfPlaySettings, {"readouts": readouts, **settings})
-    crew = make_crew(workers)
+    make_transport = find_workers(workers)
     with one_torch_thread():
-        player = as_evaluator(nn, env, device) if crew is None else network_for_workers(nn, env)
-        player_device = "cpu" if crew is not None else getattr(player, "device", "cpu")  # a function has no device
+        player = as_evaluator(nn, env, device) if make_transport is None else network_for_workers(nn, env)
+        player_device = (
+            "cpu" if make_transport is not None else getattr(player, "device", "cpu")
+        )  # a function has no device
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
-        make_source = SelfPlay if crew is None else partial(RemoteSelfPlay, crew=crew, player=CpuGroupPlayer)
-        if crew is not None:  # a group is a worker's task: all its games, at a time and to their ends
+        make_source = (
+            SelfPlay
+            if make_transport is None
+            else partial(RemoteSelfPlay, make_transport=make_transport, player=CpuGroupPlayer)
+        )
+        if make_transport is not None:  # a group is a worker's task: all its games, at a time and to their ends
             groups = -(-num_games // CHUNK)
             selfplay_settings = replace(selfplay_settings, games_in_flight=num_games, groups=groups)
         with Workers(min(selfplay_settings.groups, in_flight)) as threads:

@@ -14,7 +14,7 @@ import torch
 from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
-from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
+from alphago.mcts.search_specs import SELF_PLAY_RULE, SearchSpec
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.system.stopwatch import MATCHES
@@ -148,7 +148,7 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
     run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{came_of_it}")
 
 
-def match_search(settings: SelfPlaySettings) -> SearchForm:
+def match_search(settings: SelfPlaySettings) -> SearchSpec:
     """Return the search of a run's matches: self-play's search, without noise.
 
     If it is the usual search of self-play, its settings are those that suit the matches.

@@ -220,7 +220,7 @@ class Follower(threading.Event):
 
 
 @dataclass
-class WatchTask:
+class WatchedEntry:
     """A watched opponent, set of records or exam, and what is known of its tests.
 
     Attributes:
@@ -258,7 +258,7 @@ class Watcher(Judge[Run]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.env = env
-        self.tasks = [WatchTask(item) for item in watched]
+        self.tasks = [WatchedEntry(item) for item in watched]
         self.share = share
         self.clock = clock
         self.trained = 0.0  # the run's seconds of training
@@ -275,7 +275,7 @@ class Watcher(Judge[Run]):
         self.trained = run.clock.seconds
         return self.next_test(run.progress, run.counts.iterations, is_over=run.is_over) is not None
 
-    def next_test(self, progress: float, network: int, *, is_over: bool) -> tuple[WatchTask, float] | None:
+    def next_test(self, progress: float, network: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
         """Return the task whose test is due, and the seconds that the test may take.
 
         It is the task with the least time spent of those that have tested no network in this part of the run.  At the
@@ -318,7 +318,7 @@ class Watcher(Judge[Run]):
         return True
 
     def test(
-        self, task: WatchTask, run: Run, standing: Mapping[str, float], seconds: float, stop: threading.Event
+        self, task: WatchedEntry, run: Run, standing: Mapping[str, float], seconds: float, stop: threading.Event
     ) -> bool:
         """Test the network that self-play uses, and log the result; return False if `stop` was set first.
 
@@ -372,4 +372,4 @@ class Watcher(Judge[Run]):
         self.spent, self.tests = state["spent"], state["tests"]
         least = min((saved["spent"] for saved in state["tasks"].values()), default=0.0)
         known = [state["tasks"].get(task.watched.name, {"spent": least}) for task in self.tasks]
-        self.tasks = [WatchTask(task.watched, **fields) for task, fields in zip(self.tasks, known, strict=True)]
+        self.tasks = [WatchedEntry(task.watched, **fields) for task, fields in zip(self.tasks, known, strict=True)]

@@ -28,7 +28,7 @@ MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on
 Curriculum = tuple[tuple[int, float], ...]  # pairs (board size, share of the run)
 
 
-class Lesson(NamedTuple):
+class CurriculumStage(NamedTuple):
     """A game that is played until the run's progress (0 .. 1) reaches `end`."""
 
     env: GameEnv
@@ -228,7 +228,7 @@ class RunSettings(AnyRunSettings):
         first = self.first_readouts or last
         return round(first * (last / first) ** progress)  # exponentially from `first` to `last`
 
-    def lessons(self, env: GameEnv) -> list[Lesson]:
+    def lessons(self, env: GameEnv) -> list[CurriculumStage]:
         """Return the games that the run plays, in order; the last one is `env`.
 
         Raises:
@@ -236,7 +236,7 @@ class RunSettings(AnyRunSettings):
         """
         games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]
         ends = np.cumsum([share for _, share in self.curriculum]).tolist()
-        return [*map(Lesson, games, ends), Lesson(env, 1.0)]
+        return [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
 
 
 def check_curriculum(given: Any) -> Curriculum:

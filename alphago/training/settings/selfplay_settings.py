@@ -8,7 +8,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, check_heeds_early
+from alphago.mcts.search_specs import SEARCHES, SELF_PLAY_RULE, check_heeds_early
 from alphago.system.cores import available_cores
 from alphago.system.settings import part
 from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
@@ -121,7 +121,7 @@ def default_groups(device: str) -> int:
     return available_cores() if device == "cpu" else 2
 
 
-class Beginning(NamedTuple):
+class GameStart(NamedTuple):
     """The random choices before a game's first move, and the game's random generator in the state after them."""
 
     generator: np.random.Generator
@@ -130,7 +130,7 @@ class Beginning(NamedTuple):
     may_resign: bool
 
 
-def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> Beginning:
+def draw_start(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int) -> GameStart:
     """Make the random choices before a game's first move; the same seed and number give the same choices.
 
     Args:
@@ -146,4 +146,4 @@ def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: 
         mean_opening = longest / 20  # as the help of `opening_plies` says
     opening = int(generator.exponential(mean_opening))
     may_resign = bool(generator.random() >= settings.no_resign_share)
-    return Beginning(generator, setup, opening, may_resign)
+    return GameStart(generator, setup, opening, may_resign)

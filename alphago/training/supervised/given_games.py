@@ -162,7 +162,7 @@ class Epochs(GameSource):
         """Let `take` return the last `count` of the games begun."""
         self.taken = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
 
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+    def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         return True
 
     def take(self) -> list[GameRecord]:

@@ -20,23 +20,23 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int
-from alphago.training.group import GroupPlan
+from alphago.training.group import GameGroup
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import NO_LIMIT, SelfPlaySettings
 from alphago.training.source import MakeSource
 from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
-from alphago.workers.crew import Crew, make_crew
 from alphago.workers.jobs import JobPool
+from alphago.workers.transport_choice import MakeTransport, find_workers
 
 MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
 GOES_ON = (
     f"with {MANY} groups or more workers play on while the network learns, so this run is not bit-identical to another "
     "one (max_lag is 1; with 0 they wait for each network)"
 )
-WAIT = 0.1  # seconds to wait for answers before `go_on` looks at the clock, at `stop` and for news
+WAIT = 0.1  # seconds to wait for answers before `advance` looks at the clock, at `stop` and for news
 
 
-class RemoteGroup(GroupPlan):
+class RemoteGroup(GameGroup):
     """A group between two tasks: the saved state of its games."""
 
     def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
@@ -90,7 +90,7 @@ class RemoteSelfPlay(SelfPlay):
     versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
     Args:
-        crew: makes the transport that carries the tasks.
+        make_transport: makes the transport that carries the tasks.
         max_lag: None for synchronous.
         player: plays the tasks.  The others: as in SelfPlay.
     """
@@ -104,7 +104,7 @@ class RemoteSelfPlay(SelfPlay):
         numbers: range,
         workers: Workers,
         *,
-        crew: Crew,
+        make_transport: MakeTransport,
         max_lag: int | None = None,
         player: type[GroupPlayer] = GroupPlayer,
         seed: int = 0,
@@ -116,17 +116,17 @@ class RemoteSelfPlay(SelfPlay):
         self.work = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
         self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
-        self.has_arrived = threading.Event()  # set when an answer arrives; `go_on` clears it
+        self.has_arrived = threading.Event()  # set when an answer arrives; `advance` clears it
         self.done = 0  # number of answers that are not taken yet
         self.learns = False  # whether the answers of an iteration are taken, and the next has not begun
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.pool = JobPool(crew(env))
+        self.pool = JobPool(make_transport(env))
         self.lock = self.pool.lock
 
-    def new_group(self, width: int, numbers: range) -> GroupPlan:
+    def new_group(self, width: int, numbers: range) -> GameGroup:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
@@ -150,11 +150,11 @@ class RemoteSelfPlay(SelfPlay):
             for group in self.groups:
                 group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
-    def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+    def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Let workers play the iteration's moves; return False if moves are left, or if there is news to report.
 
         Args:
-            stop, until: as in `SelfPlay.go_on`.
+            stop, until: as in `SelfPlay.advance`.
         """
         while True:
             self.has_arrived.clear()
@@ -209,7 +209,7 @@ class RemoteSelfPlay(SelfPlay):
             self.done += 1
             self.spent.update(played.work["seconds"])
             self.lags.append(lag)
-        del self.in_flight[number]  # only now, so that `go_on` does not end before it raises an error of `on_game`
+        del self.in_flight[number]  # only now, so that `advance` does not end before it raises an error of `on_game`
         if self.max_lag is not None:
             self._submit(number)
         self.has_arrived.set()
@@ -247,9 +247,14 @@ class RemoteSelfPlay(SelfPlay):
 
 
 def make_remote_source(
-    crew: Crew, max_lag: int | None, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any
+    make_transport: MakeTransport,
+    max_lag: int | None,
+    env: GameEnv,
+    settings: SelfPlaySettings,
+    *arguments: Any,
+    **options: Any,
 ) -> RemoteSelfPlay:
-    """Return the source of a stage's games, which a crew plays.
+    """Return the source of a stage's games, which workers play.
 
     Args:
         max_lag: see `train`.  The others: the arguments of SelfPlay.
@@ -257,7 +262,7 @@ def make_remote_source(
     has_many_groups = settings.groups >= MANY
     lag = max_lag if max_lag is not None else int(has_many_groups)
     # For RemoteSelfPlay, None means that the workers wait for each new network.
-    source = RemoteSelfPlay(env, settings, *arguments, crew=crew, max_lag=lag or None, **options)
+    source = RemoteSelfPlay(env, settings, *arguments, make_transport=make_transport, max_lag=lag or None, **options)
     if has_many_groups and max_lag is None:
         source.pool.sentences.append(GOES_ON)
     return source
@@ -267,15 +272,15 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
     """Return what makes a run's sources of games; None for this process's threads.
 
     Args:
-        workers: as for `make_crew`.
+        workers: as for `find_workers`.
         max_lag: see `train`.
     """
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)
-    crew = make_crew(workers)
-    if crew is None and max_lag is not None:
+    make_transport = find_workers(workers)
+    if make_transport is None and max_lag is not None:
         raise ValueError(f"max_lag must be left out without workers, got {max_lag}")
-    return None if crew is None else partial(make_remote_source, crew, max_lag)
+    return None if make_transport is None else partial(make_remote_source, make_transport, max_lag)
 
 
 def settings_with_workers(workers: str | int | None) -> dict[str, int]:

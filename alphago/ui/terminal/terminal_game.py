@@ -44,7 +44,7 @@ SURE_READOUTS = 64  # with fewer a win rate swings by tens of percents from one 
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
-class Refused(Exception):
+class RefusedCommand(Exception):
     """A command that cannot be obeyed; its text says why."""
 
 
@@ -149,7 +149,7 @@ class TerminalGame:
                 self.commands[name](argument.strip())
             elif text:
                 self.try_move(text)
-        except (Refused, IllegalMove) as reason:
+        except (RefusedCommand, IllegalMove) as reason:
             self.say(f"{reason}.")
         return bool(text)
 
@@ -183,7 +183,7 @@ class TerminalGame:
 
     def count_all_as_alive(self, _: str) -> None:
         if self.count is None or not self.counting:
-            raise Refused("There is nothing to count: two passes end the game")
+            raise RefusedCommand("There is nothing to count: two passes end the game")
         self.recount(replace(self.count, dead=frozenset()))
 
     def try_move(self, text: str) -> None:
@@ -196,7 +196,7 @@ class TerminalGame:
             if self.count is not None and self.counting:
                 self.recount(self.count.toggled(action))
             elif self.loser:
-                raise Refused("the game is over by resignation")
+                raise RefusedCommand("the game is over by resignation")
             elif not self.takes_back(action):
                 self.play_move(action)
         except IllegalMove:
@@ -273,7 +273,7 @@ class TerminalGame:
 
     def hint(self, _: str) -> None:
         if self.over:
-            raise Refused("The game is over: there is nothing to play")
+            raise RefusedCommand("The game is over: there is nothing to play")
         answer = self.think()
         assert answer.action is not None
         self.say(
@@ -292,7 +292,7 @@ class TerminalGame:
         if not move:
             turns = self.past_turns()
             if not turns:
-                raise Refused("You have not moved yet: there is no move to explain")
+                raise RefusedCommand("You have not moved yet: there is no move to explain")
             last = turns[-1]
             before, chosen = self.positions[last], self.positions[last + 1].moves[-1]  # the move that follows it
         self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
@@ -307,7 +307,7 @@ class TerminalGame:
         if self.loser and self.position.to_play == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
-            raise Refused("You have not moved yet: there is nothing to take back")
+            raise RefusedCommand("You have not moved yet: there is nothing to take back")
         self.go_to(self.positions[: turns[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
@@ -377,7 +377,7 @@ class TerminalGame:
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
         if self.over:
-            raise Refused("The game is over already")
+            raise RefusedCommand("The game is over already")
         self.loser = loser
         self.say("You resign." if loser == self.human else "The engine resigns.")
 

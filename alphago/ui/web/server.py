@@ -69,7 +69,7 @@ def make_app(
     routes += [Route("/file", partial(file_response, engines, bases, page_of))]
     routes += [WebSocketRoute("/board", playing.serve), WebSocketRoute("/analysis", analysing.serve)]
     app = Starlette(routes=routes)
-    app.add_middleware(Guarded, guard=guard)
+    app.add_middleware(GuardMiddleware, guard=guard)
     app.state.pages, app.state.programs = playing, analysing
     return app
 
@@ -124,7 +124,7 @@ def file_response(engines: Engines, bases: Mapping[str, GameEnv], page_of: PageO
     return Response(text, media_type="text/html", headers=headers)
 
 
-class Guarded:
+class GuardMiddleware:
     """Middleware that asks the guard about every request and every WebSocket before anything else."""
 
     def __init__(self, app: Any, guard: Guard) -> None:

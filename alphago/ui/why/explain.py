@@ -8,9 +8,9 @@ from alphago.env.game import GameEnv
 from alphago.env.packaged_nets import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.search_forms import SearchForm
+from alphago.mcts.search_specs import SearchSpec
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import MISTAKE, Fact, Loss, Reply, Row, Searched, Tried, Words, is_go
+from alphago.ui.why.facts import MISTAKE, Candidate, Fact, Loss, Phrasing, Reply, Row, Searched, is_go
 from alphago.ui.why.go_facts import go_facts
 
 READOUTS = 200  # of each position
@@ -40,7 +40,7 @@ class Explanation:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
         # The side of the explained move; facts about the other side's answer have another action.
         mover = next((fact.colour for fact in self.facts if fact.action == self.action), 0)
-        words = Words(self.env, mover)
+        words = Phrasing(self.env, mover)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
         return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a move may be called "pass"
 
@@ -70,7 +70,7 @@ def explain(
     readouts: int = READOUTS,
     *,
     symmetries: bool = False,
-    settings: SearchForm = None,
+    settings: SearchSpec = None,
     device: str = "auto",
     threads: int | None = None,
 ) -> Explanation:
@@ -124,7 +124,7 @@ def explain_moves(
     for i, ((position, action), played) in enumerate(zip(moves, after, strict=True)):
         best = found_first.best(i)
         after_best = played if best == action else position.play(best)
-        all_tried.append(Tried(position, action, best, after=played, after_best=after_best))
+        all_tried.append(Candidate(position, action, best, after=played, after_best=after_best))
     seen = search(all_tried, analyst, readouts)
     losses = [measure_loss(*pair, least) for pair in zip(all_tried, seen, strict=True)]
     doubtful = [i for i, loss in enumerate(losses) if loss.worse]  # mistakes, unless a deeper search denies it
@@ -137,7 +137,7 @@ def explain_moves(
     ]
 
 
-def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int) -> list[Searched]:
+def search(all_tried: Sequence[Candidate[Position]], analyst: Analyst, readouts: int) -> list[Searched]:
     """Search the positions before moves, after them and after the best moves, as far as the analyst has not yet."""
     if not all_tried:
         return []
@@ -147,7 +147,7 @@ def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int
     return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 
 
-def measure_loss(tried: Tried[Position], seen: Searched, least: float) -> Loss:
+def measure_loss(tried: Candidate[Position], seen: Searched, least: float) -> Loss:
     """Return what a move loses against the best one; least: as in `Loss`."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
@@ -170,7 +170,7 @@ def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
     return replace(deeper, points=min(loss.points, deeper.points), rate=min(loss.rate, deeper.rate))
 
 
-def list_facts(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
+def list_facts(tried: Candidate[Position], seen: Searched, loss: Loss) -> list[Fact]:
     """Return the facts about a move, the most important first; loss: what it loses."""
     if is_go(tried):
         return [loss, *go_facts(tried, seen, loss)]

@@ -38,7 +38,7 @@ class NamedChain(NamedTuple):
     stones: int
 
 
-class Words:
+class Phrasing:
     """Names of sides, moves and chains in sentences about a game.
 
     Args:
@@ -92,7 +92,7 @@ class Fact:
     colour: int
     action: int
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         """Return the fact as a sentence; an empty text if it is not sure enough to be told."""
         raise NotImplementedError
 
@@ -130,7 +130,7 @@ class Loss(Fact):
         """Whether the search is so sure of the move that something may be said in its favour."""
         return self.action == self.best and self.share >= CLEAR
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         move = words.choice(self.action)
         if not self.worse:
             return f"The search finds no better move than {move}." if self.praised else ""
@@ -155,7 +155,7 @@ class Reply(Fact):
     mover: int
     is_key: bool = False
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         side, line = words.side(self.mover), words.line(self.line)
         if self.mover == self.colour:
             return f"{side} goes on with {line}."
@@ -183,7 +183,7 @@ class SaferChain(Fact):
         """Whether the chain is expected to die after the played move."""
         return self.share < SURE
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         chain, move, best = words.chain(self.chain), words.move(self.action), words.move(self.best)
         die, be = ("dies", "is") if self.chain.stones == 1 else ("die", "are")
         if self.decides:
@@ -198,7 +198,7 @@ class Captures(Fact):
     chains: tuple[NamedChain, ...]
     ko: bool = False
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         in_ko = " in ko" if self.ko else ""
         return f"{words.played(self)} captures {words.chains(self.chains)}{in_ko}."
 
@@ -216,7 +216,7 @@ class Atari(Fact):
     last: int
     line: tuple[int, ...]
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         move, chain = words.played(self), words.chain(self.chain)
         pronoun = "it" if self.chain.stones == 1 else "they"
         return f"{move} puts {chain} in atari" + (f", and {pronoun} cannot escape." if self.line else ".")
@@ -234,7 +234,7 @@ class Capturable(Fact):
     chain: NamedChain
     line: tuple[int, ...]
 
-    def sentence(self, words: Words) -> str:
+    def sentence(self, words: Phrasing) -> str:
         when, chain = f"After {words.move(self.action)} {words.side(-self.colour)}", words.chain(self.chain)
         prevented = f"; {words.move(self.best)} would prevent it"
         if len(self.line) == 1:
@@ -286,7 +286,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Tried(Generic[P]):
+class Candidate(Generic[P]):
     """A move, the best move, and the positions before and after them."""
 
     position: P
@@ -310,6 +310,6 @@ class Searched:
     after_best: Row
 
 
-def is_go(tried: Tried[Position]) -> TypeGuard[Tried[GoPosition]]:
+def is_go(tried: Candidate[Position]) -> TypeGuard[Candidate[GoPosition]]:
     """Return whether a move is one of Go."""
     return is_go_position(tried.position)

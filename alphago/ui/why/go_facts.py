@@ -10,6 +10,7 @@ from alphago.ui.why.facts import (
     FORESEEN,
     SURE,
     Atari,
+    Candidate,
     Capturable,
     Captures,
     Fact,
@@ -18,13 +19,12 @@ from alphago.ui.why.facts import (
     Reply,
     SaferChain,
     Searched,
-    Tried,
 )
 
 BOARDS = 300  # most boards of one reading
 
 
-def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+def go_facts(tried: Candidate[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
     """Return what the move, the answer to it and the best move do.
 
     Good things about the move are told only if the search is sure that it is the best.  If the move is worse than the
@@ -45,7 +45,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     return found or list(safer_chain(tried, seen))
 
 
-def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence[Capturable]) -> list[Fact]:
+def answer(tried: Candidate[GoPosition], seen: Searched, loss: Loss, taken: Sequence[Capturable]) -> list[Fact]:
     """Return what the clear answer to a bad move captures or catches, else whether it is on the best move's point.
 
     An answer that the other side plays after the best move too is not told.
@@ -65,7 +65,7 @@ def answer(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken: Sequence
     return [reply] if line[0] == loss.best else []
 
 
-def best_captures(tried: Tried[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
+def best_captures(tried: Candidate[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
     """Return what the best move captures or catches, but not what is lost anyway.
 
     Args:
@@ -103,7 +103,7 @@ def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> lis
     return found
 
 
-def capturable(tried: Tried[GoPosition], seen: Searched) -> list[Capturable]:
+def capturable(tried: Candidate[GoPosition], seen: Searched) -> list[Capturable]:
     """Return the chains of the mover that the other side can take after the move, but not after the best move.
 
     Left out are chains that are expected to be lost after the best move too, the stone of the move itself, which may be
@@ -124,7 +124,7 @@ def capturable(tried: Tried[GoPosition], seen: Searched) -> list[Capturable]:
     return sorted(found, key=lambda fact: -fact.chain.stones)
 
 
-def safer_chain(tried: Tried[GoPosition], seen: Searched) -> list[SaferChain]:
+def safer_chain(tried: Candidate[GoPosition], seen: Searched) -> list[SaferChain]:
     """Return the chain that the best move saves and the played move does not, as a list with one fact.
 
     It is the one with most at stake; neither a stone that is in a ko, nor a chain that can be taken after the best move

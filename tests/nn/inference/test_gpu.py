@@ -18,7 +18,7 @@ from alphago.nn.inference.cpu_forms import ROUNDING
 from alphago.nn.inference.frozen_net import example_planes, frozen_parts, outputs_agree
 from alphago.nn.inference.fusion import REDUCTIONS
 from alphago.nn.inference.gpu import DeviceEvaluator
-from alphago.nn.inference.gpu_forms import Unsuited, build_gpu_form, translate_out_of_memory
+from alphago.nn.inference.gpu_forms import Unsupported, build_gpu_form, translate_out_of_memory
 from alphago.nn.inference.gpu_stream import padded_size
 from alphago.nn.inference.hardware import dtype_name, fastest_float, torch_device
 from tests.devices import needs_compiler
@@ -205,7 +205,9 @@ def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPat
 def test_a_network_that_the_device_cannot_compute(device: str, net: NeuralNet, monkeypatch: pytest.MonkeyPatch) -> None:
     """In none of the forms are its results those of the CPU."""
     monkeypatch.setattr("alphago.nn.inference.gpu_forms.agrees_with", lambda *_: False)
-    with pytest.raises(Unsuited, match=r"the network cannot be computed on .*: its modules fail there, or give other"):
+    with pytest.raises(
+        Unsupported, match=r"the network cannot be computed on .*: its modules fail there, or give other"
+    ):
         net.evaluator(device=device, shared=False)
     assert isinstance(evaluator_of_auto(net, device, monkeypatch), NetEvaluator)
 

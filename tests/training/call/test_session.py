@@ -287,11 +287,11 @@ class TestDevice:
         class Fills(SelfPlay):
             calls = 0
 
-            def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+            def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
                 Fills.calls += 1
                 if Fills.calls == 8:
                     raise torch.OutOfMemoryError(FULL)
-                return super().go_on(stop, until)
+                return super().advance(stop, until)
 
         for module in ("alphago.training.call.start", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
-from alphago.mcts.search_forms import SEARCHES
+from alphago.mcts.search_specs import SEARCHES
 from alphago.system.cores import available_cores
 from alphago.system.settings import make, to_data
 from alphago.training.settings.judge_settings import Gate

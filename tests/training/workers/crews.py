@@ -89,4 +89,4 @@ class Local:
 
 def source_of(transport: Any, **options: Any) -> Callable[..., RemoteSelfPlay]:
     """Return a MakeSource whose workers are those of a transport."""
-    return partial(RemoteSelfPlay, crew=lambda env: transport, **options)
+    return partial(RemoteSelfPlay, make_transport=lambda env: transport, **options)

@@ -24,7 +24,7 @@ from alphago.workers import jobs
 from alphago.workers.work import HAS_LEFT, WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.crews import (
+from tests.training.workers.transport_choices import (
     NEVER,
     Behaviour,
     Local,
@@ -53,7 +53,7 @@ def iteration(games: GameSource, told: list[str] | None = None) -> list[GameReco
     """Play an iteration's moves; `told` gets the news."""
     told = [] if told is None else told
     games.begin(PLIES, side_by_side=3)
-    while not games.go_on():
+    while not games.advance():
         told += games.news()
     told += games.news()
     return games.take()
@@ -117,13 +117,13 @@ class TestSynchronous:
         """At a pause within an iteration, the state has the groups that are done and those that are not."""
         with source(source_of(Local(a=honest))) as games:
             games.begin(PLIES, side_by_side=3)
-            while not games.go_on(until=0.0):
+            while not games.advance(until=0.0):
                 if {group.left for group in games.groups} == {0, PLIES}:
                     break
             state = games.state()
         with source(source_of(Local(a=honest))) as again:
             again.restore(*state)
-            while not again.go_on():
+            while not again.advance():
                 again.news()
             assert_same_games([*again.take(), *all_rest(again)], wanted)
 
@@ -162,7 +162,7 @@ class TestSynchronous:
         monkeypatch.setattr(jobs, "SILENCE", 0.01)
         with source(source_of(Local())) as games:
             games.begin(PLIES)
-            assert not games.go_on()
+            assert not games.advance()
             assert games.news()[0] == "the run waits for a worker, and there is none: add one"
 
     def test_a_network_of_own_modules_is_refused(self) -> None:
@@ -195,7 +195,7 @@ class TestAsynchronous:
         with source(source_of(Local(a=honest), max_lag=max_lag)) as games:
             for number in range(4):
                 games.begin(1)
-                while not games.go_on():
+                while not games.advance():
                     games.news()
                 games.take()
                 while games.in_flight:
@@ -225,7 +225,7 @@ class TestAsynchronous:
         with source(source_of(Local(device="host", a=honest))) as games:
             games.begin(PLIES)
             while len(told) < 2:
-                assert not games.go_on(until=0.0)
+                assert not games.advance(until=0.0)
                 told += games.news()
         assert "must be started with --device cpu, since its games must be equal to the bit" in told[1]
 
@@ -234,10 +234,10 @@ class TestAsynchronous:
         transport = Local()
         with source(source_of(transport, max_lag=0)) as games:
             games.begin(PLIES)
-            games.go_on(until=0.0)
+            games.advance(until=0.0)
             games.publish(net_of(2), "float32")
             transport.behaviours["a"] = honest
-            while not games.go_on():
+            while not games.advance():
                 games.news()
             metrics = games.metrics()
         assert metrics["too_old"] >= 2

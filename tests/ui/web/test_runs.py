@@ -12,8 +12,8 @@ from alphago.env.packaged_nets import NETWORKS
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.training.runs.config import read_config, write_config
 from alphago.ui.web.engines import Engines
-from alphago.ui.web.offer import make_offer
 from alphago.ui.web.runs import Runs, game_words, history_of, latest_strength, make_headline, run_games
+from alphago.ui.web.server_options import make_offer
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
 from tests.ui.web.served import serving

@@ -12,7 +12,7 @@ from go_variants import TwoStonesGoEnv
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, Position, analyze, explain, load_model
 from alphago.exams.positions import find_exam
 from alphago.ui.why.explain import smaller_loss
-from alphago.ui.why.facts import Capturable, Loss, NamedChain, Reply, SaferChain, Tried, Words
+from alphago.ui.why.facts import Candidate, Capturable, Loss, NamedChain, Phrasing, Reply, SaferChain
 from alphago.ui.why.go_facts import (
     answer,
     capturable,
@@ -42,8 +42,8 @@ def test_what_a_stone_does(name: str) -> None:
     assert say(captures_and_ataris(position, position.env.from_text(move)), position.env) == expected
 
 
-def tried(position: Any, action: int, best: int) -> Tried[Any]:
-    return Tried(position, action, best, position.play(action), position.play(best))
+def tried(position: Any, action: int, best: int) -> Candidate[Any]:
+    return Candidate(position, action, best, position.play(action), position.play(best))
 
 
 def seen(*line: int, owners: Any = None, owners_best: Any = None, is_clear: bool = False) -> Any:
@@ -53,7 +53,7 @@ def seen(*line: int, owners: Any = None, owners_best: Any = None, is_clear: bool
 
 
 def say(facts: Any, env: GoEnv, mover: int = 0) -> list[str]:
-    return [fact.sentence(Words(env, mover)) for fact in facts]
+    return [fact.sentence(Phrasing(env, mover)) for fact in facts]
 
 
 def test_a_ladder_is_read() -> None:
@@ -133,13 +133,13 @@ def test_a_side_that_moves_twice_goes_on() -> None:
 def test_a_mistake_is_told_with_what_it_surely_loses(points: float, rate: float, said: str) -> None:
     env = GoEnv(5)
     loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, rate, 0.3)
-    assert loss.sentence(Words(env)) == said
+    assert loss.sentence(Phrasing(env)) == said
     assert loss.worse == bool(said)
     assert replace(loss, least=1.0).worse
-    assert replace(loss, ends=True).sentence(Words(env)) == ""  # dead stones would count as alive
+    assert replace(loss, ends=True).sentence(Phrasing(env)) == ""  # dead stones would count as alive
     if said.endswith("better."):
-        assert replace(loss, best=25).sentence(Words(env)).endswith("; passing is better.")
-        assert replace(loss, line=(6, 7)).sentence(Words(env)).endswith("; better is B4 C4.")
+        assert replace(loss, best=25).sentence(Phrasing(env)).endswith("; passing is better.")
+        assert replace(loss, line=(6, 7)).sentence(Phrasing(env)).endswith("; better is B4 C4.")
 
 
 def test_a_deeper_search_can_only_lessen_a_loss() -> None:

@@ -20,10 +20,10 @@ SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
 SEARCH = PartField(Puct, "the search", SEARCHES)
 
-SearchForm = SearchSettings | Mapping[str, Any] | str | None
+SearchSpec = SearchSettings | Mapping[str, Any] | str | None
 
 
-def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAYER_RULE) -> SearchSettings:
+def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAYER_RULE) -> SearchSettings:
     """Return the settings of a search given in any form.
 
     Args:
@@ -44,7 +44,7 @@ def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAY
     return made.completed(readouts, leaves)
 
 
-def plain_form(search: SearchForm) -> Any:
+def plain_form(search: SearchSpec) -> Any:
     """Return a search as plain data for JSON, which `make_search` takes."""
     if isinstance(search, Mapping):
         return {name: plain_number(value) for name, value in search.items()}

@@ -12,10 +12,10 @@ from alphago.workers.work import Transport
 
 FOLDER = "folder:"
 MOST_WORKERS = 10_000
-Crew = Callable[[GameEnv | None], Transport]  # returns the transport to workers for games of an env
+MakeTransport = Callable[[GameEnv | None], Transport]  # returns the transport to workers for games of an env
 
 
-def make_crew(workers: str | int | None) -> Crew | None:
+def find_workers(workers: str | int | None) -> MakeTransport | None:
     """Return the workers that a user names; None for the threads of this process.
 
     Args:

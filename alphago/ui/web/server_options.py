@@ -14,7 +14,7 @@ from alphago.ui.web.engines import PLAYOUTS, Choice
 
 
 @dataclass
-class Offer:
+class ServerOptions:
     """What a server offers.
 
     Attributes:
@@ -38,7 +38,7 @@ def make_offer(
     game: str | None = None,
     board_size: int | None = None,
     given: Mapping[str, Any] = MappingProxyType({}),
-) -> Offer:
+) -> ServerOptions:
     """Return what to offer, given the words and options of the command `alphago web`.
 
     Args:
@@ -50,7 +50,7 @@ def make_offer(
             have.
         FileNotFoundError: for a folder without a run.
     """
-    offer = Offer()
+    offer = ServerOptions()
     for word in words:
         add_word(offer, word, game)
     first = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
@@ -71,7 +71,7 @@ def make_offer(
     return offer
 
 
-def add_word(offer: Offer, word: str, game: str | None) -> None:
+def add_word(offer: ServerOptions, word: str, game: str | None) -> None:
     """Add the network or the run that a word names to the offer; raise ValueError if the word names neither.
 
     Args:

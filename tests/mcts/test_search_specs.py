@@ -8,7 +8,7 @@ import pytest
 
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct, PuctRule
-from alphago.mcts.search_forms import make_search, plain_form
+from alphago.mcts.search_specs import make_search, plain_form
 
 
 class Mine(Puct):

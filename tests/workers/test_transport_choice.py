@@ -16,16 +16,16 @@ from alphago.nn.threads import Workers
 from alphago.system.children import child_environment, python_command
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.remote_selfplay import GOES_ON, source_by_workers
-from alphago.workers import crew, ray_cluster
-from alphago.workers.crew import make_crew
+from alphago.workers import ray_cluster, transport_choice
 from alphago.workers.own_workers import OwnWorkers
 from alphago.workers.ray_cluster import RayCluster
 from alphago.workers.shared_folder import SharedFolder
+from alphago.workers.transport_choice import find_workers
 from tests.training.small_runs import GO
 
 
-def made_of(crew: Any) -> tuple[type, tuple[object, ...]]:
-    return crew.func, crew.args
+def made_of(make_transport: Any) -> tuple[type, tuple[object, ...]]:
+    return make_transport.func, make_transport.args
 
 
 @pytest.fixture
@@ -60,28 +60,28 @@ class TestWithoutRay:
     def test_a_folder_and_no_cluster_do_without_it(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
-        assert make_crew("auto") is None
-        assert made_of(make_crew("folder:x")) == (SharedFolder, ("x",))
-        assert made_of(make_crew("2")) == (OwnWorkers, (2,))
+        assert find_workers("auto") is None
+        assert made_of(find_workers("folder:x")) == (SharedFolder, ("x",))
+        assert made_of(find_workers("2")) == (OwnWorkers, (2,))
 
 
 def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It is the one that answers: one that was killed has left its address."""
-    monkeypatch.setattr(crew, "import_ray", lambda: None)
+    monkeypatch.setattr(transport_choice, "import_ray", lambda: None)
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     (tmp_path / "ray").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         (tmp_path / "ray/ray_current_cluster").write_text(f"{address}\n")
-        assert made_of(make_crew("auto")) == (RayCluster, (address,))
+        assert made_of(find_workers("auto")) == (RayCluster, (address,))
         with monkeypatch.context() as as_another:
             as_another.setattr(os, "geteuid", lambda: 12_345)
             as_another.setattr(ray_cluster, "ROOT", 54_321)
-            assert make_crew("auto") is None, "another user has left the address"
-    assert make_crew("auto") is None
+            assert find_workers("auto") is None, "another user has left the address"
+    assert find_workers("auto") is None
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    assert made_of(make_crew("auto")) == (RayCluster, ("10.0.0.1:6379",))
+    assert made_of(find_workers("auto")) == (RayCluster, ("10.0.0.1:6379",))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:x", "127.0.0.1:70000"])
