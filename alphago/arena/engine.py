@@ -139,5 +139,9 @@ class EngineProcess(LineProcess):
         self._limit = self.timeout
         text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])  # without the = or ?, and the empty line at the end
         if lines[0][0] == "?":
-            raise EngineRefusal(f"{self.name} refused {shown(command)}: {printable(text)}")
+            raise self.refusal(command, printable(text))
         return text
+
+    def refusal(self, command: str, text: str) -> EngineError:
+        """Return the error of a failure reply to a command."""
+        return EngineRefusal(f"{self.name} refused {shown(command)}: {text}")

@@ -88,6 +88,9 @@ class SubmissionProcess(EngineProcess):
             self.close()
             raise
 
+    def refusal(self, command: str, text: str) -> EngineError:
+        return EngineError(f"{self.name}: {text}")
+
     def close(self, patience: float = 1.0) -> None:
         super().close(patience)
         self.folder.cleanup()

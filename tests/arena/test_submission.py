@@ -168,8 +168,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     command = ["evaluate", "ada.py", "bob.py", "random", *(f"--{name}={value}" for name, value in options.items())]
     assert main(command) == 0
     text = capsys.readouterr().out
-    assert "bob.py: games lost by a fault of its own: 4\n  1-2-0001: bob.py refused 'choose " in text
-    assert "': line 2: AttributeError: " in text
+    assert "bob.py: games lost by a fault of its own: 4\n  1-2-0001: bob.py: line 2: AttributeError: " in text
     page = Path("out/standings.html").read_text()
     assert page.count("<svg") == 3
     assert ": line 2: AttributeError" in page
