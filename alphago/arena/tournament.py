@@ -125,7 +125,7 @@ class Tournament:
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
             "levels": [self.level_terms(entrant) for entrant in self.entrants],
-            "files or versions": [entrant.weights for entrant in self.entrants],
+            "file or version of": {entrant.name: entrant.weights for entrant in self.entrants},
             "game": self.env.name,
             **self.env.rule_options,
             **facts,

@@ -179,7 +179,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "move_seconds 30.0, where it was begun with 60.0" in capsys.readouterr().err
     Path("bob.py").write_text("def choose(position):\n    return 0\n")
     assert main(command) == 2
-    assert "got files or versions [" in capsys.readouterr().err
+    assert "got file or version of bob.py " in capsys.readouterr().err
 
 
 def test_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

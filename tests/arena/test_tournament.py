@@ -178,7 +178,7 @@ class TestResume:
             (
                 (HASH, Entrant(UNIFORM.player, name="uniform", weights="f")),
                 {},
-                r"files or versions \['', 'f'\], where it was begun with \['', ''\]",
+                "file or version of uniform f, where it was begun with ",
             ),
         ],
     )

@@ -62,7 +62,7 @@ class TestEvaluate:
         assert evaluate(f"{nets / 'four.safetensors'} random {command}") == 0
         (path,) = Path("runs").iterdir()
         known = json.loads((path / "evaluation.json").read_text())
-        assert known.pop("files or versions")[1] == ""
+        assert known.pop("file or version of")["random"] == ""
         players = [f"{nets / 'four.safetensors'}@6,gumbel", "random"]
         expected = {"players": players, "readouts": [6, 0], "search": ["gumbel", ""], "board_size": 4, "komi": 1.5}
         expected |= {
