@@ -18,7 +18,7 @@ class Mine(Puct):
         return super().new_rule(games, actions)
 
 
-MINE = "tests.mcts.test_search_forms:Mine"
+MINE = "tests.mcts.test_search_specs:Mine"
 
 
 class TestForms:

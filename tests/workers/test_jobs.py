@@ -19,7 +19,7 @@ from alphago.workers.jobs import JobPool, open_pool
 from alphago.workers.work import JobAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.transport_choices import NEVER, Behaviour, Local, damaging, dying, failing, honest
+from tests.training.workers.crews import NEVER, Behaviour, Local, damaging, dying, failing, honest
 
 NET = net_of(1)
 
@@ -40,7 +40,9 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def make(**behaviours: Any) -> None:
         transport = Local(**behaviours)
         for module in (jobs, selfplay_call):
-            monkeypatch.setattr(module, "make_crew", lambda workers: None if workers is None else lambda env: transport)
+            monkeypatch.setattr(
+                module, "find_workers", lambda workers: None if workers is None else lambda env: transport
+            )
 
     return make
 

@@ -111,10 +111,10 @@ class TestSharedFolder:
         with source(remote(tmp_path, dead=0.3)) as games, working(tmp_path) as told:
             games.begin(6, side_by_side=3)
             while not cut.is_set():
-                games.go_on(until=time.monotonic() + 0.1)
+                games.advance(until=time.monotonic() + 0.1)
                 sentences += games.news()
             with working(tmp_path, cores=2):
-                while not games.go_on():
+                while not games.advance():
                     sentences += games.news()
                 sentences += games.news()
                 first = games.take()
@@ -159,11 +159,11 @@ class TestSharedFolder:
         sentences: list[str] = []
         with source(remote(tmp_path)) as games:
             games.begin(1)
-            games.go_on(until=0.0)
+            games.advance(until=0.0)
             monkeypatch.setattr("alphago.workers.work.build", lambda: {"alphago": "another"})
             with working(tmp_path) as told:
                 while not any("is left out" in sentence for sentence in sentences):
-                    assert not games.go_on(until=time.monotonic() + 0.1)
+                    assert not games.advance(until=time.monotonic() + 0.1)
                     sentences += games.news()
         assert "this worker must have the same versions as the run: alphago" in told[-1]
         assert any(told[-1] in sentence for sentence in sentences)

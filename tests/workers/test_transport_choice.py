@@ -138,5 +138,7 @@ def test_a_game_that_workers_cannot_import() -> None:
     class Own(GoEnv):
         """A game within a function."""
 
-    with pytest.raises(ValueError, match=r"its class must be a module's, got tests.workers.test_crew:test_a_game"):
+    with pytest.raises(
+        ValueError, match=r"its class must be a module's, got tests.workers.test_transport_choice:test_a_game"
+    ):
         OwnWorkers(1, Own(3))

@@ -64,7 +64,7 @@ def play(
         playing, finished = new(), []
         while len(finished) < count:
             playing.begin(plies)
-            playing.go_on()
+            playing.advance()
             finished += playing.take()
             again = new()
             again.restore(*playing.state())

@@ -24,7 +24,7 @@ from alphago.workers import jobs
 from alphago.workers.work import HAS_LEFT, WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.transport_choices import (
+from tests.training.workers.crews import (
     NEVER,
     Behaviour,
     Local,
