@@ -70,8 +70,9 @@ class Adjudicator:
         margin = read_margin(text)
         if margin is None:
             raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
-        found = game.disagreement, disagreement(game.margin, text, self.engine.name)  # a playing engine may count too
-        first_colour = 1 if game.number % 2 == 0 else -1  # the first player's; `margin` is Black's
+        # The game may have one already, of a player that is an engine and counted.
+        found = game.disagreement, disagreement(game.margin, text, self.engine.name)
+        first_colour = 1 if game.number % 2 == 0 else -1  # of the match's first player, whose the outcome is
         outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
         return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, found)))
 

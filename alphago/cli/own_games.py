@@ -81,11 +81,12 @@ def import_named_searches(words: Sequence[str], flags: Container[str] | None = N
     renamed = list(words)
     for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):
         named = OWN_SEARCH.fullmatch(word)
-        if named is None or word.startswith(COMMAND):
+        if named is None or word.startswith(COMMAND):  # an engine's command may contain such a text
             continue
         # Only a player, or the value behind --search or --search=, is taken for a search.
         is_player = named["player"] and flags is not None and before not in flags
-        if not is_player and (named["start"].rstrip("=") or before) != "--search":
+        flag = named["start"].rstrip("=") or before
+        if not is_player and flag != "--search":
             continue
         kind: Any = getattr(import_own_module(named["module"]), named["name"], None)
         if not (isinstance(kind, type) and issubclass(kind, SearchSettings)):

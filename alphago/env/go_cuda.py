@@ -56,7 +56,7 @@ class CudaGoBatch(DeviceBatch):
         """Set all slots to the start position, or to the same set-up; see `GoBatch.reset`."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
-        if colours is None:
+        if colours is None:  # the start position: no stones, and Black to move
             return
         misplaced = self.backend.zeros((len(slots),), np.int32)  # by slot, a point without liberty, or NO_ACTION
         self._launch("set_up_batch", slots, self.backend.upload(colours, np.int8), mover, misplaced)

@@ -94,13 +94,14 @@ class PartField:
         if isinstance(given, Mapping):
             values = {name: plain_number(value) for name, value in given.items()}
             part = self.read(keyword, values.pop(KIND), before) if KIND in values else before
-            return self.change(keyword, part, values, prefix="")  # in a dictionary settings have their own names
+            # In a dictionary settings have their own names; `prefix` is for the message about an unknown one.
+            return self.change(keyword, part, values, prefix="")
         if isinstance(given, VALUES):
             if not self.first:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
                 raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
-            return self.change(keyword, before, {first_setting: given})
+            return self.change(keyword, before, {first_setting: given})  # a known name, so that no prefix is needed
         return given  # the part itself
 
     def change(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:

@@ -184,12 +184,12 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
+                # Arguments are checked after an error only, so that correct calls cost nothing.
                 is_unclear = str(error).startswith(UNCLEAR_ERRORS)
-                says_what_it_must_be = " must " in str(error) and not is_unclear  # as errors of this package do
                 if isinstance(error, ValueError) and not is_unclear:
                     raise  # of a wrong value, not of a wrong type
                 check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form
-                if not says_what_it_must_be:
+                if is_unclear or " must " not in str(error):  # errors of this package say what an argument must be
                     check_types(function, given, named)  # raises for an argument of a wrong type
                 raise
 

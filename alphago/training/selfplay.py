@@ -159,10 +159,10 @@ class SelfPlay(GameSource):
         count = len(data["groups"])
         groups = []
         for state in data["groups"]:
-            # The group's remaining numbers, of which every `count`-th is the group's, as in `_new_groups`.
+            # From the group's next number on, every `count`-th of the run's is the group's, as in `_new_groups`.
             numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
             group = self.new_group(len(state["slots"]), numbers)
-            group.restore(state, records)
+            group.restore(state, records)  # takes its own games from the iterator
             groups.append(group)
         self.groups = groups
 

@@ -157,7 +157,7 @@ def place_stone(row, point, colour):
     """Put a stone on an empty point as a chain of its own, and remove the point from the liberties of its neighbours.
 
     Returns:
-        4 bits, one for each side: a bit is set if there is an enemy chain without a liberty on that side.
+        4 bits, one for each side.  Each enemy chain without a liberty sets one: that of the last side on which it lies.
     """
     stride = load(row, layout.SIZE) + 1
     enemy = 3 - colour

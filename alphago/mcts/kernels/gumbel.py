@@ -141,6 +141,7 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     due_visits = least
     scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
+    # A tree kept from an earlier search may have more; then, or when the plan is done, the least visited are due.
     if 0 < candidates <= rule.considered and simulations < rule.planned[game]:
         due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
     scale = (rule.c_visit + most) * rule.c_scale / 2  # as in `improved_factors`, but the wave's simulations count

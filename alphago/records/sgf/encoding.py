@@ -194,6 +194,7 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
         tree = read_tree(text, 1)  # after the game's first bracket
         if tree.complete:
             return begin + len(text[: tree.end].encode(name, "surrogateescape"))
+        # A game with more nodes or values than are read has no end that is known, nor has one that is cut off.
         if tree.too_long or begin + size >= len(data):
             return len(data)
         size *= 4

@@ -338,13 +338,15 @@ class Watcher(Judge[Run]):
             failure = f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}"
         took = self.clock() - began
         self.spent += took
-        counted = took if task.tested >= 0 else min(took, SHORTEST)  # the first test may have compiled
+        is_first = task.tested < 0
+        counted = min(took, SHORTEST) if is_first else took  # the first one may have compiled kernels
         task.spent += counted
         if failure:
             run.note(failure)
         if result is None:
             return not stop.is_set()
-        task.whole, task.least = counted / result.part, counted / result.part * result.least
+        task.whole = counted / result.part  # seconds of a whole test, of which this was a part
+        task.least = task.whole * result.least
         times = {"match_seconds": took, "watch_seconds": self.spent}
         run.add_match({**standing, "judge": self.name, **result.row, **times})
         after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"

@@ -58,9 +58,9 @@ def make_chosen_game(name: Any, options: Any, bases: Mapping[str, GameEnv], setu
         if key not in known:
             raise ValueError(f"{base.name} has no option {key!r}: {near_misses(str(key), list(known))}")
         chosen[str(key)] = known[key].read(value)
-    try:
+    try:  # a base has no limits that only help self-play; a game that is made anew has its defaults
         env = base.choose(**chosen).match_variant() if chosen else base
-    except TypeError as error:
+    except TypeError as error:  # from a game of one's own
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
     return checked_board(env)
 

@@ -28,7 +28,8 @@ def game_view(env: GameEnv) -> dict[str, Any]:
         "names": [env.to_text(action) for action in range(env.action_space)],
         "pass": env.pass_action,
         "ownership": env.has_ownership,
-        "territory": env.has_ownership and env.board_view.surface != "squares",  # stones end on all squares
+        # Whether empty points belong to a side at the end: not on squares, where stones fill the board.
+        "territory": env.has_ownership and env.board_view.surface != "squares",
         "sgf": env.has_sgf,
     }
 
