@@ -5,6 +5,7 @@ import contextlib
 import os
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -193,10 +194,14 @@ def test_a_closed_terminal_ends_a_run_as_its_signal_does(tmp_path: Path) -> None
     fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))  # not on Windows
     terminal, side = pty.openpty()
     words = "train --board-size 3 --tower-height 0 --channels 4 --readouts 2 --games 100000 --folder"
+
+    def take_terminal() -> None:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored if these tests run under nohup
+
     process = subprocess.Popen(
         [sys.executable, "-m", "alphago", *words.split(), str(tmp_path / "run")],
-        stdin=side, stdout=side, stderr=side, cwd=ROOT, start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        stdin=side, stdout=side, stderr=side, cwd=ROOT, start_new_session=True, preexec_fn=take_terminal,
     )  # fmt: skip
     os.close(side)
     until = time.monotonic() + 600
