@@ -243,14 +243,13 @@ def test_study_undo_and_variations(visitor: Visitor) -> None:
 
 @pytest.mark.slow
 def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(visitor: Visitor) -> None:
-    """While the engine thinks the board is drawn several times a second."""
+    """While the engine thinks the board is drawn several times a second; here a key does so, whatever the engine does."""
     visitor.press("a")
     visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
-    known = visitor.part("known")
     box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
     visitor.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     visitor.page.mouse.down()
-    visitor.expect(known).not_to_have_text(known.text_content())
+    visitor.press("k")
     visitor.page.mouse.up()
     visitor.says("Move 2")
     visitor.page.mouse.down()
