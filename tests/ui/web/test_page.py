@@ -243,7 +243,7 @@ def test_study_undo_and_variations(visitor: Visitor) -> None:
 
 @pytest.mark.slow
 def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(visitor: Visitor) -> None:
-    """While the engine thinks the board is drawn several times a second; here a key does so, whatever the engine does."""
+    """While the engine thinks the board is drawn several times a second; here a key does so."""
     visitor.press("a")
     visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
     box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
