@@ -176,7 +176,7 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        may_be_terminal = error.errno == errno.EIO and error.filename is None
+        may_be_terminal = hang_up in handled and error.errno == errno.EIO and error.filename is None
         until = time.monotonic() + PATIENCE
         while may_be_terminal and hang_up not in received and time.monotonic() < until:
             time.sleep(LATER)  # writes to a closed terminal fail from a moment on before its signal comes

@@ -1,9 +1,11 @@
 """`selfplay`: games of a network against itself, in threads of this process or by workers."""
 
 import secrets
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -69,18 +71,17 @@ def selfplay(
     selfplay_settings = make(SelfPlaySettings, {"readouts": readouts, **settings})
     make_transport = find_workers(workers)
     with one_torch_thread():
-        player = as_evaluator(nn, env, device) if make_transport is None else network_for_workers(nn, env)
-        player_device = (
-            "cpu" if make_transport is not None else getattr(player, "device", "cpu")
-        )  # a function has no device
+        player: Any
+        make_source: Callable[..., SelfPlay]
+        if make_transport is None:
+            player, make_source = as_evaluator(nn, env, device), SelfPlay
+            player_device = getattr(player, "device", "cpu")  # a function has no device
+        else:
+            player, player_device = network_for_workers(nn, env), "cpu"
+            make_source = partial(RemoteSelfPlay, make_transport=make_transport, player=CpuGroupPlayer)
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
-        make_source = (
-            SelfPlay
-            if make_transport is None
-            else partial(RemoteSelfPlay, make_transport=make_transport, player=CpuGroupPlayer)
-        )
         if make_transport is not None:  # a group is a worker's task: all its games, at a time and to their ends
             groups = -(-num_games // CHUNK)
             selfplay_settings = replace(selfplay_settings, games_in_flight=num_games, groups=groups)
