@@ -185,6 +185,10 @@ def test_a_write_to_a_closed_terminal_ends_as_its_signal_does(monkeypatch: pytes
         for disk in ((None,), (signal.SIGTERM,), (signal.SIGHUP, "state.npz")):
             with pytest.raises(OSError, match="Input/output error"):
                 write(*disk)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup: there is no signal to wait for
+        monkeypatch.setattr(interrupts.time, "sleep", lambda _: pytest.fail("it waits"))
+        with pytest.raises(OSError, match="Input/output error"):
+            write(None)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
