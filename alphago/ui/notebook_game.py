@@ -16,7 +16,7 @@ from alphago.mcts.levels import Level
 from alphago.system.optional import notebook_shell, optional_import
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
-from alphago.ui.web.new_game import make_start, open_link
+from alphago.ui.web.new_game import make_chosen_game, make_start, open_link
 from alphago.ui.web.page_actions import QueryReader
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
@@ -38,13 +38,14 @@ class NotebookGame:
 
         Args:
             nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-            first: how the board begins: `players`, `strength` and `setup`, as the page has them.
+            first: how the board begins: `players`, `strength`, `options` and `setup`, as the page has them.
         """
         make_widget = widget_maker()
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
         self._bases = {env.name: env}  # the games that can be played here, by name
-        self._start = make_start(env, (first or {}).get("setup", {}))
+        options, setup = ((first or {}).get(name, {}) for name in ("options", "setup"))
+        self._start = make_start(make_chosen_game(env.name, options, self._bases, setup), setup)
         self._kept: Mapping[str, Any] = {}  # what the board has told last; "here" is a link to its position
         # The reply to the board's first query; "kept" is the game that a board which is shown again gets back.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
@@ -132,16 +133,23 @@ def play_in_notebook(
     *,
     seconds: float | None = None,
     handicap: int = 0,
+    komi: float | None = None,
     level: Level | None = None,
     device: str = "auto",
 ) -> NotebookGame:
-    """Show a board to play on, and return at once; arguments as in `play`, where `readouts` is `num_readouts`."""
+    """Show a board to play on, and return at once.
+
+    Args:
+        readouts: `num_readouts` of `play`, whose arguments the others are.
+        komi: of a game with handicap; None in others.
+    """
     searches = readouts != 0  # without a search, the network's most probable move is played
     strength: dict[str, Any] = {"tree": searches, "seconds": seconds, "level": level}
     if searches:
         strength["readouts"] = readouts
     players = ["human", "engine"] if mode == 0 else ["engine", "human"]
-    first = {"players": players, "strength": strength, "setup": {"handicap": handicap} if handicap else {}}
+    at_start = {"options": {"komi": komi}, "setup": {"handicap": handicap}} if handicap else {}
+    first = {"players": players, "strength": strength, **at_start}
     game = NotebookGame(env, nn, first, device)
     game.show()
     return game

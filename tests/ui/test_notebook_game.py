@@ -106,9 +106,11 @@ def test_the_board_begins_as_it_was_asked_for(
     games.append(white := play(ConnectFourEnv(), even, num_readouts=0, mode=1))
     first = told(white, monkeypatch, action="hello")["first"]
     assert (first["players"], first["strength"]["tree"]) == (["engine", "human"], False)
-    games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2))
+    games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2, komi=5.5))
+    assert game.position.komi == 5.5
     assert (game.position.board == 1).sum() == 2
-    assert told(game, monkeypatch, action="hello")["first"]["setup"] == {"handicap": 2}
+    first = told(game, monkeypatch, action="hello")["first"]
+    assert (first["options"], first["setup"]) == ({"komi": 5.5}, {"handicap": 2})
     play_there(game, "C3", "White wins by resignation")
     assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
     again = told(game, monkeypatch, action="hello")["kept"]  # for a cell that is shown again

@@ -81,7 +81,8 @@ def play(
     start = env.position()
     if handicap:
         usual = handicap_komi(env.N, require_go(env, "handicap stones").komi)
-        start = env.position(handicap=handicap, komi=usual if komi is None else komi)
+        komi = usual if komi is None else komi
+        start = env.position(handicap=handicap, komi=komi)
     limit, screen = move_limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -91,9 +92,8 @@ def play(
             from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
             try:
-                return play_in_notebook(
-                    env, nn, mode, num_readouts, seconds=seconds, handicap=handicap, level=level, device=device
-                )
+                more: dict[str, Any] = {"handicap": handicap, "komi": komi, "level": level, "device": device}
+                return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, **more)
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
         analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
