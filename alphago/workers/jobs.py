@@ -18,7 +18,17 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.transport_choice import find_workers
-from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, format_traceback, to_publish
+from alphago.workers.work import (
+    DONE,
+    ERROR,
+    HAS_LEFT,
+    REFUSED,
+    JobAnswer,
+    RemoteWork,
+    Transport,
+    format_traceback,
+    to_publish,
+)
 
 COUNTED = ("done", "repeated", "bytes")
 DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
@@ -251,19 +261,20 @@ class JobPool:
 
     def _take(self, answer: JobAnswer) -> None:
         """Hand back a job's answer, or note that its worker has not done it."""
-        if answer.refused and answer.worker not in self.refused:
-            self.sentences.append(f"worker {answer.worker} is left out: {answer.refused}")
+        text = answer.data.decode(errors="replace") if answer.kind in (ERROR, REFUSED) else ""
+        if answer.kind == REFUSED and answer.worker not in self.refused:
+            self.sentences.append(f"worker {answer.worker} is left out: {text}")
             self.refused.add(answer.worker)
             self.live.pop(answer.worker, None)
             self._lose_jobs(answer.worker)
         job = self.jobs.get(answer.key)
         if job is None:  # a worker that counted as gone has done it, too
             return
-        error = answer.error
-        if answer.done is not None:
-            self.counts["bytes"] += len(answer.done)
+        error = text if answer.kind == ERROR else ""
+        if answer.kind == DONE:
+            self.counts["bytes"] += len(answer.data)
             try:
-                done = job.read(answer.done)
+                done = job.read(answer.data)
             except DAMAGED as damage:
                 error = f"{format_traceback(damage).strip()} (the answer is damaged)"
             else:

@@ -20,7 +20,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
-from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, format_traceback
+from alphago.workers.work import HAS_LEFT, REFUSED, JobAnswer, WorkBench
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
@@ -66,16 +66,11 @@ class NodePlayer:
     def ready(self) -> None:
         """Return once the actor has started."""
 
-    def play(self, work: str, data: bytes, job: bytes) -> dict[str, Any]:
-        """Do a job of a work, whose bytes are `data`; return fields of a JobAnswer."""
-        try:
-            if work not in self.works:
-                self.works = {work: data}  # the bench keeps the works that it has read before
-            return {"done": self.bench.do(work, job, threading.Event())}
-        except WorkerRefused as error:
-            return {"refused": str(error)}
-        except Exception as error:
-            return {"error": format_traceback(error)}
+    def play(self, work: str, data: bytes, job: bytes) -> tuple[str, bytes]:
+        """Do a job of a work, whose bytes are `data`; return the kind and the data of its JobAnswer."""
+        if work not in self.works:
+            self.works = {work: data}  # the bench keeps the works that it has read before
+        return self.bench.do(work, lambda: job, threading.Event())
 
 
 class Member(NamedTuple):
@@ -179,13 +174,15 @@ class RayCluster:
         for reference in there:
             worker, key = self.asked.pop(reference)
             try:
-                found.append(JobAnswer(worker, key, **self.ray.get(reference)))
+                found.append(JobAnswer(worker, key, *self.ray.get(reference)))
             except self.ray.exceptions.OutOfMemoryError:
                 self._remove(worker, "Ray has ended it, as its machine is low on memory")
             except self.ray.exceptions.RayError as error:
                 self._remove(worker, str(error).partition("\n")[0])
             else:
-                if found[-1].refused and worker in self.members:  # no worker on its machine will do, now or later
+                if (
+                    found[-1].kind == REFUSED and worker in self.members
+                ):  # no worker on its machine will do, now or later
                     self.out.add(self.members[worker].node)
                     self._remove(worker, "")
         return found

@@ -3,7 +3,7 @@
     works/NAME                     a work: what jobs have in common, such as a version of the network
     workers/NAME/beat              a worker's number of tasks at a time, and a number that grows as long as it lives
     workers/NAME/tasks/KEY WORK    a task for the worker
-    workers/NAME/answers/KEY KIND  an answer of the worker; KIND is "done", "error" or "refused" (with why), or "gone"
+    workers/NAME/answers/KEY KIND  an answer of the worker, of a kind of JobAnswer
     workers/NAME/left              made when the worker has left, and its answers are complete
 
 Every file is written whole or not at all, by one side only, so either side may be killed at any moment.
@@ -19,12 +19,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
-from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, format_traceback
+from alphago.workers.work import HAS_LEFT, REFUSED, JobAnswer, WorkBench, WorkerRefused
 
 BEAT = 0.5  # seconds between two beats
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
@@ -125,13 +126,7 @@ class SharedFolder:
             for path in files_in(self.path / WORKERS / worker / ANSWERS):
                 with suppress(FileNotFoundError):
                     key, _, kind = path.name.partition(" ")
-                    data = read_file(path)
-                    fields: dict[str, Any] = {}  # stays empty if `kind` is "gone"
-                    if kind == "done":
-                        fields["done"] = data
-                    elif kind != "gone":
-                        fields[kind] = data.decode(errors="replace")
-                    found.append(JobAnswer(worker, key, **fields))
+                    found.append(JobAnswer(worker, key, kind, read_file(path)))
                     path.unlink()
         if not found:
             time.sleep(POLL)
@@ -224,17 +219,9 @@ class FolderWorker:
     def do(self, path: Path, stop: threading.Event) -> None:
         """Do the task in a file, and put the answer beside it."""
         key, _, work = path.name.partition(" ")
-        kind, data = "gone", b""  # for a task that is neither done nor has failed
-        try:
-            done = None if stop.is_set() else self.bench.do(work, read_file(path), stop)
-            if done is not None:
-                kind, data = "done", done
-        except FileNotFoundError:  # the task or its work is no longer needed, and was removed
-            pass
-        except WorkerRefused as error:
-            kind, data, self.refused = "refused", str(error).encode(), str(error)
-        except Exception as error:
-            kind, data = "error", format_traceback(error).encode()
+        kind, data = self.bench.do(work, partial(read_file, path), stop)
+        if kind == REFUSED:
+            self.refused = data.decode()
         with suppress(FileNotFoundError):
             write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)
             path.unlink()

@@ -12,7 +12,7 @@ import threading
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -26,6 +26,7 @@ from alphago.system.files import parse_json
 from alphago.system.npz import read_npz
 
 LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
+DONE, ERROR, REFUSED, ABANDONED = "done", "error", "refused", "gone"  # kinds of a JobAnswer
 HAS_LEFT = "it has left"  # why a worker that was told to leave is gone
 KEPT_WORKS = 3  # number of works whose networks stay compiled, since jobs of several works may be under way
 
@@ -64,22 +65,27 @@ class WorkBench:
     """
 
     def __init__(self, fetch: Callable[[str], bytes], device: str = "cpu") -> None:
-        self.fetch, self.device = fetch, device
-        self.works: dict[str, RemoteWork] = {}  # the most recently used last
-        self.lock = threading.Lock()
+        self.work = lru_cache(KEPT_WORKS)(lambda name: read_work(fetch(name), device))
+        self.lock = threading.Lock()  # so that each work is read once
 
-    def do(self, name: str, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job of the work called `name`; None as RemoteWork.do.
+    def do(self, name: str, read_job: Callable[[], bytes], stop: threading.Event) -> tuple[str, bytes]:
+        """Do a job of the work called `name`; return the kind and the data of its JobAnswer.
 
-        Raises:
-            WorkerRefused: if this machine cannot do the work as the run would.
+        Args:
+            read_job: returns the job; like `fetch`, it raises FileNotFoundError if it is no longer needed.
+            stop: as in RemoteWork.do.
         """
-        with self.lock:
-            work = self.works.pop(name, None) or read_work(self.fetch(name), self.device)
-            self.works[name] = work
-            for old in list(self.works)[:-KEPT_WORKS]:  # the least recently used
-                del self.works[old]
-        return work.do(job, stop)
+        try:
+            with self.lock:
+                work = None if stop.is_set() else self.work(name)
+            done = None if work is None else work.do(read_job(), stop)
+        except FileNotFoundError:
+            return ABANDONED, b""
+        except WorkerRefused as error:
+            return REFUSED, str(error).encode()
+        except Exception as error:
+            return ERROR, format_traceback(error).encode()
+        return (ABANDONED, b"") if done is None else (DONE, done)
 
 
 def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
@@ -164,19 +170,18 @@ def known_game(plain: list[Any]) -> GameEnv:
 
 
 class JobAnswer(NamedTuple):
-    """A worker's answer to the job `key`; with none of the last three fields, the worker has left before it was done.
+    """A worker's answer to the job `key`.
 
     Attributes:
-        done: the answer, as WorkBench.do returns it.
-        error: the traceback of an exception.
-        refused: why the worker cannot do the run's work; it gets no more jobs.
+        kind: DONE, ERROR, REFUSED if the worker cannot do the run's work and gets no more jobs, or ABANDONED if it has
+            left before the job was done.
+        data: of DONE what RemoteWork.do returned, of ERROR the traceback, of REFUSED why; both as text in UTF-8.
     """
 
     worker: str
     key: str
-    done: bytes | None = None
-    error: str = ""
-    refused: str = ""
+    kind: str
+    data: bytes = b""
 
 
 class Transport(Protocol):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused
+from alphago.workers.work import DONE, ERROR, REFUSED, JobAnswer, WorkBench
 
 NEVER = threading.Event()
 Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of the right answer; None: it dies instead
@@ -18,16 +18,15 @@ def honest(answer: JobAnswer) -> JobAnswer:
 
 
 def failing(answer: JobAnswer) -> JobAnswer:
-    return JobAnswer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
+    return JobAnswer(answer.worker, answer.key, ERROR, b"Traceback\nArithmeticError: one too many")
 
 
 def damaging(answer: JobAnswer) -> JobAnswer:
-    assert answer.done is not None
-    return answer._replace(done=answer.done[:-1])
+    return answer._replace(data=answer.data[:-1])
 
 
 def refusing(answer: JobAnswer) -> JobAnswer:
-    return JobAnswer(answer.worker, answer.key, refused="this worker must be another one")
+    return JobAnswer(answer.worker, answer.key, REFUSED, b"this worker must be another one")
 
 
 def dying(_: JobAnswer) -> None:
@@ -66,13 +65,12 @@ class Local:
         worker, key, work, job = self.given.popleft()
         if worker not in self.behaviours:
             return []
-        try:
-            done = self.bench.do(work, job, NEVER)
-        except WorkerRefused as error:
-            return [JobAnswer(worker, key, refused=str(error))]
-        assert done is not None
+        right = JobAnswer(worker, key, *self.bench.do(work, lambda: job, NEVER))
+        if right.kind == REFUSED:
+            return [right]
+        assert right.kind == DONE, right.data.decode()
         self.done.append((worker, key))
-        answer = self.behaviours[worker](JobAnswer(worker, key, done))
+        answer = self.behaviours[worker](right)
         if answer is None:
             del self.behaviours[worker]
         return [] if answer is None else [answer]
