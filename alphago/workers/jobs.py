@@ -18,17 +18,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.transport_choice import find_workers
-from alphago.workers.work import (
-    DONE,
-    ERROR,
-    HAS_LEFT,
-    REFUSED,
-    JobAnswer,
-    RemoteWork,
-    Transport,
-    format_traceback,
-    to_publish,
-)
+from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, format_traceback, to_publish
 
 COUNTED = ("done", "repeated", "bytes")
 DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
@@ -261,17 +251,16 @@ class JobPool:
 
     def _take(self, answer: JobAnswer) -> None:
         """Hand back a job's answer, or note that its worker has not done it."""
-        text = answer.data.decode(errors="replace") if answer.kind in (ERROR, REFUSED) else ""
-        if answer.kind == REFUSED and answer.worker not in self.refused:
-            self.sentences.append(f"worker {answer.worker} is left out: {text}")
+        error = answer.data.decode(errors="replace") if answer.kind in ("error", "refused") else ""
+        if answer.kind == "refused" and answer.worker not in self.refused:
+            self.sentences.append(f"worker {answer.worker} is left out: {error}")
             self.refused.add(answer.worker)
             self.live.pop(answer.worker, None)
             self._lose_jobs(answer.worker)
         job = self.jobs.get(answer.key)
         if job is None:  # a worker that counted as gone has done it, too
             return
-        error = text if answer.kind == ERROR else ""
-        if answer.kind == DONE:
+        if answer.kind == "done":
             self.counts["bytes"] += len(answer.data)
             try:
                 done = job.read(answer.data)

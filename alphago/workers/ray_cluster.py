@@ -20,7 +20,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
-from alphago.workers.work import HAS_LEFT, REFUSED, JobAnswer, WorkBench
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
@@ -180,9 +180,7 @@ class RayCluster:
             except self.ray.exceptions.RayError as error:
                 self._remove(worker, str(error).partition("\n")[0])
             else:
-                if (
-                    found[-1].kind == REFUSED and worker in self.members
-                ):  # no worker on its machine will do, now or later
+                if found[-1].kind == "refused" and worker in self.members:  # no worker on its machine will ever do
                     self.out.add(self.members[worker].node)
                     self._remove(worker, "")
         return found

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
-from alphago.workers.work import HAS_LEFT, REFUSED, JobAnswer, WorkBench, WorkerRefused
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused
 
 BEAT = 0.5  # seconds between two beats
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
@@ -220,7 +220,7 @@ class FolderWorker:
         """Do the task in a file, and put the answer beside it."""
         key, _, work = path.name.partition(" ")
         kind, data = self.bench.do(work, partial(read_file, path), stop)
-        if kind == REFUSED:
+        if kind == "refused":
             self.refused = data.decode()
         with suppress(FileNotFoundError):
             write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)

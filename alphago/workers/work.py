@@ -26,7 +26,6 @@ from alphago.system.files import parse_json
 from alphago.system.npz import read_npz
 
 LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
-DONE, ERROR, REFUSED, ABANDONED = "done", "error", "refused", "gone"  # kinds of a JobAnswer
 HAS_LEFT = "it has left"  # why a worker that was told to leave is gone
 KEPT_WORKS = 3  # number of works whose networks stay compiled, since jobs of several works may be under way
 
@@ -80,12 +79,12 @@ class WorkBench:
                 work = None if stop.is_set() else self.work(name)
             done = None if work is None else work.do(read_job(), stop)
         except FileNotFoundError:
-            return ABANDONED, b""
+            return "gone", b""
         except WorkerRefused as error:
-            return REFUSED, str(error).encode()
+            return "refused", str(error).encode()
         except Exception as error:
-            return ERROR, format_traceback(error).encode()
-        return (ABANDONED, b"") if done is None else (DONE, done)
+            return "error", format_traceback(error).encode()
+        return ("gone", b"") if done is None else ("done", done)
 
 
 def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
@@ -173,9 +172,9 @@ class JobAnswer(NamedTuple):
     """A worker's answer to the job `key`.
 
     Attributes:
-        kind: DONE, ERROR, REFUSED if the worker cannot do the run's work and gets no more jobs, or ABANDONED if it has
-            left before the job was done.
-        data: of DONE what RemoteWork.do returned, of ERROR the traceback, of REFUSED why; both as text in UTF-8.
+        kind: "done", "error", "refused" if the worker cannot do the run's work and gets no more jobs, or "gone" if it
+            has left before the job was done.
+        data: of "done" what RemoteWork.do returned, of "error" the traceback, of "refused" why; these two as UTF-8.
     """
 
     worker: str

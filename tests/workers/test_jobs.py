@@ -16,7 +16,7 @@ from alphago.records import dataset_import
 from alphago.training.call import selfplay_call
 from alphago.workers import jobs
 from alphago.workers.jobs import JobPool, open_pool
-from alphago.workers.work import DONE, JobAnswer
+from alphago.workers.work import JobAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import NEVER, Behaviour, Local, damaging, dying, failing, honest
@@ -145,7 +145,7 @@ class Slow(Local):
         self.idle += self.has_others
         done = [one for one in self.given if one[3] != b"0" or self.idle > 100]
         self.given = deque(one for one in self.given if one not in done)
-        return [JobAnswer(worker, key, DONE, job) for worker, key, _, job in done]
+        return [JobAnswer(worker, key, "done", job) for worker, key, _, job in done]
 
 
 @pytest.mark.parametrize("in_order", [False, True])

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.workers.work import DONE, ERROR, REFUSED, JobAnswer, WorkBench
+from alphago.workers.work import JobAnswer, WorkBench
 
 NEVER = threading.Event()
 Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of the right answer; None: it dies instead
@@ -18,7 +18,7 @@ def honest(answer: JobAnswer) -> JobAnswer:
 
 
 def failing(answer: JobAnswer) -> JobAnswer:
-    return JobAnswer(answer.worker, answer.key, ERROR, b"Traceback\nArithmeticError: one too many")
+    return JobAnswer(answer.worker, answer.key, "error", b"Traceback\nArithmeticError: one too many")
 
 
 def damaging(answer: JobAnswer) -> JobAnswer:
@@ -26,7 +26,7 @@ def damaging(answer: JobAnswer) -> JobAnswer:
 
 
 def refusing(answer: JobAnswer) -> JobAnswer:
-    return JobAnswer(answer.worker, answer.key, REFUSED, b"this worker must be another one")
+    return JobAnswer(answer.worker, answer.key, "refused", b"this worker must be another one")
 
 
 def dying(_: JobAnswer) -> None:
@@ -66,9 +66,9 @@ class Local:
         if worker not in self.behaviours:
             return []
         right = JobAnswer(worker, key, *self.bench.do(work, lambda: job, NEVER))
-        if right.kind == REFUSED:
+        if right.kind == "refused":
             return [right]
-        assert right.kind == DONE, right.data.decode()
+        assert right.kind == "done", right.data.decode()
         self.done.append((worker, key))
         answer = self.behaviours[worker](right)
         if answer is None:
