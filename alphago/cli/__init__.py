@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except argparse.ArgumentTypeError as error:
             print(f"alphago {verb}: {error}", file=sys.stderr)
             return USAGE_ERROR
-        parser = make_parser(verb)
+        parser = make_parser(verb, in_full="--help-all" in words)
         options = parser.parse_args(words[1:])
     if is_process:
         gc.freeze()  # nor do later collections look at it
@@ -115,13 +115,13 @@ def with_own_classes(words: list[str]) -> list[str]:
     return import_named_searches(words, flags if actions else None)
 
 
-def make_parser(verb: str) -> Parser:
+def make_parser(verb: str, *, in_full: bool = False) -> Parser:
     """Return the parser of a verb; the parsed options' attribute `run` is the function that runs the command.
 
-    It has the options of all games in GAMES.
+    It has the options of all games in GAMES.  in_full: whether its help is that of --help-all.
     """
     module = importlib.import_module(f"alphago.cli.{VERBS[verb][0]}")
-    parser = Parser(f"alphago {verb}", module.run)
+    parser = Parser(f"alphago {verb}", module.run, in_full=in_full)
     module.add_options(parser)
     parser.usage = format_usage(parser)
     return parser

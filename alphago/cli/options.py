@@ -7,7 +7,6 @@ optional setting to None.
 import argparse
 import ast
 import contextlib
-import copy
 import inspect
 import re
 import shutil
@@ -28,12 +27,15 @@ EXPECTED = {int: "an integer", float: "a number", str: "text"}
 class Parser(argparse.ArgumentParser):
     """An argument parser with errors of one line and suggestions for mistyped flags, which cannot be abbreviated."""
 
-    def __init__(self, prog: str, run: Callable[[argparse.Namespace], int] | None = None) -> None:
+    def __init__(
+        self, prog: str, run: Callable[[argparse.Namespace], int] | None = None, *, in_full: bool = False
+    ) -> None:
         """Make the parser of the command `prog`.
 
         Args:
             run: runs the command with the parsed options, which have it as `run`.  The first paragraph of its docstring
                 is the description of the command, and the others stand below the options.
+            in_full: whether its help is that of --help-all, with every option, by part; see `shorten`.
         """
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         description, _, epilog = (inspect.getdoc(run) or "" if run else "").partition("\n\n")
@@ -46,7 +48,7 @@ class Parser(argparse.ArgumentParser):
         )
         self.set_defaults(run=run)
         self.hints: dict[str, str] = {}  # by flag that does not exist, what its error message says
-        self.brief: dict[str, str] = {}  # by flag, the text of --help instead of the option's help; "" to leave it out
+        self.in_full = in_full
 
     def shorten(self, flag: str, text: str = "") -> None:
         """Let --help show `text` instead of an option's help, or without `text` not show the option.
@@ -54,42 +56,25 @@ class Parser(argparse.ArgumentParser):
         --help-all shows every option with its help.
         """
         if "--help-all" not in self._option_string_actions:
-            option(self, "--help-all", "show this help message and exit", action=HelpAll)
-            self.brief["--help-all"] = ""  # the last line of --help names it
-        self.brief[flag] = text
+            option(self, "--help-all", "show all options, by part, and exit", action="help")
+        if not self.in_full:
+            action = self._option_string_actions[flag]
+            action.help = text or argparse.SUPPRESS
 
     def section(self, title: str, note: str | None = None) -> argparse._ArgumentGroup:
         """Return the group of options called `title` in --help-all, with a sentence below its title when it is new."""
         known = {group.title: group for group in self._action_groups}
         return known.get(title) or self.add_argument_group(title, note)
 
-    def format_help(self, *, all_options: bool = False) -> str:
-        """Return the text of --help; with `all_options`, or if no option was shortened, that of --help-all."""
-        if all_options or not self.brief:
-            return super().format_help()
-        formatter = self._get_formatter()
-        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
-        formatter.add_text(self.description)
-        arguments = [action for action in self._actions if not action.option_strings]
-        options = [action for action in self._actions if action.option_strings]
-        for title, actions in (("arguments", arguments), ("options", options)):
-            formatter.start_section(title)
-            formatter.add_arguments(list(filter(None, map(self._in_brief, actions))))
-            formatter.end_section()
-        formatter.add_text(self.epilog)
-        formatter.add_text(f"{self.prog} --help-all lists all options, by part.")
-        return formatter.format_help()
-
-    def _in_brief(self, action: argparse.Action) -> argparse.Action | None:
-        """Return an option with the text that --help shows; None if --help does not show it."""
-        text = next((self.brief[flag] for flag in action.option_strings if flag in self.brief), action.help)
-        if not text:
-            return None
-        action = copy.copy(action)
-        action.help = text
-        if action.choices:
-            action.metavar = "NAME"  # instead of all choices
-        return action
+    def format_help(self) -> str:
+        """Return the text of --help, without titles of parts and lists of choices if options were shortened."""
+        if "--help-all" in self._option_string_actions and not self.in_full:
+            self._action_groups = [self._positionals, self._optionals]
+            options = [action for action in self._actions if action.option_strings]
+            self._optionals._group_actions = sorted(options, key=lambda action: "--help-all" in action.option_strings)
+            for action in options:
+                action.metavar = "NAME" if action.choices else action.metavar
+        return super().format_help()
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         """Parse a command line.
@@ -125,14 +110,6 @@ def format_usage(parser: Parser) -> str:
         elif action.required:
             words += [action.option_strings[0], value]
     return " ".join([*words, "[OPTIONS]"])
-
-
-class HelpAll(argparse._HelpAction):
-    """The option --help-all: print the help with all options, and exit."""
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        parser._print_message(parser.format_help(all_options=True), sys.stdout)
-        parser.exit()
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: 
     monkeypatch.setenv("COLUMNS", "80")
     parser = make_parser(verb)
     assert len(parser.format_help().splitlines()) <= 40
-    for text in (parser.format_help(), parser.format_help(all_options=True)):
+    for text in (parser.format_help(), make_parser(verb, in_full=True).format_help()):
         words = re.sub(r"docs/\S+|alphago\.records\.record\.load_records|query_version|runs/\S+", "", text)
         words = re.sub(r"\b(?:losses|search|until)\.\w+", "PATH", words)  # paths of settings
         of_python = r"\b(?:None|True|False|[a-z]+_[a-z_]+)\b|`|dictionary| ,|alphago\.(?:training|env)|\(\(|\(see |=="

@@ -212,7 +212,7 @@ def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) 
     assert given_settings(options, SelfPlaySettings) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
     settings = make(SelfPlaySettings, given_settings(options, SelfPlaySettings)).completed(9, 1)
     assert settings.search == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
-    help_text = " ".join(make_parser("selfplay").format_help(all_options=True).split())
+    help_text = " ".join(make_parser("selfplay", in_full=True).format_help().split())
     assert "nothing yet [first] (1.0)" in help_text
     assert "weight of prior against value [puct, first] (0.96)" in help_text
     with pytest.raises(ValueError, match=r"^patience is a setting of FirstSettings, but this search is Gumbel"):
