@@ -6,12 +6,13 @@ import re
 import sys
 
 from alphago.system.files import os_error_text
-from alphago.system.validation import UnusedSetting
 
 if sys.platform != "win32":
     import resource
 
-SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # how a message about a setting begins
+# How a message about settings begins, and how one ends that says how to choose the part that has a setting.
+SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must |\w+ is a setting of ")
+CHOICE = re.compile(r': give (?P<keyword>\w+)="(?P<value>.*)"$')
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
 OWN_GAME = re.compile(r": give the game, in Python .* as --game \S+")  # advice for commands with this option
 NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
@@ -51,13 +52,6 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         return None
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory"
-    if isinstance(error, UnusedSetting):
-        flags = setting_flags(parser)
-        part, value = error.option  # this value chooses the part that has the setting
-        if part not in flags:
-            return str(error)
-        setting, _, rest = error.fault.partition(" ")  # the sentence begins with the setting's name in Python
-        return f"{flags.get(setting, setting)} {rest}: add {flags[part]} {value}"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
         text = str(error)
         # A command without --game says instead why it has none.
@@ -69,11 +63,13 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
 
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
-    """Replace settings' names at the beginning of a message by their flags: `max_minutes must` by `--minutes must`."""
-    begin = SETTINGS.match(text)
+    """Replace settings' names in a message by their flags: `max_minutes must` at its beginning by `--minutes must`."""
+    begin, choice = SETTINGS.match(text), CHOICE.search(text)
     if begin is None:
         return text
     flags = setting_flags(parser)
+    if choice is not None and (flag := flags.get(choice["keyword"])):
+        text = f"{text[: choice.start()]}: add {flag} {choice['value']}"
     return re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0]) + text[begin.end() :]
 
 

@@ -14,7 +14,7 @@ from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
 from alphago.system.settings import PartField, value_to_data
-from alphago.system.validation import UnusedSetting, plain_number, shown
+from alphago.system.validation import plain_number, shown
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
@@ -32,7 +32,7 @@ def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAY
         rule: the name of the rule unless `search` has one.
 
     Raises:
-        ValueError: for an unknown rule, for a value out of range, and for a setting of another rule (UnusedSetting).
+        ValueError: for an unknown rule, for a value out of range, and for a setting of another rule.
         TypeError: for another type and for an unknown setting.
     """
     if isinstance(search, SearchSettings):
@@ -52,11 +52,10 @@ def plain_form(search: SearchSpec) -> Any:
 
 
 def check_heeds_early(search: SearchSettings, name: str) -> None:
-    """Raise UnusedSetting for `name`, a setting of self-play's first moves, if the rule does not heed it."""
+    """Raise ValueError for `name`, a setting of self-play's first moves, if the rule does not heed it."""
     if not search.heeds_early:
         rule, kind = next((rule, kind) for rule, kind in SEARCHES.items() if kind().heeds_early)
-        raise UnusedSetting(
-            f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}",
-            way=f"search={rule!r}",
-            option=("search", rule),
+        raise ValueError(
+            f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}: "
+            f'give search="{rule}"'
         )

@@ -16,7 +16,6 @@ from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from typing import Any, NoReturn, TypeVar
 
 from alphago.system.validation import (
-    UnusedSetting,
     check_keywords,
     list_keywords,
     near_misses,
@@ -112,7 +111,7 @@ class PartField:
             prefix: as the keywords of the settings begin, for messages; None for the part's `prefix`.
 
         Raises:
-            UnusedSetting: for a setting that only another part has.
+            ValueError: for a setting that only another part has, in words that `alphago.cli.errors` makes flags of.
             TypeError: for one that no part has.
         """
         kind = self.kind if part is None else type(part)
@@ -131,10 +130,9 @@ class PartField:
         label = self.names.get(owners[0], qualified_name(owners[0]))
         these_are = f"these {keyword} are" if keyword.endswith("s") else f"this {keyword} is"
         owner_names = " and ".join(owner.__qualname__ for owner in owners)
-        raise UnusedSetting(
-            f"{prefix}{name} is a setting of {owner_names}, but {these_are} {kind.__qualname__}",
-            way=f'{keyword}="{label}"',
-            option=(keyword, label),
+        raise ValueError(
+            f"{prefix}{name} is a setting of {owner_names}, but {these_are} {kind.__qualname__}: "
+            f'give {keyword}="{label}"'
         )
 
 

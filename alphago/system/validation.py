@@ -27,21 +27,6 @@ class Unset(Enum):
         return self.name
 
 
-class UnusedSetting(ValueError):
-    """The error raised for a setting of another part of the program than the chosen one.
-
-    Args:
-        fault: the sentence about the setting, which begins with the setting's name.
-        way: the Python keyword and value that choose the part with the setting.
-        option: the name and the value of the command line's option that choose this part.
-    """
-
-    def __init__(self, fault: str, way: str, option: tuple[str, str]) -> None:
-        super().__init__(f"{fault}: give {way}")
-        self.fault = fault
-        self.option = option
-
-
 BY_KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 LARGEST = 10**9  # upper bound of a number in a setting that declares no upper bound
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
