@@ -1,6 +1,5 @@
 """Engines that count finished games: their results decide, and where the board differs both are reported."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,18 +42,14 @@ class TestAdjudicator:
 
     @pytest.mark.parametrize(
         ("number", "score", "outcome", "margin"),
-        [(0, "W+3.5", -1, -3.5), (1, "W+3.5", 1, -3.5), (0, "B+1", 1, 1), (1, "B+1", -1, 1), (0, "0", 0, 0)],
+        [(0, "W+3.5", -1, -3.5), (1, "W+3.5", 1, -3.5), (1, "B+1", -1, 1), (0, "0", 0, 0), (0, "B+8.5", 1, 8.5)],
     )
     def test_its_result_counts(self, tmp_path: Path, number: int, score: str, outcome: float, margin: float) -> None:
         before = game(GO, "B2 pass pass", number)
         assert before.margin == 8.5
         after = Adjudicator(GO, judge_of(tmp_path, score)).judge(before, 1)
-        both = f"B+8.5 on the board, {score} counts judge"
+        both = f"B+8.5 on the board, {score} counts judge" if margin != 8.5 else ""
         assert after == replace(before, outcome=outcome, margin=margin, counted=True, disagreement=both)
-
-    def test_both_say_the_same(self, tmp_path: Path) -> None:
-        before = game(GO, "B2 pass pass")
-        assert Adjudicator(GO, judge_of(tmp_path, "B+8.5")).judge(before, 1) == replace(before, counted=True)
 
     def test_a_game_that_was_given_up(self, tmp_path: Path) -> None:
         before = MatchGame(0, -1.0, (4,), None, fault="crashed")
@@ -102,9 +97,7 @@ class TestMatch:
         """`black` has Black in games 0 and 2."""
         match = evaluate(GO, "random", "random", 4, adjudicator=judge_of(tmp_path, "W+40"))
         assert match.outcomes.tolist() == [-1, 1, -1, 1]
-        assert match.counted == 4
-        assert all(re.fullmatch(r"\S+ on the board, W\+40 counts judge", both) for both in match.disagreements.values())
-        assert len(match.disagreements) == 4
+        assert match.counted == len(match.disagreements) == 4
 
 
 class TestTournament:

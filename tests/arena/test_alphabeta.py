@@ -46,15 +46,10 @@ class TestAgainstMinimax:
                 assert found.action in actions
 
 
-class TestSolvedBoards:
-    def test_reversi_4x4(self) -> None:
-        """The second player wins by 8."""
-        found = best_move(ReversiEnv(4).position())
-        assert (found.outcome, found.margin, found.is_exact) == (-1, -8, True)
-
-    def test_tic_tac_toe(self) -> None:
-        found = best_move(GomokuEnv(3, 3, planes=3).position())
-        assert (found.outcome, found.margin, found.is_exact) == (0, 0, True)
+@pytest.mark.parametrize(("env", "margin"), [(ReversiEnv(4), -8), (GomokuEnv(3, 3, planes=3), 0)], ids=repr)
+def test_solved_boards(env: GameEnv, margin: int) -> None:
+    found = best_move(env.position())
+    assert (found.outcome, found.margin, found.is_exact) == (np.sign(margin), margin, True)
 
 
 class TestPlayer:

@@ -158,12 +158,8 @@ class TestGnuGo:
     def test_names(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
         assert find_player("gnugo") == gnugo(10)
-        assert find_player("gnugo:3") == gnugo(3)
         assert resolve_player("gnugo:7").name == "gnugo:7"
-        assert " ".join(gnugo(1).command) == (
-            "/usr/games/gnugo --mode gtp --chinese-rules --capture-all-dead --play-out-aftermath "
-            "--never-resign --level 1 --seed {seed}"
-        )
+        assert " ".join(gnugo(1).command).endswith(" --never-resign --level 1 --seed {seed}")
         assert gnugo(1).rule_options is gnugo_rules
 
     def test_the_rules_it_is_started_with(self) -> None:

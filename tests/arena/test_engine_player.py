@@ -1,7 +1,6 @@
 """Engines as players: what they are told, what their faults cost, and how many run at once."""
 
 import re
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,16 +18,8 @@ from alphago.mcts.evaluator import UniformEvaluator
 from tests.arena.playing import match_on, passes, scripted
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")
-ROOT = Path(__file__).parents[2]
 GO = GoEnv(3, komi=0.5)
 ONE, NEVER, CHANCE = np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1)
-
-
-def our_engine(size: int, readouts: int) -> Engine:
-    """`alphago gtp` in a process of its own, which plays all games out."""
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from alphago.cli import main; sys.exit(main())"
-    options = ("gtp", "--board-size", str(size), "--readouts", str(readouts), "--seed", "{seed}", "--resign", "-1")
-    return Engine("alphago", (sys.executable, "-c", code, *options), start_timeout=600, timeout=600)
 
 
 def text(env: GoEnv, moves: tuple[int, ...]) -> str:
@@ -165,19 +156,6 @@ class TestMatch:
             match = evaluate(GO, scripted(tmp_path, "B2", final_score=answer), "random", 1)
             assert match.counted == 0
             assert match.forfeits == {}
-
-
-@pytest.mark.slow
-class TestOurEngine:
-    def test_a_whole_game(self) -> None:
-        """A process of `alphago gtp` plays on 5x5, and counts too: its network may hold stones dead."""
-        env = GoEnv(5)
-        match = evaluate(env, our_engine(5, 2), "uct:30", 1)
-        assert match.forfeits == {}
-        assert match.counted == 1
-        (game,) = match.games
-        assert len(game) > 10
-        assert game[-2:] == (25, 25)
 
 
 class TestFixedTurns:

@@ -9,7 +9,6 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate, play_match
 from alphago.arena.match_games import MOST_PLIES, MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import FinalBoards, distinct_games, final_boards
-from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from tests.arena.playing import scripted
@@ -65,8 +64,7 @@ def test_a_final_board() -> None:
 def test_final_boards_of_both_colours() -> None:
     """The first player has White in the second game."""
     first, second = game("A3 A2 C1 B3"), game("B2 pass pass")
-    both = final_boards(GO, [first, second])
-    assert both == FinalBoards((-2.5 - 8.5) / 2, 0, 0.5)
+    assert final_boards(GO, [first, second]) == FinalBoards((-2.5 - 8.5) / 2, 0, 0.5)
     assert final_boards(GO, [second, first]) == FinalBoards((8.5 + 2.5) / 2, 0.5, 0)
 
 
@@ -115,12 +113,3 @@ def test_games_are_legal_and_fill_no_eyes(env: GameEnv) -> None:
 )
 def test_usual_number_of_plies(env: GameEnv, plies: int) -> None:
     assert opening_length(env) == plies <= MOST_PLIES
-
-
-def test_a_tournament_has_them(tmp_path: Path) -> None:
-    """So players without chance do not repeat their games, and the folder says how many plies were drawn."""
-    env = ReversiEnv(4)
-    players = [Entrant(HashEvaluator(), 4), Entrant("random", 0)]
-    one = Tournament(env, players, TournamentSettings(4), tmp_path / "t")
-    assert one.settings.random_opening == opening_length(env)
-    assert one.identity()["random_opening"] == opening_length(env)

@@ -114,7 +114,6 @@ def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: py
     assert facts["run"]["to go on"].endswith("timed --minutes 0.01")
     run(tmp_path / "by processor", None, max_processor_minutes=0.005, source=RandomGames)
     facts = facts_about(tmp_path / "by processor", capsys)
-    assert facts["run"]["over"] == "yes, its time is over"
     assert facts["run"]["minutes of the processor"].endswith(" of 0.005")
     assert facts["run"]["to go on"].endswith(" --processor-minutes 0.01")
 

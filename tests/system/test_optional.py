@@ -52,19 +52,13 @@ class TestImport:
         assert optional_import("frames", NEED).size == 5
 
 
-class TestWarnOnce:
-    def test_it_is_once(self) -> None:
-        with pytest.warns(RuntimeWarning, match="^a sentence of this test$"):
+def test_where_warnings_are_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is told once."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
             warn_once("a sentence of this test")
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            warn_once("a sentence of this test")
-
-    def test_where_warnings_are_errors(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            warn_once("another sentence of this test")
-        assert capsys.readouterr().err == "another sentence of this test\n"
+    assert capsys.readouterr().err == "a sentence of this test\n"
 
 
 @pytest.mark.slow
