@@ -37,7 +37,6 @@ NUMBERED: dict[str, Callable[..., PlayoutSettings | AlphaBetaSettings | Engine]]
     "alphabeta": alphabeta,
     "gnugo": gnugo,
 }
-Players = dict[tuple[str, bool], tuple[PlayerSource, str, object]]  # see `read_player`; by name, and whether at a level
 
 
 @checks_keywords()
@@ -295,35 +294,34 @@ def read_entrants(
         if names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, given)
-    players: Players = {}
+    players: dict[tuple[str, bool], Entrant] = {}
     return env, [make_entrant(entry, env, device, players) for entry in entries]
 
 
-def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: Players) -> Entrant:
-    """Return an entrant; players: what `read_player` has returned, which entries that differ in numbers only share."""
+def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: dict[tuple[str, bool], Entrant]) -> Entrant:
+    """Return an entrant.
+
+    Args:
+        players: what `read_player` has returned, by name and whether at a level; entries that differ in numbers only
+            share it.
+    """
     key = entry.base, entry.level is not None
     if key not in players:
         players[key] = read_player(entry, env, device)
-    player, weights, net = players[key]
-    numbers = entry.readouts or 0, entry.search
-    return Entrant(player, *numbers, name=entry.name, weights=weights, level=entry.level, network=net)
+    return replace(players[key], readouts=entry.readouts or 0, search=entry.search, name=entry.name, level=entry.level)
 
 
-def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSource, str, object]:
-    """Return an entrant's player, what identifies it, and its network.
-
-    A network and a submission are identified by the SHA-256 of the file, an engine by what it says of itself; other
-    players by "".  Only a network's player has a network, others None.
-    """
+def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
+    """Return an entrant with its player and network, and as `weights` what identifies it, but without numbers."""
     if entry.model is None:
         player = resolve_player(entry.base, env)
         if isinstance(player, Submission):
-            return player, hashlib.sha256(player.path.read_bytes()).hexdigest(), None
-        return player, engine_version(player, env) if isinstance(player, Engine) else "", None
+            return Entrant(player, weights=hashlib.sha256(player.path.read_bytes()).hexdigest())
+        return Entrant(player, weights=engine_version(player, env) if isinstance(player, Engine) else "")
     net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score
-    return evaluator, weights, net
+    return Entrant(evaluator, weights=weights, network=net)
 
 
 def engine_version(engine: Engine, env: GameEnv) -> str:

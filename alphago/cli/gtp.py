@@ -35,17 +35,20 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.gtp.protocol import reserved_stdout
 
     with reserved_stdout() as output:  # before libraries are loaded, since libraries may print
-        readouts = chosen_readouts(options.policy, options.readouts)
-        if options.level is not None and options.policy != "mcts":
-            raise ValueError(f"level must be left out with --policy {options.policy}, got {options.level}")
+        policy = options.policy
+        refused = {"readouts": options.readouts or None, "level": options.level} if policy != "mcts" else {}
+        refused |= {"MODEL": options.model} if policy == "random" else {}
+        for name, value in refused.items():
+            if value is not None:
+                raise ValueError(f"{name} must be left out with --policy {policy}, got {value}")
+        usual = 800 if policy == "mcts" else 0
+        readouts = usual if options.readouts is None else check_int("readouts", options.readouts, 0, MOST_READOUTS)
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
-        if options.policy != "random":
-            env, network = load(options.model, options.board_size, options.komi, game=GoEnv.name)
-        elif options.model is None:
+        if policy == "random":
             env, network = make_game(GoEnv.name, options.board_size, komi=options.komi), "random"
         else:
-            raise ValueError(f"MODEL must be left out with --policy random, got {options.model}")
+            env, network = load(options.model, options.board_size, options.komi, game=GoEnv.name)
         is_packaged = options.model is None and network != "random"  # then each board gets the network that fits it
         try:
             serve(
@@ -68,16 +71,3 @@ def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
     """Return the game on a board of `size`, and the packaged network that fits it best; komi: as in `load`."""
     env, network = load(None, size, komi, game=GoEnv.name)
     return require_go(env, "GTP"), network
-
-
-def chosen_readouts(policy: str, readouts: int | None) -> int:
-    """Return the simulations per move for a value of --policy; raise ValueError if `readouts` does not fit it.
-
-    Args:
-        readouts: the value of --readouts; None for the default.
-    """
-    if readouts is None:
-        return 800 if policy == "mcts" else 0
-    if policy != "mcts" and readouts:
-        raise ValueError(f"readouts must be left out with --policy {policy}, got {readouts}")
-    return check_int("readouts", readouts, 0, MOST_READOUTS)

@@ -25,37 +25,23 @@ def run(options: argparse.Namespace) -> int:
     """Draw the curves of one or several runs in one picture: losses, games, speed and matches.  Or draw games of a run
     from its beginning to now (--games), or a network (--network).
     """
-    out = options.out or OUT[options.kind]
-    if options.kind == "curves":
-        from alphago.training.watch.plots import plot  # imported late, since other pictures do not need it
-
-        plot(options.runs, out, options.x)
-    else:
-        draw(options.kind, options.runs, Path(out))
-    print(out)
-    return 0
-
-
-def draw(kind: str, runs: list[str], out: Path) -> None:
-    """Write a picture of one run's games or network.
-
-    Args:
-        kind: "games" or "network".
-        runs: a list with one run's folder, or with the file or name of one network.
-        out: the file to write.
-
-    Raises:
-        ValueError: if there are several runs, or if the file's suffix is not .svg.
-    """
-    if len(runs) > 1:
+    kind, runs, out = options.kind, options.runs, Path(options.out or OUT[options.kind])
+    if kind != "curves" and len(runs) > 1:
         raise ValueError(f"--{kind} must have one run, got {len(runs)}")
-    if out.suffix.lower() != ".svg":
+    if kind != "curves" and out.suffix.lower() != ".svg":
         raise ValueError(f"--out must end in .svg for --{kind}, got {out}")
-    if kind == "games":
+    # Each imports what only it needs, such as torch.
+    if kind == "curves":
+        from alphago.training.watch.plots import plot
+
+        plot(runs, out, options.x)
+    elif kind == "games":
         from alphago.training.watch.game_sheet import game_sheet
 
         game_sheet(runs[0]).save(out)
     else:
-        from alphago.nn.net import load_model  # imported late, since curves do not need torch
+        from alphago.nn.net import load_model
 
         load_model(runs[0]).svg().save(out)
+    print(out)
+    return 0
