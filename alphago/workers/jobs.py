@@ -228,7 +228,7 @@ class JobPool:
             cores = self.live[name]
             self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
         for name in sorted(before.keys() - self.live.keys()):
-            why = self.transport.why_gone(name)
+            why = self.transport.gone.get(name, "")
             because = f": {why}" if why else ""
             self.sentences.append(f"worker {name} has gone{because}")
             for job in self._lose_jobs(name):

@@ -52,6 +52,7 @@ class OwnWorkers(SharedFolder):
             folders = list(self.path.glob(f"{WORKERS}/*-{process.pid}-*"))
             for folder in folders:
                 (folder / LEFT).touch()
+                self.gone[folder.name] = "its process has ended"
             self.unborn += all(folder.name not in self.live for folder in folders)
             if self.unborn >= MOST_FALSE_STARTS * self.count:
                 raise ChildProcessError(
@@ -71,9 +72,6 @@ class OwnWorkers(SharedFolder):
                 )
             )
         return super().workers()
-
-    def why_gone(self, worker: str) -> str:
-        return "its process has ended"
 
     def how_to_join(self) -> str:
         return "its workers start"

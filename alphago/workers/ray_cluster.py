@@ -120,7 +120,7 @@ class RayCluster:
         self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes whose workers have left, or cannot do the run's work
-        self.ends: dict[str, str] = {}  # by worker that has ended, why
+        self.gone: dict[str, str] = {}
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # references to works, by name
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference to an answer: worker and key
@@ -157,7 +157,7 @@ class RayCluster:
     def _remove(self, name: str, why: str) -> None:
         """End a worker, if it has not ended; another may start on its node."""
         if member := self.members.pop(name, None):
-            self.ends[name] = why
+            self.gone[name] = why
             self.ray.kill(member.actor)
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
@@ -184,9 +184,6 @@ class RayCluster:
                     self.out.add(self.members[worker].node)
                     self._remove(worker, "")
         return found
-
-    def why_gone(self, worker: str) -> str:
-        return self.ends.get(worker, "")
 
     def how_to_join(self) -> str:
         there = self.ray.cluster_resources().get("CPU", 0)

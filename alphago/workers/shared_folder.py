@@ -69,7 +69,7 @@ class SharedFolder:
             (self.path / name).mkdir(parents=True, exist_ok=True)
         self.pulses: dict[str, Heartbeat] = {}
         self.live: dict[str, int] = {}
-        self.left: set[str] = set()
+        self.gone: dict[str, str] = {}
         self.looked_at = 0.0
         with ExitStack() as stack:
             stack.enter_context(lock(self.path))
@@ -98,8 +98,8 @@ class SharedFolder:
             has_left = (folder / LEFT).exists() and not files_in(folder / ANSWERS)
             if has_left or now - pulse.since > self.dead:
                 del self.pulses[folder.name]
-                if has_left:
-                    self.left.add(folder.name)
+                silence = f"nothing was heard of it for {self.dead:g} s"
+                self.gone.setdefault(folder.name, HAS_LEFT if has_left else silence)
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
@@ -131,9 +131,6 @@ class SharedFolder:
         if not found:
             time.sleep(POLL)
         return found
-
-    def why_gone(self, worker: str) -> str:
-        return HAS_LEFT if worker in self.left else f"nothing was heard of it for {self.dead:g} s"
 
     def how_to_join(self) -> str:
         return (

@@ -190,9 +190,11 @@ class Transport(Protocol):
 
     Attributes:
         is_own: whether this process starts the workers, so that their coming is no news.
+        gone: by worker that is gone, a clause that says why, HAS_LEFT among others; nothing if that is not known.
     """
 
     is_own: bool
+    gone: dict[str, str]
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         """Give workers the work `name`, and drop all other works but those named in `keep`."""
@@ -205,9 +207,6 @@ class Transport(Protocol):
 
     def answers(self) -> list[JobAnswer]:
         """Return the answers that have arrived; may wait for a short time."""
-
-    def why_gone(self, worker: str) -> str:
-        """Return a clause that says why a worker is gone, HAS_LEFT among others; "" if that is not known."""
 
     def how_to_join(self) -> str:
         """Return a clause that says which machines are there, and how workers are added."""

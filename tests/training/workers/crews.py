@@ -40,6 +40,7 @@ class Local:
 
     def __init__(self, *, device: str = "cpu", **workers: Behaviour) -> None:
         self.behaviours = workers
+        self.gone: dict[str, str] = {}
         self.works: dict[str, bytes] = {}
         self.bench = WorkBench(lambda name: self.works[name], device)
         self.given: deque[tuple[str, str, str, bytes]] = deque()
@@ -74,9 +75,6 @@ class Local:
         if answer is None:
             del self.behaviours[worker]
         return [] if answer is None else [answer]
-
-    def why_gone(self, worker: str) -> str:
-        return ""
 
     def how_to_join(self) -> str:
         return "add one"

@@ -22,7 +22,7 @@ from alphago.training.watch.plots import TRAINING
 from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers import jobs
-from alphago.workers.work import HAS_LEFT, WorkBench, build, to_publish
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
@@ -148,14 +148,14 @@ class TestSynchronous:
             all_games(games)
 
     def test_workers_that_leave_are_no_fault_of_a_task(self, wanted: list[GameRecord]) -> None:
-        transport = Local(**{f"w{number}": dying for number in range(2 * jobs.MOST_ENDS)})
+        number = 2 * jobs.MOST_ENDS
 
-        def why_gone(_: str) -> str:
-            if not transport.behaviours:
+        def leave(answer: JobAnswer) -> None:
+            transport.gone[answer.worker] = HAS_LEFT
+            if len(transport.gone) == number:
                 transport.behaviours["last"] = honest
-            return HAS_LEFT
 
-        transport.why_gone = why_gone  # type: ignore[method-assign]
+        transport = Local(**{f"w{i}": leave for i in range(number)})
         with source(source_of(transport)) as games:
             assert_same_games(all_games(games), wanted)
 
