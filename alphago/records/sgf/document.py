@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.records.sgf.grammar import Node, escape_text, format_tree
 from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.values import komi_text, point_properties, point_text, stone_properties
+from alphago.records.sgf.values import komi_text, point_properties, point_text
 from alphago.system.files import user_path, write_atomic
 
 
@@ -118,7 +120,8 @@ def set_up_node(game: SgfGame) -> Node:
     node: Node = {"FF": ["4"], "GM": ["1"], "SZ": [str(game.board_size)]}
     if game.setup:
         node["PL"] = [PLAYER_NAMES[game.first][0]]
-    return node | stone_properties(env, env.place(game.setup.get("black", ()), game.setup.get("white", ())))
+    board = env.place(game.setup.get("black", ()), game.setup.get("white", ()))  # int8 [N, N]
+    return node | point_properties(env, {"AB": np.flatnonzero(board == 1), "AW": np.flatnonzero(board == -1)})
 
 
 def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> list[dict[str, list[str]]]:

@@ -21,9 +21,8 @@ NEXT = re.compile(rb"\)[^()]*\(\s*;")  # the beginning of another game, or of a 
 ROOT = re.compile(rb"\(\s*;(?:[^\[\]();]*+(?:\[(?:[^\\\]]++|\\.)*+\]\s*+)++)*+", re.DOTALL)
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
-CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
 LATIN = ("iso8859-1", "iso8859-15", "cp1252")
-# For each candidate, the least and the greatest first byte of its common letters.
+# The encodings of China, Japan and Korea that are tried, with the least and the greatest first byte of common letters.
 COMMON_FIRST_BYTES = {
     "cp932": (0x81, 0x98),
     "gb18030": (0xA1, 0xD7),
@@ -44,9 +43,9 @@ WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
-# What each letter of a kind adds to a score, and in the second line what it subtracts.
-KANJI_GAIN, KANA_GAIN, HANGUL_GAIN, GO_WORD_GAIN, LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.0, 1.3, 1.2, 1.5, 1.2, 2.0
-ODD_LOSS, HALF_KANA_LOSS, LOST_LOSS, GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 2.0, 0.7, 8.0, 1.0, 0.5, 0.5, 0.5
+# What a letter adds to a score, or subtracts from it; `WEIGHTS` has that of the other kinds of letters.
+LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.2, 2.0
+GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 1.0, 0.5, 0.5, 0.5
 EATEN_LOSS = 10.0  # of a guess in which such a bracket is half of a letter: it would lose moves
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
@@ -72,6 +71,8 @@ RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄ�
 VOWEL = re.compile("[аеёиоуыэюяіїєАЕЁИОУЫЭЮЯІЇЄ]")
 UNDECODED = re.compile("\ufffd")
 ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
+# What each letter of a kind adds to a score.
+WEIGHTS = {KANJI: 1.0, KANA: 1.3, USUAL_HANGUL: 1.2, GO_WORDS: 1.5, ODD: -2.0, HALF_KANA: -0.7, UNDECODED: -8.0}
 
 
 class DecodedText(NamedTuple):
@@ -150,7 +151,8 @@ def fits(data: bytes, declared: str) -> bool:
         other_is_better = score(data, name) > score(data, "latin-1") + CLEARLY
         return not (is_reliable and other_is_better)
     text = data[:LOOKED_AT].decode(declared, "replace")
-    return bad_share(text) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE)
+    letters = sum(not character.isascii() for character in text)
+    return text.count("\ufffd") <= letters * (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE)
 
 
 def surely_utf8(data: bytes, declared: str) -> bool:
@@ -198,12 +200,6 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
         if tree.too_long or begin + size >= len(data):
             return len(data)
         size *= 4
-
-
-def bad_share(text: str) -> float:
-    """Return the share of a text's non-ASCII letters that could not be decoded."""
-    letters = sum(not character.isascii() for character in text)
-    return text.count("\ufffd") / max(letters, 1)
 
 
 def declared_word(data: bytes) -> str:
@@ -258,7 +254,7 @@ def guess(data: bytes) -> str:
         three_byte_letters = len(re.findall("[\u0800-\ufffc]", text))
         if three_byte_letters > 2 * text.count("\ufffd"):
             return "utf-8"
-    return max(("latin-1", *CYRILLIC, *CANDIDATES), key=lambda name: score(part, name))
+    return max(("latin-1", *CYRILLIC, *COMMON_FIRST_BYTES), key=lambda name: score(part, name))
 
 
 def score(data: bytes, name: str) -> float:
@@ -304,12 +300,9 @@ def plausibility(text: str, name: str) -> float:
     if not letters:
         return 0.0
     joined = "".join(letters)
-    gains = ((KANJI_GAIN, KANJI), (KANA_GAIN, KANA), (HANGUL_GAIN, USUAL_HANGUL), (GO_WORD_GAIN, GO_WORDS))
-    losses = ((ODD_LOSS, ODD), (HALF_KANA_LOSS, HALF_KANA), (LOST_LOSS, UNDECODED))
-    good = sum(weight * len(pattern.findall(joined)) for weight, pattern in gains)
-    bad = sum(weight * len(pattern.findall(joined)) for weight, pattern in losses)
-    bad += GLUED_LOSS * len(GLUED.findall(text))
+    total = sum(weight * len(pattern.findall(joined)) for pattern, weight in WEIGHTS.items())
+    total -= GLUED_LOSS * len(GLUED.findall(text))
     mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # one text rarely has both
     least, most = COMMON_FIRST_BYTES[name]
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
-    return (good - bad - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)
+    return (total - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)

@@ -89,8 +89,7 @@ class LineReader:
         stretches = self.stretches(board, handicap)
         followed, assumed_rules = self.choose(stretches, rules, size)
         self.places = followed.node_of
-        setup = self.setup(board, followed.stretch)
-        if setup is None:
+        if followed.fault is not None and followed.fault.kind == kinds.DEAD:
             return self.empty(size)
         after = 0  # who is to move after the last move, by a PL there
         if followed.node_of and followed.fault is None:
@@ -103,7 +102,7 @@ class LineReader:
             size,
             followed.plies,
             komi=komi,
-            setup=setup,
+            setup=start_of(board, followed.stretch),
             result=self.text("RE"),
             rules=self.text("RU"),
             players=(self.text("PB"), self.text("PW")),
@@ -280,20 +279,15 @@ class LineReader:
         set_up = f"a set-up after move {move}: the game is what comes {part} it"
         self.fault(kind, f"stones must be set up before the first move, got {set_up}", node=stretch.begins, move=move)
 
-    def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
-        """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""
-        black = np.flatnonzero(stretch.stones == 1).tolist()
-        white = np.flatnonzero(stretch.stones == -1).tolist()
-        try:
-            mover = stretch.to_play if stretch.to_play < 0 else None
-            return dict(env.position(black, white, to_play=mover).setup)
-        except ValueError as error:
-            if not any(fault.kind == kinds.DEAD for fault in self.faults):
-                self.fault(kinds.DEAD, str(error))
-            return None
-
     def comments(self, followed: PlayedStretch) -> dict[int, str]:
         """Return the comments on moves, by ply, without the root's comment, which is about the whole game."""
         raw = {ply: self.line[node].get("C") for ply, node in enumerate(followed.node_of) if node != 0}
         texts = {ply: without_generated(plain_text(values[0]).strip()) for ply, values in raw.items() if values}
         return {ply: text for ply, text in texts.items() if text}
+
+
+def start_of(env: GoEnv, stretch: Stretch) -> dict[str, object]:
+    """Return a stretch's stones and first player as keywords of `GoEnv.position`."""
+    black, white = (np.flatnonzero(stretch.stones == colour).tolist() for colour in (1, -1))
+    mover = stretch.to_play if stretch.to_play < 0 else None
+    return dict(env.position(black, white, to_play=mover).setup)

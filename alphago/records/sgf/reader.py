@@ -97,34 +97,29 @@ def parse_sgf(
         ValueError: whose message begins with `name`, unless the text holds one game and every move is legal
             (`salvage_sgf` is lenient).
     """
-    return parse_games(data, name, env, 1, allowed)[0]
+    return parse_games(data, name, env, only_one=True, allowed=allowed)[0]
 
 
 def parse_games(
     data: bytes | str,
     name: str = "the SGF text",
     env: GoEnv | None = None,
-    most: int | None = None,
+    *,
+    only_one: bool = False,
     allowed: Collection[str] = TOLD,
 ) -> list[SgfGame]:
     """Return the main line of each game in an SGF text; see `parse_sgf`.
 
     Args:
-        most: the largest number of games allowed; None for any number.
-
-    Raises:
-        ValueError: if there are more games.
+        only_one: whether a text of several games is refused.
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
     parts = [DecodedText(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
-    if most is not None:  # count before any game is read: too many may take long
+    if only_one:  # count before any game is read: too many may take long
         count = sum(1 for part in parts for _ in trees(part.text))
-        if count > most:
-            wanted = "one game" if most == 1 else f"at most {most} games"
-            raise ValueError(
-                f"{name}: it must hold {wanted}, got {count}: split it; read_sgf_games of Python reads all"
-            )
+        if count > 1:
+            raise ValueError(f"{name}: it must hold one game, got {count}: split it; read_sgf_games of Python reads all")
     games = []
     for game in iterate_games(parts, name, env):
         refused = [fault for fault in game.faults if fault.kind not in allowed]

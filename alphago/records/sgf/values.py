@@ -159,11 +159,6 @@ def read_rank(text: str) -> int:
     return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)
 
 
-def stone_properties(env: StonesEnv, stones: np.ndarray) -> Node:
-    """Return the properties that place stones, int8 [height, width]: 1 black, -1 white."""
-    return point_properties(env, {name: np.flatnonzero(stones == sign) for name, sign in (("AB", 1), ("AW", -1))})
-
-
 def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
     """Return properties whose values are points; points: actions by property, of which empty ones are left out."""
     return {
