@@ -7,27 +7,19 @@ from typing import Any
 import numpy as np
 
 from alphago.arena import standings
+from alphago.exams import statistics
 from alphago.exams.grading import Marks
-from alphago.exams.statistics import (
-    UNKNOWN,
-    Estimate,
-    estimate_correlation,
-    estimate_mean,
-    estimate_share,
-    mean_difference,
-    root_difference,
-    root_mean_square,
-)
+from alphago.exams.statistics import UNKNOWN, Estimate
 
 # The columns: heading, name of the number in a Grade, decimals, whether the number is a share, and how it is estimated;
 # the correlation is not one of the marks alone, and a difference has none.
 COLUMNS: tuple[tuple[str, str, int, bool, Callable[[np.ndarray], Estimate] | None], ...] = (
-    ("points lost", "points", 2, False, estimate_mean),
-    ("win rate lost", "rate", 1, True, estimate_mean),
-    ("best move", "best", 0, True, estimate_share),
-    ("loses > 2", "blunders", 1, True, estimate_share),
-    ("win rate off by", "win_error", 3, False, root_mean_square),
-    ("lead off by", "lead_error", 1, False, root_mean_square),
+    ("points lost", "points", 2, False, statistics.estimate_mean),
+    ("win rate lost", "rate", 1, True, statistics.estimate_mean),
+    ("best move", "best", 0, True, statistics.estimate_share),
+    ("loses > 2", "blunders", 1, True, statistics.estimate_share),
+    ("win rate off by", "win_error", 3, False, statistics.root_mean_square),
+    ("lead off by", "lead_error", 1, False, statistics.root_mean_square),
     ("correlation", "correlation", 2, False, None),
 )
 ESTIMATES = {name: estimate for _, name, _, _, estimate in COLUMNS if estimate is not None}
@@ -71,7 +63,7 @@ def compute_grade(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
     estimates = {name: estimate(getattr(marks, name)) for name, estimate in ESTIMATES.items()}
     black_win = marks.win_error + marks.judged  # by the player
-    correlation = estimate_correlation(black_win, marks.judged)
+    correlation = statistics.estimate_correlation(black_win, marks.judged)
     return Grade(len(marks.points), **estimates, correlation=correlation)
 
 
@@ -79,7 +71,8 @@ def grade_difference(first: Marks, second: Marks) -> Grade:
     """Return the grade of `first` minus that of `second`, both on the same positions."""
     differences = {}
     for name, estimate in ESTIMATES.items():
-        difference = root_difference if estimate is root_mean_square else mean_difference
+        is_root = estimate is statistics.root_mean_square
+        difference = statistics.root_difference if is_root else statistics.mean_difference
         differences[name] = difference(getattr(first, name), getattr(second, name))
     return Grade(len(first.points), **differences)
 

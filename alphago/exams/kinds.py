@@ -19,7 +19,7 @@ rules of thumb: a fight may be of several kinds, and the rules know neither ko n
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.exams.ladders import Chain, Stones, ladder, neighbours
+from alphago.exams.ladders import Chain, Reading, Stones, neighbours
 from alphago.exams.positions import ExamPosition
 
 PHASES = ("opening", "middle game", "endgame")
@@ -76,13 +76,13 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
         return False
     for chain in stones.chains():
         point = min(chain.stones)  # any of its stones, by which the chain is found again after a move
-        line = ladder(stones, point) if len(chain.liberties) <= 2 else None
+        line = Reading().attack(stones, point)
         if line is None or len(line) < 2 * LADDER - 1:  # the line has the moves of both sides, the attacker's first
             continue
         if chain.colour != mover:
             decides = best in chain.liberties and len(after.chain(point).liberties) == 1  # starts it
         else:
-            decides = after.colours[point] == mover and ladder(after, point) is None  # saves the chain
+            decides = after.colours[point] == mover and Reading().attack(after, point) is None  # saves the chain
         if decides:
             return True
     return False

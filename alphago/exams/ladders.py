@@ -3,7 +3,8 @@
 The only ko rule here is that a ko must not be retaken at once.  The code is written to be simple, not fast.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -22,18 +23,17 @@ class Chain(NamedTuple):
     liberties: frozenset[int]
 
 
-class Stones:
+class Stones(NamedTuple):
     """Stones on a board of `size` x `size` points.
 
-    Args:
+    Attributes:
         colours: 1 Black, -1 White, 0 empty, by point.
         ko: the point on which the next move would retake a ko, or None.
     """
 
-    def __init__(self, size: int, colours: tuple[int, ...], ko: int | None = None) -> None:
-        self.size = size
-        self.colours = colours
-        self.ko = ko
+    size: int
+    colours: tuple[int, ...]
+    ko: int | None = None
 
     @classmethod
     def of(cls, board: np.ndarray) -> "Stones":
@@ -53,11 +53,11 @@ class Stones:
                     to_visit.append(near)
         return Chain(colour, frozenset(stones), frozenset(liberties))
 
-    def chains(self) -> Iterator[Chain]:
-        """Yield every chain of the board, in the order of the chains' first points."""
+    def chains(self, points: Iterable[int] | None = None) -> Iterator[Chain]:
+        """Yield every chain on some points, None for all, in the order of the points at which they are found first."""
         seen: set[int] = set()
-        for point, colour in enumerate(self.colours):
-            if colour and point not in seen:
+        for point in range(self.size**2) if points is None else points:
+            if self.colours[point] and point not in seen:
                 chain = self.chain(point)
                 seen |= chain.stones
                 yield chain
@@ -65,12 +65,7 @@ class Stones:
     def touching(self, chain: Chain) -> Iterator[Chain]:
         """Yield the chains of the other colour that touch a chain."""
         around = {near for stone in chain.stones for near in neighbours(self.size)[stone]}
-        seen: set[int] = set()
-        for point in sorted(around):
-            if self.colours[point] == -chain.colour and point not in seen:
-                other = self.chain(point)
-                seen |= other.stones
-                yield other
+        return self.chains(sorted(around - chain.stones))
 
     def play(self, colour: int, point: int) -> "Stones | None":
         """Return the stones after a move on an empty point; None if the move is suicide or retakes a ko."""
@@ -87,12 +82,9 @@ class Stones:
                 captured += chain.stones
                 for stone in chain.stones:
                     colours[stone] = 0
-        after = Stones(self.size, tuple(colours))
-        own = after.chain(point)
+        own = Stones(self.size, tuple(colours)).chain(point)
         is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one and can be taken back
-        if is_ko:
-            after.ko = captured[0]
-        return after if own.liberties else None
+        return Stones(self.size, tuple(colours), captured[0] if is_ko else None) if own.liberties else None
 
 
 @cache
@@ -107,11 +99,15 @@ def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
+@dataclass
 class Reading:
-    """One reading of a ladder; boards: the largest number of boards that it looks at, None for MOST_BOARDS."""
+    """One reading of a ladder: a sequence of moves in which every move of the attacker but the last gives atari.
 
-    def __init__(self, boards: int | None = None) -> None:
-        self.boards_left = MOST_BOARDS if boards is None else boards
+    Attributes:
+        boards_left: the largest number of boards that are still looked at.
+    """
+
+    boards_left: int = MOST_BOARDS
 
     def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
         """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it gets free.
@@ -162,12 +158,3 @@ class Reading:
                 return None
             longest = max((move, *line), longest, key=len)
         return longest
-
-
-def ladder(stones: Stones, point: int) -> Line | None:
-    """Return the moves by which the other side, moving first, takes the chain on a point by a ladder.
-
-    In a ladder every move of the attacker gives atari until the chain is taken.  The moves returned are those of both
-    sides; None if the chain gets free.
-    """
-    return Reading().attack(stones, point)

@@ -12,10 +12,9 @@ alternate, beginning with `first`.  Numbers are little-endian.  docs/datasets.md
 A labelled dataset (`alphago.records.labels`) has `labels-000000.npy` too, with a row for each game, and a `teacher`.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +24,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
 from alphago.records.record import GameRecord, record_without_searches, to_steps
-from alphago.system.files import check_regular, read_file, typed_path, user_path
+from alphago.system.files import bytes_digest, check_regular, read_file, read_named, typed_path, user_path
 from alphago.system.validation import checks_keywords
 
 FORMAT, VERSION = "alphago-dataset", 1
@@ -166,7 +165,7 @@ class Dataset:
         self._ends = np.cumsum([len(part.games) for part in self.parts]).astype(np.int64)
 
     def _open(self, part: Mapping[str, Any]) -> Part:
-        arrays = {name: mapped_array(self.path / part[name]["file"]) for name in files_of_part(part)}
+        arrays = {name: mapped_array(self.path / part[name]["file"]) for name in arrays_of_part(part)}
         games, moves, labels = arrays["games"], arrays["moves"], arrays.get("labels")
         is_sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
         if labels is not None:  # all games of a labelled dataset have one size
@@ -200,19 +199,14 @@ class Dataset:
     @cached_property
     def digest(self) -> str:
         """A hash of the content: equal for two datasets with the same games in the same order."""
-        digest = hashlib.blake2b(digest_size=16)
-        for part in self.index["parts"]:
-            for name in files_of_part(part):
-                digest.update(part[name]["digest"].encode())
-        return digest.hexdigest()
+        return bytes_digest("".join(entry["digest"] for entry in file_entries(self.index)).encode())
 
     def verify(self) -> None:
         """Compare every file with its digest; raise ValueError naming the first one that differs."""
-        for part in self.index["parts"]:
-            for name in files_of_part(part):
-                path = self.path / part[name]["file"]
-                if compute_digest(path) != part[name]["digest"]:
-                    raise ValueError(f"{path} is damaged (its digest differs): {REPAIR}")
+        for entry in file_entries(self.index):
+            path = self.path / entry["file"]
+            if bytes_digest(read_named(path)) != entry["digest"]:
+                raise ValueError(f"{path} is damaged (its digest differs): {REPAIR}")
 
     def select(self, split: str | None = None, size: int | None = None, *, results_only: bool = False) -> np.ndarray:
         """Return the numbers, int64 [n], of the games of a split and a board size.
@@ -278,11 +272,9 @@ def read_index(path: Path) -> dict[str, Any]:
     try:
         index = json.loads(read_file(path / INDEX))
         kind = index["format"], index["version"]
-        parts = index["parts"]
-        if not isinstance(parts, list):
-            raise TypeError("parts must be a list")
-        if not all(isinstance(part[name]["file"], str) for part in parts for name in files_of_part(part)):
-            raise TypeError("file must be a name")
+        names = [entry["file"] for entry in file_entries(index)]
+        if not isinstance(index["parts"], list) or not all(isinstance(name, str) for name in names):
+            raise TypeError("parts must be a list, and each file a name")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"{path / INDEX} is damaged ({type(error).__name__}): {REPAIR}") from error
     if kind != (FORMAT, VERSION):
@@ -290,9 +282,14 @@ def read_index(path: Path) -> dict[str, Any]:
     return dict(index)
 
 
-def files_of_part(part: Mapping[str, Any]) -> list[str]:
+def arrays_of_part(part: Mapping[str, Any]) -> list[str]:
     """Return the names of the arrays of a part in the index."""
     return ["games", "moves", *(["labels"] if "labels" in part else [])]
+
+
+def file_entries(index: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return what an index has of each of the dataset's files: `file`, its name, and `digest`."""
+    return [part[name] for part in index["parts"] for name in arrays_of_part(part)]
 
 
 def is_dataset(path: str | Path) -> bool:
@@ -303,9 +300,3 @@ def is_dataset(path: str | Path) -> bool:
 def rules_code(rules: Rules) -> int:
     """Return ko and suicide rules as the number in the field `rules` of a row."""
     return KO_NAMES.index(rules.ko) + SUICIDE * rules.suicide
-
-
-def compute_digest(path: Path) -> str:
-    """Return the BLAKE2b digest of a file as hexadecimal digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()

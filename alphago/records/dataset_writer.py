@@ -19,23 +19,9 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.go import GoEnv
-from alphago.records.dataset import (
-    FORMAT,
-    GAME,
-    INDEX,
-    RESULT,
-    SKIPPED,
-    TEST,
-    TRAIN,
-    VALIDATION,
-    VERSION,
-    WHITE_STONE,
-    Dataset,
-    files_of_part,
-    read_index,
-    rules_code,
-)
-from alphago.system.files import explain_os_error, lock, user_path, write_atomic
+from alphago.records import dataset as layout
+from alphago.records.dataset import GAME, INDEX, Dataset, file_entries, read_index, rules_code
+from alphago.system.files import bytes_digest, explain_os_error, lock, user_path, write_atomic
 
 GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # that are written together
 MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
@@ -60,10 +46,8 @@ class Split(NamedTuple):
         seed_bits = np.uint64(self.seed * SEED_FACTOR & (2**64 - 1))
         mixed = (hashes ^ seed_bits) * np.uint64(HASH_FACTOR)
         share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53  # the highest 53 bits as a number 0 .. 1
-        split = np.full(len(hashes), TRAIN, np.uint8)
-        split[share < self.validation + self.test] = TEST
-        split[share < self.validation] = VALIDATION
-        return split
+        chosen = [share < self.validation, share < self.validation + self.test]
+        return np.select(chosen, [layout.VALIDATION, layout.TEST], layout.TRAIN).astype(np.uint8)
 
 
 class LeftOut(Counter[str]):
@@ -148,7 +132,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
         size, first, stones: fields of the game's row.
         words: its stones and plies, uint16.
     """
-    marks = words & (WHITE_STONE | SKIPPED)
+    marks = words & (layout.WHITE_STONE | layout.SKIPPED)
     actions = words ^ marks
     copies = symmetry_maps(size)[:, actions] | marks  # [8, words]
     copies[:, :stones].sort(axis=1)  # the order of set-up stones does not matter
@@ -228,11 +212,11 @@ class DatasetWriter:
             hashes = Dataset(self.path).rows["hash"]
         else:
             self.split = split or Split()
-            self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
+            self.index = {"format": layout.FORMAT, "version": layout.VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
             hashes = np.zeros(0, np.uint64)
         self.seen = SeenHashes(hashes)
-        named = {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}
+        named = {entry["file"] for entry in file_entries(self.index)}
         # Files of a process that was killed before it wrote the index; `write_atomic` begins with a file .NAME.part.
         for file in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if file.name not in named:
@@ -340,8 +324,7 @@ class DatasetWriter:
             np.save(data, array, allow_pickle=False)
             with explain_os_error(f"the dataset {self.path} could not be written"):
                 write_atomic(self.path / file, data.getbuffer())
-            digest = hashlib.blake2b(data.getbuffer(), digest_size=16).hexdigest()
-            entry[name] = {"file": file, "digest": digest}
+            entry[name] = {"file": file, "digest": bytes_digest(data.getvalue())}
         self.index["parts"].append(entry)
 
     def write_index(self) -> None:
@@ -394,7 +377,7 @@ class LabelWriter(DatasetWriter):
             "size": self.env.N,
             "first": 1,
             "outcome": 1 if mover_wins == black_moves else -1,
-            "flags": RESULT,
+            "flags": layout.RESULT,
             "komi2": round(2 * komi),
             "rules": rules_code(self.env.rules),
         }

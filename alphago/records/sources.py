@@ -14,6 +14,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -34,8 +35,16 @@ OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|np
 GAME_LINE = re.compile(rb"^\s*[^\t;()\[]{1,64}\t\s*\(?\s*;")  # the beginning of a line with a game: an id, a tab, moves
 SGF_BEGIN = re.compile(rb"\(\s*;")
 RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
-BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-UNREADABLE = (*BAD_ARCHIVE, OSError, EOFError, RuntimeError, NotImplementedError, ValueError)
+UNREADABLE = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 KOMI = re.compile(r"-?[0-9]{1,2}\.[0-9]{1,2}")
 HEAD = 4096  # first bytes of a file, from which its kind is recognised
 LINES_AT_ONCE = 500  # lines of a piece
@@ -172,7 +181,7 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Source
     head = reader.peek(HEAD)[:HEAD]  # the first bytes, which are read again below
     first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]
     if GAME_LINE.match(first_line):
-        lines = iter(lambda: reader.readline(LONGEST_LINE), b"")
+        lines = iter(partial(reader.readline, LONGEST_LINE), b"")
         while group := tuple(islice(lines, LINES_AT_ONCE)):
             yield SourcePart(name, lines=group)
     elif asked or SGF_BEGIN.search(head):
@@ -202,26 +211,18 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
     A line of an index has columns separated by tabs.  The first column is the id of a game; the result, and perhaps the
     komi, may be in any other column.  Lines whose id is not a number are skipped.
     """
-    entries: list[tuple[int, bytes, float]] = []
-    for path in map(Path, paths):
-        check_regular(path)
-        if path.suffix.lower() == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                for member in archive.namelist():
-                    with archive.open(member) as stream:
-                        entries += read_entries(stream)
-        else:
-            with open(path, "rb") as stream:
-                entries += read_entries(stream)
-    array = np.array(entries, ENTRY)
+    array = np.array([entry for line in index_lines(paths) if (entry := read_entry(line)) is not None], ENTRY)
     _, firsts = np.unique(array["id"], return_index=True)  # the first of several entries with the same id
     return array[firsts]
 
 
-def read_entries(stream: IO[bytes]) -> Iterator[tuple[int, bytes, float]]:
-    """Yield the entries of an index file, whose lines are cut at LONGEST_LINE."""
-    lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
-    return filter(None, map(read_entry, lines))
+def index_lines(paths: Iterable[str | Path]) -> Iterator[bytes]:
+    """Yield the lines of index files, each cut at LONGEST_LINE."""
+    for path in map(Path, paths):
+        check_regular(path)
+        with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else open(path, "rb") as file:
+            for stream in map(file.open, file.namelist()) if isinstance(file, zipfile.ZipFile) else [file]:
+                yield from iter(partial(stream.readline, LONGEST_LINE), b"")
 
 
 def read_entry(line: bytes) -> tuple[int, bytes, float] | None:

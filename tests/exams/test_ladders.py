@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.exams.ladders import Stones, ladder
+from alphago.exams.ladders import Reading, Stones
 from tests.diagrams import board
 from tests.random_games import random_game
 
@@ -32,7 +32,7 @@ BROKEN = LADDER.replace(". . . . . . .\n" * 4, ". . . . . . .\n. . . . . X .\n" 
 class TestLadders:
     def test_it_runs_to_the_edge(self) -> None:
         """With a move of White for each of Black's eight, and one that takes; all are legal."""
-        line = ladder(stones_of(LADDER), POINT)
+        line = Reading().attack(stones_of(LADDER), POINT)
         assert line is not None
         assert len(line) == 17
         board = np.array(stones_of(LADDER).colours).reshape(7, 7)
@@ -49,20 +49,19 @@ class TestLadders:
         ],
     )
     def test_short_ones_and_none(self, drawing: str, point: int, line: tuple[int, ...] | None) -> None:
-        assert ladder(stones_of(drawing), point) == line
+        assert Reading().attack(stones_of(drawing), point) == line
 
     def test_a_ko_is_not_taken_back_at_once(self) -> None:
         """Black's stone took one: White must not take it back, and may after two moves elsewhere."""
         taken = stones_of(". X O .\nX O . O\n. X O .\n. . . .").play(1, 6)
         assert taken is not None
-        assert ladder(taken, 6) is None
+        assert Reading().attack(taken, 6) is None
         later = taken.play(-1, 15)
         assert later is not None
-        assert ladder(later, 6) == (5,)
+        assert Reading().attack(later, 6) == (5,)
 
-    def test_the_reader_gives_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("alphago.exams.ladders.MOST_BOARDS", 1)
-        assert ladder(stones_of(LADDER), POINT) is None
+    def test_the_reader_gives_up(self) -> None:
+        assert Reading(1).attack(stones_of(LADDER), POINT) is None
 
 
 class TestStones:

@@ -119,7 +119,9 @@ def parse_games(
     if only_one:  # count before any game is read: too many may take long
         count = sum(1 for part in parts for _ in trees(part.text))
         if count > 1:
-            raise ValueError(f"{name}: it must hold one game, got {count}: split it; read_sgf_games of Python reads all")
+            raise ValueError(
+                f"{name}: it must hold one game, got {count}: split it; read_sgf_games of Python reads all"
+            )
     games = []
     for game in iterate_games(parts, name, env):
         refused = [fault for fault in game.faults if fault.kind not in allowed]
