@@ -10,6 +10,8 @@ import sys
 import tarfile
 import time
 import zipfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +59,8 @@ def random_game(seed: int, size: int = 19, length: int = 60) -> SgfGame:
 def test_nothing_to_import(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="games must be in one file, folder or archive or more, got none"):
         import_games([], tmp_path / "d")
+    with pytest.raises(FileNotFoundError, match="games must be in a file"):
+        imported(tmp_path / "d", tmp_path / "none")
     assert not (tmp_path / "d").exists()
 
 
@@ -76,20 +80,15 @@ class TestFormat:
         dataset, report = imported(tmp_path / "d", DATA)
         assert report.kept == len(dataset) == len(GAMES)
         stored = {tuple(one.moves.tolist()): one for one in dataset.games()}
-        for path in GAMES:
-            game = read_sgf(path)
-            one = stored[game.moves]
-            assert one.row["size"] == game.board_size
-            assert one.komi == game.komi
-            assert one.row["outcome"] == (game.outcome or 0)
-            assert one.movers.tolist() == list(game.movers)
-            env = game.env()
+        for game in map(read_sgf, GAMES):
+            one, env = stored[game.moves], game.env()
+            assert (one.row["size"], one.komi) == (game.board_size, game.komi)
             assert one.setup(env) == {**game.setup, **({} if game.komi == env.komi else {"komi": game.komi})}
             assert one.row["rules"] == rules_code(game.played_rules)
             record = one.to_record(env)
             assert record.position(env).moves == game.moves
-            assert record.outcome == (game.outcome or 0)
-            assert record.movers.tolist() == list(game.movers)
+            assert one.row["outcome"] == record.outcome == (game.outcome or 0)
+            assert one.movers.tolist() == record.movers.tolist() == list(game.movers)
         dataset.verify()
 
     def test_splits(self, tmp_path: Path) -> None:
@@ -117,25 +116,21 @@ class TestFormat:
     def test_when_the_score_is_known(self, tmp_path: Path) -> None:
         """Where the last board, counted as it stands, gives the result."""
         wall = "AB[ca][cb][cc][cd][ce]AW[da][db][dc][dd][de]"
-        for name, result in (("right", "B+4.5"), ("wrong", "B+14.5"), ("lost", "W+4.5"), ("resigned", "B+R")):
-            (tmp_path / f"{name}.sgf").write_text(f"(;SZ[5]KM[0.5]RE[{result}]C[{name}]{wall};B[];W[])")
-        flags = {}
-        for path in sorted(tmp_path.glob("*.sgf")):
-            dataset, _ = imported(tmp_path / f"d-{path.stem}", path)
-            flags[path.stem] = dataset.game(0).has_score
-        assert flags == {"right": True, "wrong": False, "lost": False, "resigned": False}
+        for result, is_known in (("B+4.5", True), ("B+14.5", False), ("W+4.5", False), ("B+R", False)):
+            (tmp_path / "a.sgf").write_text(f"(;SZ[5]KM[0.5]RE[{result}]{wall};B[];W[])")
+            dataset, _ = imported(tmp_path / result, tmp_path / "a.sgf")
+            assert dataset.game(0).has_score == is_known
 
 
 class TestDamage:
     def test_a_changed_byte(self, tmp_path: Path) -> None:
-        dataset, _ = imported(tmp_path / "d", DATA / "9x9")
+        imported(tmp_path / "d", DATA / "9x9")
         path = tmp_path / "d" / "moves-000000.npy"
         data = bytearray(path.read_bytes())
         data[-3] ^= 1
         path.write_bytes(data)
         with pytest.raises(ValueError, match=r"moves-000000\.npy is damaged \(its digest differs\)"):
             Dataset(tmp_path / "d").verify()
-        del dataset
 
     @pytest.mark.parametrize(
         ("name", "data", "why"),
@@ -169,10 +164,8 @@ class TestDamage:
 class TestDuplicates:
     def test_turned_and_reflected(self, tmp_path: Path) -> None:
         game = random_game(3, 9, 30)
-        env = GoEnv(9)
-        for number in range(8):
-            order = env.symmetries.actions[number]
-            turned = SgfGame(9, tuple(int(order[action]) for action in game.moves), 6.5, result="B+R")
+        for number, order in enumerate(GoEnv(9).symmetries.actions):
+            turned = SgfGame(9, tuple(order[list(game.moves)].tolist()), 6.5, result="B+R")
             (tmp_path / f"{number}.sgf").write_bytes(format_sgf(turned))
         (tmp_path / "other.sgf").write_bytes(format_sgf(random_game(4, 9, 30)))
         dataset, report = imported(tmp_path / "d", tmp_path)
@@ -222,9 +215,8 @@ class TestSources:
         (tmp_path / "kifu").mkdir()
         lines = [f"{100 + i}\t{text_of(game)}\n" for i, game in enumerate(games)]
         (tmp_path / "kifu" / "2005-11").write_text("".join(lines) + "999\t;B[zz]\n998\t;B[aa];W[aa]\n")
-        index = [
-            f"{100 + i}\t2005.11.02 10:48\t忧郁\tb\t6.5\t{game.result}\t60\t30/3 5m\n" for i, game in enumerate(games)
-        ]
+        head = "2005.11.02 10:48\t忧郁\tb\t6.5"
+        index = [f"{100 + i}\t{head}\t{game.result}\t60\t30/3 5m\n" for i, game in enumerate(games)]
         (tmp_path / "Kifu.index").write_text("".join(index[:29]))
         dataset, report = imported(tmp_path / "d", tmp_path / "kifu", filter=GameFilter(min_moves=10))
         assert len(dataset) == 29
@@ -238,7 +230,7 @@ class TestSources:
         text = "".join(f"{i}\t{text_of(random_game(i))}\n" for i in range(5)).encode()
         with zipfile.ZipFile(tmp_path / "2005-11.zip", "w") as packed:
             packed.writestr("2005-11", text)
-        (tmp_path / "more.gz").write_bytes(gzip.compress(text.replace(b"\t;B[", b"\t;B[", 1)))
+        (tmp_path / "more.gz").write_bytes(gzip.compress(text))
         dataset, report = imported(tmp_path / "d", tmp_path)
         assert (len(dataset), report.rejected) == (5, {"duplicate": 5})
 
@@ -259,60 +251,51 @@ class TestSources:
             (tmp_path / f"cut-{name}").write_bytes(data[: len(data) // 2])
         (tmp_path / "noise.tar.gz").write_bytes(b"\x1f\x8b" + bytes(range(256)))
         (tmp_path / "text.zip").write_text("no zip")
-        _, report = imported(
-            tmp_path / "d", *sorted(tmp_path.glob("cut-*")), tmp_path / "noise.tar.gz", tmp_path / "text.zip"
-        )
+        damaged = [*sorted(tmp_path.glob("cut-*")), tmp_path / "noise.tar.gz", tmp_path / "text.zip"]
+        _, report = imported(tmp_path / "d", *damaged)
         assert report.rejected["damaged file"] >= 4  # an archive in a damaged one counts too
-
-    def test_a_path_that_does_not_exist(self, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match="games must be in a file"):
-            imported(tmp_path / "d", tmp_path / "none")
-        assert not (tmp_path / "d").exists()
 
 
 class TestFilters:
     def test_reasons(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[9]HA[2]RE[Void]BR[3d]WR[9d]AB[gc][cg];W[ee];B[ff];W[aa])")
-        wrong = {"size": 19, "min_moves": 99, "max_moves": 2, "max_handicap": 0, "min_rank": 4, "any_result": False}
-        wrong |= {"max_rank": 8, "player": "bob"}
-        reasons = ("size", "too short", "too long", "handicap", "rank", "no result", "rank", "another player")
-        for (name, value), reason in zip(wrong.items(), reasons, strict=True):
-            chosen = GameFilter(**{**vars(ANY), name: value})
-            dataset, report = imported(tmp_path / f"d-{name}", tmp_path / "a.sgf", filter=chosen)
+        wrong = {"size": {"size": 19}, "too short": {"min_moves": 99}, "too long": {"max_moves": 2}}
+        wrong |= {"handicap": {"max_handicap": 0}, "rank": {"min_rank": 4}, "no result": {"any_result": False}}
+        wrong |= {"another player": {"player": "bob"}}
+        for reason, options in [*wrong.items(), ("rank", {"max_rank": 8})]:
+            chosen = replace(ANY, **options)
+            dataset, report = imported(tmp_path / f"d-{options}", tmp_path / "a.sgf", filter=chosen)
             assert (len(dataset), report.rejected) == (0, {reason: 1})
 
     def test_bands_and_players(self, tmp_path: Path) -> None:
         (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
         (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]PB[Ann B.]BR[5k]PW[C]WR[8k];B[ee];W[ff])")
         for options in ({"min_rank": -8, "max_rank": -5}, {"player": "ann"}):
-            chosen = GameFilter(min_moves=0, any_result=True, **options)
-            dataset, _ = imported(tmp_path / f"d{options}", tmp_path / "lines", tmp_path / "a.sgf", filter=chosen)
-            assert len(dataset) == 1
+            files = (tmp_path / "lines", tmp_path / "a.sgf")
+            assert len(imported(tmp_path / f"d{options}", *files, filter=replace(ANY, **options))[0]) == 1
 
     @pytest.mark.parametrize(
-        ("least", "kept", "ranks"),
+        ("least", "kept", "left_out"),
         [
-            (-10, True, ["BR[5k]WR[5k]"]),
-            (-10, False, ["BR[5k]WR[12k]", "BR[5k]", "WR[5k]"]),
-            (-30, False, ["BR[5k]WR[?]", ""]),
-            (3, True, ["BR[3d]WR[9p]"]),
-            (1, False, ["BR[3d]"]),
+            (-10, "BR[5k]WR[5k]", "BR[5k]WR[12k] BR[5k] WR[5k]"),
+            (-30, "", "BR[5k]WR[?] C[none]"),
+            (3, "BR[3d]WR[9p]", "BR[3d]"),
         ],
     )
-    def test_both_ranks_must_be_known(self, tmp_path: Path, least: int, kept: bool, ranks: list[str]) -> None:
+    def test_both_ranks_must_be_known(self, tmp_path: Path, least: int, kept: str, left_out: str) -> None:
         """An unknown rank is no rank between kyu and dan."""
-        for number, given in enumerate(ranks):
+        for number, given in enumerate(f"{kept} {left_out}".split()):
             (tmp_path / f"{number}.sgf").write_text(f"(;SZ[9]RE[B+R]{given};B[ee];W[f{'abcdef'[number]}])")
         dataset, _ = imported(tmp_path / "d", tmp_path, filter=GameFilter(min_moves=0, min_rank=least))
-        assert len(dataset) == kept * len(ranks)
+        assert len(dataset) == len(kept.split())
 
     def test_ranks_of_games_without(self, tmp_path: Path) -> None:
         """yenw's lines have none; that all players are 9 dan is said on its page."""
         (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
         (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]BR[5k];B[ee];W[ff])")
         for options, count in (({}, 2), ({"min_rank": 5}, 0), ({"min_rank": 5, "rank": 9}, 1), ({"rank": 9}, 2)):
-            chosen = GameFilter(min_moves=0, any_result=True, **options)
-            dataset, _ = imported(tmp_path / f"d{options}", tmp_path / "lines", tmp_path / "a.sgf", filter=chosen)
+            files = (tmp_path / "lines", tmp_path / "a.sgf")
+            dataset, _ = imported(tmp_path / f"d{options}", *files, filter=replace(ANY, **options))
             assert len(dataset) == count
         ranks = [(int(game.row["black_rank"]), int(game.row["white_rank"])) for game in dataset.games()]
         assert ranks == [(9, 9), (-5, 9)]
@@ -339,26 +322,28 @@ class TestResuming:
             (folder / "sgf" / f"{seed:03d}.sgf").write_bytes(format_sgf(random_game(seed, 9, 25)))
         return folder / "sgf"
 
-    def test_an_interrupted_import_goes_on(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Killed after some jobs, at any place: the same call ends with the same dataset."""
-        source = self.files(tmp_path, 30)
+    @pytest.fixture
+    def small_jobs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 4)
         monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 6)
+
+    def stop_at(self, limit: int) -> Callable[[int, int], None]:
+        """A progress that stops an import after so many games."""
+
+        def progress(read: int, kept: int) -> None:
+            if read >= limit:
+                raise KeyboardInterrupt
+
+        return progress
+
+    @pytest.mark.usefixtures("small_jobs")
+    def test_an_interrupted_import_goes_on(self, tmp_path: Path) -> None:
+        """Killed after some jobs, at any place: the same call ends with the same dataset."""
+        source = self.files(tmp_path, 30)
         whole, _ = imported(tmp_path / "whole", source)
-
-        class Killed(Exception):
-            pass
-
-        def kill_at(limit: int):
-            def progress(read: int, kept: int) -> None:
-                if read >= limit:
-                    raise Killed
-
-            return progress
-
         for limit in (5, 13, 22):
-            with pytest.raises(Killed):
-                imported(tmp_path / "part", source, on_progress=kill_at(limit))
+            with pytest.raises(KeyboardInterrupt):
+                imported(tmp_path / "part", source, on_progress=self.stop_at(limit))
         (tmp_path / "part" / "games-000099.npy").write_bytes(b"of a killed process")
         with pytest.raises(ValueError, match="has an interrupted import of"):
             imported(tmp_path / "part", GAMES[0])
@@ -398,20 +383,12 @@ class TestResuming:
         _, report = imported(source / "games.dataset", source)
         assert (report.kept, report.total, report.rejected) == (0, 3, {})
 
-    def test_an_interrupted_import_of_a_folder_that_changes(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    @pytest.mark.usefixtures("small_jobs")
+    def test_an_interrupted_import_of_a_folder_that_changes(self, tmp_path: Path) -> None:
         """Files before those already read would shift the jobs, and games would be skipped."""
         source = self.files(tmp_path, 20)
-        monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 4)
-        monkeypatch.setattr(dataset_writer, "GAMES_PER_PART", 4)
-
-        def stop(read: int, kept: int) -> None:
-            if read >= 12:
-                raise KeyboardInterrupt
-
         with pytest.raises(KeyboardInterrupt):
-            imported(tmp_path / "d", source, on_progress=stop)
+            imported(tmp_path / "d", source, on_progress=self.stop_at(12))
         for seed in range(5):
             (source / f"{seed:03d}.sgf").unlink()
         (source / "zzz.sgf").write_bytes(format_sgf(random_game(99, 9, 25)))
@@ -434,10 +411,10 @@ class TestResuming:
             DatasetWriter(tmp_path / "d")
 
     @pytest.mark.slow
-    def test_processes(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.usefixtures("small_jobs")
+    def test_processes(self, tmp_path: Path) -> None:
         """Two workers make the same dataset as none."""
         source = self.files(tmp_path, 30)
-        monkeypatch.setattr(dataset_import, "PIECES_PER_JOB", 4)
         one, _ = imported(tmp_path / "one", source)
         two, _ = imported(tmp_path / "two", source, workers=2)
         assert one.digest == two.digest
@@ -455,11 +432,9 @@ class TestResuming:
 
 def test_a_dataset_is_a_collection(tmp_path: Path) -> None:
     """What `watch` takes as records:PATH."""
-    dataset, _ = imported(tmp_path / "d", DATA, filter=GameFilter(min_moves=1))
+    imported(tmp_path / "d", DATA, filter=GameFilter(min_moves=1))
     records = read_collection(tmp_path / "d", GoEnv(9), 100)
-    assert records
-    assert all(record.policies.shape[1] == 82 for record in records)
-    del dataset
+    assert {record.policies.shape[1] for record in records} == {82}
 
 
 class TestWaysToCall:

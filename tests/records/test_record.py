@@ -1,9 +1,10 @@
 """Games as data: what is kept, how it is written to a file, and files that are none."""
 
-import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pytest
@@ -63,6 +64,7 @@ class TestFiles:
             RecordBuilder().finish(-1, -1, True, 10),  # resigned before the first move
             random_game(4),
         ]
+        assert load_records(saved(tmp_path / "games.npz", [])) == []
         loaded = load_records(saved(tmp_path / "games.npz", records))
         assert len(loaded) == 5
         for one, other in zip(loaded, records, strict=True):
@@ -87,9 +89,6 @@ class TestFiles:
         integers = {"moves": "int16", "policies": "uint16", "legal_counts": "int16", "movers": "int8"}
         assert kinds == integers | dict.fromkeys(("values", "weights", "surprises"), "float32")
 
-    def test_no_games(self, tmp_path: Path) -> None:
-        assert load_records(saved(tmp_path / "games.npz", [])) == []
-
     def test_a_damaged_file(self, tmp_path: Path) -> None:
         """A byte changed anywhere is seen, or does no harm; it never ends in another kind of error."""
         path = saved(tmp_path / "games.npz", [random_game(seed) for seed in range(2)])
@@ -104,19 +103,20 @@ class TestFiles:
                 noticed += 1
         assert noticed > 20
 
-    @pytest.mark.parametrize("foreign", ["text", "array", "other arrays", "pickle", "folder of nothing"])
-    def test_a_foreign_file(self, tmp_path: Path, foreign: str) -> None:
+    @pytest.mark.parametrize(
+        "write",
+        [
+            lambda file: file.write(b"(;GM[1]SZ[9];B[ee];W[ec])"),
+            lambda file: np.save(file, np.zeros(3)),
+            lambda file: np.savez(file, moves=np.zeros(3), lengths=np.array([3])),
+            lambda file: np.savez(file, lengths=np.array([{}], dtype=object)),  # a pickle
+            lambda file: file.write(b""),
+        ],
+    )
+    def test_a_foreign_file(self, tmp_path: Path, write: Callable[[BinaryIO], object]) -> None:
         path = tmp_path / "foreign.npz"
-        buffer = io.BytesIO()
-        if foreign == "text":
-            buffer.write(b"(;GM[1]SZ[9];B[ee];W[ec])")
-        elif foreign == "array":
-            np.save(buffer, np.zeros(3))
-        elif foreign == "other arrays":
-            np.savez(buffer, moves=np.zeros(3), lengths=np.array([3]))
-        elif foreign == "pickle":
-            np.savez(buffer, lengths=np.array([{}], dtype=object))
-        path.write_bytes(buffer.getvalue())
+        with path.open("wb") as file:
+            write(file)
         with pytest.raises(ValueError, match=r"foreign.npz holds no game records"):
             load_records(path)
 
@@ -138,30 +138,25 @@ class TestFiles:
         assert len(load_records(saved(tmp_path / "games.npz", many))) == 2000
 
 
-class TestPolicies:
-    def test_quantisation_error(self) -> None:
-        random = np.random.default_rng(0)
-        for _ in range(20):
-            policy = random.dirichlet(np.full(362, 0.05)).astype(np.float32)
-            kept = quantise(policy)
-            assert kept.dtype == np.uint16
-            assert abs(kept / POLICY_SCALE - policy).max() <= 0.5 / POLICY_SCALE + 1e-7
+def test_quantisation_error() -> None:
+    policies = np.random.default_rng(0).dirichlet(np.full(362, 0.05), 20).astype(np.float32)
+    kept = quantise(policies)
+    assert kept.dtype == np.uint16
+    assert abs(kept / POLICY_SCALE - policies).max() <= 0.5 / POLICY_SCALE + 1e-7
 
 
-class TestReplay:
-    def test_position_before_each_ply(self) -> None:
-        record = random_game(5, {"komi": 0.5, "black": "B2"})
-        position = GO.position(komi=0.5, black="B2")
-        for ply, action in enumerate(record.moves):
-            there = record.position(GO, ply)
-            assert np.array_equal(there.board, position.board)
-            assert there.to_play == position.to_play == record.movers[ply]
-            assert there.legal_mask.sum() == record.legal_counts[ply]
-            position = position.play(int(action))
-        assert record.position(GO).is_over
-        assert record.position(GO).result == record.outcome
-        assert record.position(GO).score() == record.score
-        assert record.position(GO, 0).moves == ()
+def test_position_before_each_ply() -> None:
+    record = random_game(5, {"komi": 0.5, "black": "B2"})
+    position = GO.position(komi=0.5, black="B2")
+    for ply, action in enumerate(record.moves):
+        before = record.position(GO, ply)
+        assert np.array_equal(before.board, position.board)
+        assert before.to_play == position.to_play == record.movers[ply]
+        assert before.legal_mask.sum() == record.legal_counts[ply]
+        position = position.play(int(action))
+    last = record.position(GO)
+    assert (last.is_over, last.result, last.score()) == (True, record.outcome, record.score)
+    assert record.position(GO, 0).moves == ()
 
 
 @pytest.mark.parametrize(

@@ -38,21 +38,15 @@ class TestReading:
         assert game.comments == {1: "too \\ close]", 2: "main"}
         assert game.env() == GoEnv(5, komi=6.5, ko="simple")  # Japanese rules
 
-    @pytest.mark.parametrize("suicide", [False, True])
-    @pytest.mark.parametrize("ko", ["positional", "situational", "simple"])
-    def test_rules(self, ko: str, suicide: bool) -> None:
-        names = {
-            ("positional", False): ["", "Chinese", "house rules"],
-            ("positional", True): ["Tromp-Taylor"],
-            ("situational", False): ["AGA"],
-            ("situational", True): ["NZ"],
-            ("simple", False): ["korean"],
-            ("simple", True): ["koSIMPLEscoreAREAtaxNONEsui1"],
-        }
-        for name in names[ko, suicide]:
-            game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
-            assert (game.env().ko, game.env().suicide) == (ko, suicide)
-        assert game.rules == name
+    def test_rules(self) -> None:
+        """Each ko rule, without suicide and with it."""
+        names = {"positional": ("|Chinese|house rules", "Tromp-Taylor"), "situational": ("AGA", "NZ")}
+        names |= {"simple": ("korean", "koSIMPLEscoreAREAtaxNONEsui1")}
+        for ko, by_suicide in names.items():
+            for suicide, listed in enumerate(by_suicide):
+                for name in listed.split("|"):
+                    game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
+                    assert (game.env().ko, game.env().suicide, game.rules) == (ko, bool(suicide), name)
 
     def test_setup(self) -> None:
         """Stones in rectangles, taken away again, in a node of their own; who moves follows from the moves or PL."""

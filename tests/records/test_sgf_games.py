@@ -18,7 +18,10 @@ MORE = sorted(Path(os.environ.get("ALPHAGO_SGF_GAMES", "none")).glob("**/*.[sS][
 
 
 def replay(path: Path) -> int:
-    """Plays a game on both boards, compares them after each move, and returns how many stones were taken."""
+    """Plays a game on both boards, compares them after each move, and returns how many stones were taken.
+
+    What is written is read again.
+    """
     game = read_sgf(path)
     position = game.position(ply=0)
     size = position.env.N
@@ -44,22 +47,14 @@ def replay(path: Path) -> int:
         assert np.array_equal(position.board, theirs), f"{path.name} after {position.moves_text()}"
     assert position.moves == game.moves
     assert position.score() + position.komi == other.area_score()
+    assert parse_sgf(format_sgf(game)) == game
     return taken
-
-
-def test_there_are_games() -> None:
-    assert len(GAMES) == 18
 
 
 @pytest.mark.parametrize("path", [*GAMES, *MORE], ids=lambda path: path.stem)
 def test_games(path: Path) -> None:
+    assert len(GAMES) == 18
     assert replay(path) > 0 or path in MORE
-
-
-@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
-def test_games_written_again(path: Path) -> None:
-    game = read_sgf(path)
-    assert parse_sgf(format_sgf(game)) == game
 
 
 def random_tree(seed: int) -> tuple[list[dict[str, list[str]]], list[int]]:

@@ -29,10 +29,9 @@ def kinds(game: SgfGame) -> list[str]:
 class TestSetUps:
     def test_a_rectangle_many_times(self) -> None:
         """The whole board, in one node and in many: each value is applied at once, and once in a node."""
-        (game,) = games("(;SZ[25]" + "AB[aa:xy]" * 10_000 + ";W[yy])")
-        assert (len(game.setup["black"].split()), game.moves) == (600, (624,))
-        (game,) = games("(;SZ[25]" + ";AB[aa:xy]" * 10_000 + ";W[yy])")
-        assert (len(game.setup["black"].split()), game.moves) == (600, (624,))
+        for node in ("", ";"):
+            (game,) = games("(;SZ[25]" + f"{node}AB[aa:xy]" * 10_000 + ";W[yy])")
+            assert (len(game.setup["black"].split()), game.moves) == (600, (624,))
 
     def test_every_rectangle(self) -> None:
         letters = "abcdefghijklm"

@@ -8,13 +8,17 @@ from alphago.records.sgf import salvage_sgf
 from alphago.records.sgf.result_texts import parse_margin, parse_outcome
 
 ENGLISH = {
-    (1, None): "White resigns.|B+Time|B+|B+AW|Winner: Black|White lost on time",
+    (0, 0): "0|0.0|Draw|Draw (0)|Jigo.|tie|引き分け|持碁|和棋|平局|빅|무승부",
+    (None, None): "|Void|Unfinished|無勝負|B+R W+R|B?|black did not win|黑不胜|白石裕 勝|勝負|黒五目",  # no winner
+    # Fox writes B+0.02 for wins on time and by leaving, OGS B+0 for forfeits: they name the winner, and are no draw.
+    (1, None): "White resigns.|B+Time|B+|B+AW|Winner: Black|White lost on time|B+0|B+0.0|B+0.02|B+0.03",
     (-1, None): "W|W by resignation|Chinese W+1.5|White's win",
     (1, 0.5): "B:0.5|B+1/2",
-    (1, 2.5): "B+2.5 points",
+    (1, 1.5): "B+1.5",
+    (1, 2.5): "B+2.5 points|B+1.25",
     (1, 3.5): "Black by 3.5|B + 3.5|B+3½|Ｂ＋３．５",
     (-1, -0.5): "W by 0.5",
-    (-1, -1.5): "W+1 1/2",
+    (-1, -1.5): "W+1 1/2|W+0.75",  # quarters are of a zi, as Fox writes under Chinese rules
     (-1, -3.5): "White won by 3.5 points|W+3,5",
     (-1, -7.5): "W + 3.75 zi",
 }
@@ -41,32 +45,6 @@ EASTERN = {
 def test_winner_and_margin(result: tuple[float, float | None], texts: str) -> None:
     for text in texts.split("|"):
         assert (parse_outcome(text), parse_margin(text)) == result, text
-
-
-@pytest.mark.parametrize(
-    "text", ["0", "0.0", "Draw", "Draw (0)", "Jigo.", "tie", "引き分け", "持碁", "和棋", "平局", "빅", "무승부"]
-)
-def test_draws(text: str) -> None:
-    assert (parse_outcome(text), parse_margin(text)) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Void", "Unfinished", "無勝負", "B+R W+R", "B?", "black did not win", "黑不胜", "白石裕 勝", "勝負", "黒五目"],
-)
-def test_what_names_no_winner(text: str) -> None:
-    assert (parse_outcome(text), parse_margin(text)) == (None, None)
-
-
-@pytest.mark.parametrize("text", ["B+0", "B+0.0", "B+0.02", "B+0.03"])
-def test_a_win_by_nothing(text: str) -> None:
-    """Fox writes it for wins on time and by leaving, OGS for forfeits: it names the winner, and is no draw."""
-    assert (parse_outcome(text), parse_margin(text)) == (1, None)
-
-
-def test_quarters_are_of_a_zi() -> None:
-    """Fox under Chinese rules: with a komi of 375, W+0.75 is a win by a zi and a half: 1.5 points."""
-    assert (parse_margin("W+0.75"), parse_margin("B+1.25"), parse_margin("B+1.5")) == (-1.5, 2.5, 1.5)
 
 
 UNSURE = """
