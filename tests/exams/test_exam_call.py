@@ -26,18 +26,11 @@ def save(path: Path, env: GoEnv) -> str:
 
 class TestNames:
     def test_every_network_with_every_number_of_readouts(self, file: Path, tmp_path: Path) -> None:
-        first, second = (
-            save(tmp_path / "a.safetensors", GoEnv(3)),
-            save(tmp_path / "b.safetensors", GoEnv(3, planes=17)),
-        )
+        first = save(tmp_path / "a.safetensors", GoEnv(3))
+        second = save(tmp_path / "b.safetensors", GoEnv(3, planes=17))
         told: list[tuple[str, int, int]] = []
-        found = alphago.exam(
-            [first, f"{second}@4,gumbel", f"{first}@2"],
-            (0, 8),
-            file=file,
-            threads=1,
-            tell=lambda *all: told.append(all),
-        )
+        names = [first, f"{second}@4,gumbel", f"{first}@2"]
+        found = alphago.exam(names, (0, 8), file=file, threads=1, tell=lambda *all: told.append(all))
         assert found.names == (f"{first}@0", f"{first}@8", f"{second}@4,gumbel", f"{first}@2")
         assert told == [(name, 8, 1) for name in found.names for _ in range(2)]
         assert len(found.grades) == 4
@@ -75,20 +68,16 @@ class TestNames:
 class TestErrors:
     def test_they_are_told(self, file: Path, tmp_path: Path) -> None:
         three, four = (save(tmp_path / f"{n}.safetensors", GoEnv(n)) for n in (3, 4))
-        with pytest.raises(
-            ValueError, match=r"the networks must have one board, got 3x3 of .*, 4x4 of .*; choose an exam"
+        for message, networks, readouts, exam in (
+            ("the networks must have one board, got 3x3 of .*, 4x4 of .*; choose an exam", [three, four], 0, None),
+            ("file must name the exam for networks that do not know their board", prefers("A1"), 0, None),
+            ("env must be Go for an exam, got ConnectFourEnv", NeuralNet(ConnectFourEnv(), **TINY), 0, file),
+            ("an exam must be taken by networks, got random", "random", 0, file),
+            ("every network must have a name of its own, got .*3.safetensors@0 twice", [three, three], 0, file),
+            ("there must be a network and readouts, got", three, (), file),
         ):
-            alphago.exam([three, four], 0)
-        with pytest.raises(ValueError, match="file must name the exam for networks that do not know their board"):
-            alphago.exam(prefers("A1"), 0)
-        with pytest.raises(ValueError, match="env must be Go for an exam, got ConnectFourEnv"):
-            alphago.exam(NeuralNet(ConnectFourEnv(), **TINY), 0, file=file)
-        with pytest.raises(ValueError, match="an exam must be taken by networks, got random"):
-            alphago.exam("random", 0, file=file)
-        with pytest.raises(ValueError, match=r"every network must have a name of its own, got .*3.safetensors@0 twice"):
-            alphago.exam([three, three], 0, file=file)
-        with pytest.raises(ValueError, match="there must be a network and readouts, got"):
-            alphago.exam(three, (), file=file)
+            with pytest.raises(ValueError, match=message):
+                alphago.exam(networks, readouts, file=exam)
 
 
 class TestPackaged:

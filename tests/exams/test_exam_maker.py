@@ -12,15 +12,8 @@ import pytest
 import alphago
 from alphago import GoEnv, NeuralNet
 from alphago.arena.line_process import EngineError
-from alphago.exams.drawn_positions import (
-    LEAST_WIN,
-    MOST_LEAD,
-    DrawnPosition,
-    MakeSettings,
-    draw,
-    read_games,
-    symmetric_key,
-)
+from alphago.exams import drawn_positions as drawn_module
+from alphago.exams.drawn_positions import DrawnPosition, MakeSettings, draw, read_games, symmetric_key
 from alphago.exams.exam_maker import READ, make_exam
 from alphago.exams.positions import read_exam
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
@@ -46,23 +39,15 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
 
 class TestOwnEngine:
     @pytest.mark.slow
-    def test_it_is_made_and_taken(self, games: Path, tmp_path: Path) -> None:
+    def test_it_is_made_and_taken(self, games: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """By `alphago analysis` as another process: its network's own opinion, so it loses next to nothing itself."""
         net = NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8)
         net.save(tmp_path / "net.safetensors")
         command = f"{sys.executable} -m alphago analysis {tmp_path / 'net.safetensors'} --threads 1"
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
         told: list[tuple[int, int]] = []
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONPATH", str(ROOT))
-            count = make_exam(
-                tmp_path / "exam",
-                command,
-                [games],
-                3,
-                MakeSettings(positions=4, first_ply=1, komi=0.5),
-                tell=lambda *both: told.append(both),
-            )
-        assert count == 4
+        making = MakeSettings(positions=4, first_ply=1, komi=0.5)
+        assert make_exam(tmp_path / "exam", command, [games], 3, making, tell=lambda *both: told.append(both)) == 4
         assert told == [(done, 4) for done in range(5)]
         exam = read_exam(tmp_path / "exam")
         assert exam.judge.startswith(f"judged by alphago {alphago.__version__} with NeuralNet(GoEnv(3, komi=0.5)")
@@ -86,14 +71,11 @@ class TestJudging:
         assert movers == {1, -1}
         for one, position in zip(exam.positions, exam.boards, strict=True):
             assert one.black_win == pytest.approx(0.5 + one.black_lead * 0.8 / 6, abs=2e-3)
-            assert LEAST_WIN <= one.black_win <= 1 - LEAST_WIN
-            assert abs(one.black_lead) <= 3 * MOST_LEAD
+            assert drawn_module.LEAST_WIN <= one.black_win <= 1 - drawn_module.LEAST_WIN
+            assert abs(one.black_lead) <= 3 * drawn_module.MOST_LEAD
             going = [int(a) for a in np.flatnonzero(position.legal_mask) if not position.play(int(a)).is_over]
-            np.testing.assert_allclose(
-                one.rates[going] - one.rates[going].min(),
-                (one.points[going] - one.points[going].min()) * 0.8 / 6,
-                atol=3e-3,
-            )
+            rates, points = one.rates[going], one.points[going]
+            np.testing.assert_allclose(rates - rates.min(), (points - points.min()) * 0.8 / 6, atol=3e-3)
             assert np.nanmin(one.points) == np.nanmin(one.rates) == 0
             assert np.isfinite(one.points[position.legal_mask]).all()
 
@@ -154,18 +136,12 @@ class TestResuming:
         make(tmp_path / "whole", engine(tmp_path), games)
         assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"seed": 5}, "got drawn seed 5, where it was begun with 0"),
-            ({"visits": 50}, "got visits position 50, where it was begun with 12"),
-        ],
-    )
-    def test_other_settings(self, games: Path, tmp_path: Path, change: dict[str, int], message: str) -> None:
+    def test_other_settings(self, games: Path, tmp_path: Path) -> None:
         make(tmp_path / "exam", engine(tmp_path), games)
         before = (tmp_path / "exam").read_bytes()
+        message = "got visits position 50, where it was begun with 12; drawn seed 5, where it was begun with 0: "
         with pytest.raises(ValueError, match=f"exam must have been begun by the same call, {message}"):
-            make(tmp_path / "exam", engine(tmp_path), games, replace(TWENTY, **change))
+            make(tmp_path / "exam", engine(tmp_path), games, replace(TWENTY, seed=5, visits=50))
         assert (tmp_path / "exam").read_bytes() == before
 
     def test_another_file_is_not_overwritten(self, games: Path, tmp_path: Path) -> None:

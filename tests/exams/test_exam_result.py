@@ -17,10 +17,8 @@ from tests.exams.small_exams import ENV, exam_of, row
 def exam(tmp_path: Path) -> Exam:
     """Four positions in which A1 is best, C1 loses 1, C3 loses 3 and C2 loses 30 points."""
     losses = {"A1": [0.0, 0.0], "C1": [1.0, 0.1], "C3": [3.0, 0.3], "C2": [30.0, 0.5]}
-    return exam_of(
-        tmp_path / "exam",
-        *(row(f"B2 {other}", losses, black_win=0.5 + 0.1 * i) for i, other in enumerate(("A3", "B3", "A2", "B1"))),
-    )
+    rows = (row(f"B2 {other}", losses, black_win=0.5 + 0.1 * i) for i, other in enumerate(("A3", "B3", "A2", "B1")))
+    return exam_of(tmp_path / "exam", *rows)
 
 
 def answers(*moves: str, win: float = 0.5, lead: float = math.nan) -> Answers:
@@ -30,9 +28,8 @@ def answers(*moves: str, win: float = 0.5, lead: float = math.nan) -> Answers:
 
 @pytest.fixture
 def result(exam: Exam) -> ExamResult:
-    return ExamResult(
-        exam, ("weak", "strong"), (answers("C1", "C3", "C2", "A1", lead=3.0), answers("C1", "C1", "C3", "A1", lead=2.0))
-    )
+    weak, strong = answers("C1", "C3", "C2", "A1", lead=3.0), answers("C1", "C1", "C3", "A1", lead=2.0)
+    return ExamResult(exam, ("weak", "strong"), (weak, strong))
 
 
 class TestGrades:
@@ -79,18 +76,11 @@ class TestGrades:
         assert paired["correlation"] is None
         assert sum(one["positions"] for one in rows if "kind" in one and one["player"] == "weak") == 4
 
-    @pytest.mark.parametrize(
-        ("names", "pairs"),
-        [
-            (("a@0",), []),
-            (("a@0", "b@64"), [(1, 0)]),
-            (("a@0", "a@64", "b@0", "b@64"), [(1, 0), (2, 0), (3, 1), (3, 2)]),
-        ],
-    )
-    def test_pairs(self, exam: Exam, names: tuple[str, ...], pairs: list[tuple[int, int]]) -> None:
+    def test_pairs(self, exam: Exam) -> None:
         """The same network or as many readouts; or all, if there is nothing alike."""
-        one = answers("A1", "A1", "A1", "A1")
-        assert ExamResult(exam, names, (one,) * len(names)).pairs == pairs
+        pairs = {("a@0",): [], ("a@0", "b@64"): [(1, 0)]}
+        pairs |= {("a@0", "a@64", "b@0", "b@64"): [(1, 0), (2, 0), (3, 1), (3, 2)]}
+        assert {names: ExamResult(exam, names, ()).pairs for names in pairs} == pairs
 
 
 class TestTable:

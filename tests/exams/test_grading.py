@@ -41,11 +41,12 @@ class TestAnswers:
     def test_a_policy_that_passes_in_a_won_game(self, tmp_path: Path) -> None:
         """Black has the board: it may pass.  White has nothing and believes to win: the pass would lose."""
         exam = exam_of(tmp_path / "x", row("B2 pass"), row("B2"))
-        passes = answer_all(exam.positions_of(ENV), FunctionEvaluator(prefers("pass", value=1.0)), 0)
-        rash = answer_all(exam.positions_of(ENV), FunctionEvaluator(prefers("pass", value=-1.0)), 0)
-        assert actions_of(passes) == ["pass", "pass"]
-        assert actions_of(rash)[0] == "pass"
-        assert actions_of(rash)[1] != "pass"
+        passes, rash = (
+            actions_of(answer_all(exam.positions_of(ENV), FunctionEvaluator(prefers("pass", value=value)), 0))
+            for value in (1.0, -1.0)
+        )
+        assert passes == ["pass", "pass"]
+        assert [action == "pass" for action in rash] == [True, False]
 
     def test_a_level_is_graded_by_what_to_expect(self, exam: Exam) -> None:
         answers = answer_all(exam.positions_of(ENV), HashEvaluator(), 0, level=1)
@@ -58,11 +59,11 @@ class TestAnswers:
 
     def test_a_search(self, exam: Exam) -> None:
         """The most visited move and the mean value of `analyze`."""
-        answers = answer_all(exam.positions_of(ENV), HashEvaluator(), 48)
-        found = analyze(exam.positions_of(ENV), HashEvaluator(), 48)
+        positions = exam.positions_of(ENV)
+        answers, found = answer_all(positions, HashEvaluator(), 48), analyze(positions, HashEvaluator(), 48)
         assert answers.actions.tolist() == [found.best(i) for i in range(3)]
         assert answers.black_win.tolist() == found.as_black().root_win_rate.tolist()
-        assert answers.actions.tolist() != answer_all(exam.positions_of(ENV), HashEvaluator(), 0).actions.tolist()
+        assert answers.actions.tolist() != answer_all(positions, HashEvaluator(), 0).actions.tolist()
 
     @pytest.mark.parametrize("readouts", [4, 32])
     def test_gumbel_search(self, tmp_path: Path, readouts: int) -> None:
@@ -114,15 +115,13 @@ class TestMarks:
         np.testing.assert_array_equal(marks.lead_error, [2.0, np.nan, -1.0])
         assert marks.judged.tolist() == [0.75, 0.25, 0.75]
         assert marks.take(np.array([False, True, False])).points.tolist() == [MOST_LOST]
+        assert len(mark(exam, Answers(actions[:1], np.zeros(1), np.zeros(1))).points) == 1  # the first positions only
 
     def test_the_limits_belong_to_the_better_side(self, tmp_path: Path) -> None:
         exam = exam_of(tmp_path / "x", row("B2", {"A1": [ALIKE, 0], "C1": [ALIKE + 0.01, 0], "C2": [2.01, 0]}))
         for move, best, blunder in (("A1", True, False), ("C1", False, False), ("C2", False, True)):
             marks = mark(exam, Answers(np.array([ENV.from_text(move)]), np.zeros(1), np.zeros(1)))
             assert (marks.best.item(), marks.blunders.item()) == (best, blunder)
-
-    def test_the_first_positions_only(self, exam: Exam) -> None:
-        assert len(mark(exam, Answers(np.array([0]), np.zeros(1), np.zeros(1))).points) == 1
 
 
 class TestGame:

@@ -8,6 +8,7 @@ from alphago.exams.exam_result import ExamResult
 from alphago.exams.kinds import GROUP, KINDS, NEAR, PHASES, URGENT, find_kind, find_phase, is_enclosed, is_race, urgency
 from alphago.exams.ladders import Stones
 from alphago.exams.positions import ExamPosition, exam_env, find_exam
+from tests.diagrams import position as drawn
 from tests.exams.test_ladders import BROKEN, LADDER, stones_of
 
 ENV = exam_env(7)
@@ -33,11 +34,6 @@ X X X X O . .
 """
 
 
-def board(drawing: str, mover: int = 1) -> GoPosition:
-    """The drawing as a position; X Black, O White."""
-    return ENV.position(board=np.array(stones_of(drawing).colours, np.int8).reshape(7, 7), to_play=mover)
-
-
 def judged(position: GoPosition, best: str, elsewhere: float, plies: int = 20) -> ExamPosition:
     """A judgement by which every move but the best loses as much, after so many moves."""
     points = np.where(position.legal_mask, np.float32(elsewhere), np.float32(np.nan))
@@ -46,16 +42,10 @@ def judged(position: GoPosition, best: str, elsewhere: float, plies: int = 20) -
 
 
 class TestPhases:
-    @pytest.mark.parametrize(
-        ("size", "plies", "phase"),
-        [
-            *((9, 0, "opening"), (9, 12, "opening"), (7, 7, "opening"), (13, 25, "opening")),
-            *((9, 13, "middle game"), (9, 40, "middle game"), (7, 8, "middle game")),
-            *((9, 41, "endgame"), (13, 90, "endgame")),
-        ],
-    )
-    def test_by_the_number_of_moves(self, size: int, plies: int, phase: str) -> None:
-        assert find_phase(size, plies) == phase
+    def test_by_the_number_of_moves(self) -> None:
+        plies = {"opening": [(9, 0), (9, 12), (7, 7), (13, 25)], "middle game": [(9, 13), (9, 40), (7, 8)]}
+        plies |= {"endgame": [(9, 41), (13, 90)]}  # by the board's size
+        assert {phase: [p for p in listed if find_phase(*p) == phase] for phase, listed in plies.items()} == plies
 
 
 class TestKinds:
@@ -76,7 +66,7 @@ class TestKinds:
         ],
     )
     def test_kind(self, drawing: str, best: str, elsewhere: float, mover: int, plies: int, expected: str) -> None:
-        position = board(drawing, mover)
+        position = drawn(drawing, env=ENV, to_play=mover)
         assert find_kind(position, judged(position, best, elsewhere, plies)) == expected
 
     def test_chains_that_can_run_do_not_race(self) -> None:
@@ -88,7 +78,7 @@ class TestKinds:
 
     def test_only_moves_elsewhere_count(self) -> None:
         """A move beside the best one belongs to the same fight."""
-        position = board(LADDER, -1)
+        position = drawn(LADDER, env=ENV, to_play=-1)
         one = judged(position, "D2", 5.0)
         near, far = ENV.from_text("F2"), ENV.from_text("G2")
         assert NEAR == 2

@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
@@ -35,8 +34,7 @@ class TestLadders:
         line = Reading().attack(stones_of(LADDER), POINT)
         assert line is not None
         assert len(line) == 17
-        board = np.array(stones_of(LADDER).colours).reshape(7, 7)
-        after = GoEnv(7).position(board=board, to_play="white").after(line)
+        after = GoEnv(7).position(board=board(LADDER), to_play="white").after(line)
         assert after.board.ravel()[POINT] == 0
 
     @pytest.mark.parametrize(
