@@ -18,6 +18,7 @@ from alphago.system.validation import MOST_READOUTS, check_ranges, setting, sett
 
 LEAST_WIN = 0.03  # least win rate of either side in an undecided position
 MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
+UNDECIDED = {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD}  # for provenance
 POINTS = 10.0  # in the choice of the best move, so many points count as much as a win rate of 1
 
 

@@ -21,15 +21,7 @@ from typing import Any
 import numpy as np
 
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import (
-    LEAST_WIN,
-    MOST_LEAD,
-    DrawnPosition,
-    MakeSettings,
-    draw,
-    drawing_facts,
-    read_games,
-)
+from alphago.exams.drawn_positions import UNDECIDED, DrawnPosition, MakeSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.dataset_writer import check_begun
 from alphago.records.record import GameRecord
@@ -92,7 +84,7 @@ def describe_provenance(client: AnalysisClient, records: Sequence[GameRecord], m
         "judge": client.describe(),
         "rules": RULES,
         "visits": {"position": making.visits, "move": making.move_visits},
-        "undecided": {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD},
+        "undecided": UNDECIDED,
         "drawn": drawing_facts(records, making),
         "date": datetime.date.today().isoformat(),
         "made_by": f"alphago {version('alphago')}",

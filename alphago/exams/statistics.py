@@ -41,23 +41,24 @@ class Halves(NamedTuple):
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 
-def around(value: float, influence: np.ndarray) -> Estimate:
+def around(value: float, influence: np.ndarray, quantile: float = Z) -> Estimate:
     """Return an estimate with the interval that follows from the influence of each of n positions.
 
     Args:
         value: the estimated number.
         influence: numbers [n] whose mean differs from `value` only by a constant, to first order.  The positions are
             taken as independent.
+        quantile: the interval's half-length in standard errors.
     """
     if len(influence) < 2:
         return Estimate(value, math.nan, math.nan)
-    margin = Z * float(np.std(influence, ddof=1)) / math.sqrt(len(influence))
+    margin = quantile * float(np.std(influence, ddof=1)) / math.sqrt(len(influence))
     return Estimate(value, value - margin, value + margin)
 
 
-def estimate_mean(values: np.ndarray) -> Estimate:
-    """Return the mean of numbers [n]; UNKNOWN for none."""
-    return around(float(values.mean()), values) if len(values) else UNKNOWN
+def estimate_mean(values: np.ndarray, quantile: float = Z) -> Estimate:
+    """Return the mean of numbers [n]; UNKNOWN for none; quantile: as in `around`."""
+    return around(float(values.mean()), values, quantile) if len(values) else UNKNOWN
 
 
 def student(freedom: int) -> float:
@@ -69,11 +70,7 @@ def student(freedom: int) -> float:
 
 def mean_of_few(values: np.ndarray) -> Estimate:
     """Return the mean of numbers [n] with Student's interval, for few numbers of unknown variance; UNKNOWN for none."""
-    estimate = estimate_mean(values)
-    if len(values) < 2:
-        return estimate
-    margin = estimate.margin * student(len(values) - 1) / Z
-    return Estimate(estimate.value, estimate.value - margin, estimate.value + margin)
+    return estimate_mean(values, student(max(len(values) - 1, 1)))
 
 
 def estimate_share(flags: np.ndarray) -> Estimate:

@@ -181,10 +181,10 @@ class Dataset:
 
     def __repr__(self) -> str:
         boards = ", ".join(f"{size}x{size}" for size in np.unique(self.rows["size"])) or "no board"
-        what = f"{len(self)} games and {self.positions} positions"
+        content = f"{len(self)} games and {self.positions} positions"
         if self.teacher:
-            what = f"{len(self)} positions labelled by {self.teacher}"
-        return f"<a dataset of {what}, {boards}: {self.path}>"
+            content = f"{len(self)} positions labelled by {self.teacher}"
+        return f"<a dataset of {content}, {boards}: {self.path}>"
 
     @property
     def teacher(self) -> str:

@@ -24,7 +24,7 @@ from alphago.records.dataset import GAME, INDEX, Dataset, file_entries, read_ind
 from alphago.system.files import bytes_digest, explain_os_error, lock, user_path, write_atomic
 
 GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # that are written together
-MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
+MERGED_AT = 50_000  # recent hashes, from which on they are merged into the large array
 EXAMPLES = 3  # messages kept about games left out, for each reason
 LONGEST_MESSAGE = 300  # characters of such a message
 SEED_FACTOR, HASH_FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd numbers whose multiples spread over 64 bits
@@ -93,6 +93,7 @@ class Collector:
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
         self.words: list[np.ndarray] = []  # stones and plies of each game
+        self.labels: list[np.ndarray] = []  # of each game of a labelled dataset
         self.left_out = LeftOut()
 
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
@@ -108,16 +109,15 @@ class Collector:
         self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # fields that are left out are 0
         self.words.append(words)
 
-    def take(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the games since the last call: rows, [n] of dtype GAME, and stones and plies, uint16."""
+    def take(self) -> dict[str, np.ndarray]:
+        """Return the games since the last call as the arrays of a part, see `alphago.records.dataset`."""
         games = np.array(self.rows, GAME)
         games["start"] = np.cumsum(word_counts(games)) - word_counts(games)
-        moves = np.concatenate([np.zeros(0, "<u2"), *self.words]).astype("<u2")
-        self.rows, self.words = [], []
-        return games, moves
-
-    def batch(self) -> Batch:
-        return Batch(*self.take(), self.left_out)
+        arrays = {"games": games, "moves": np.concatenate([np.zeros(0, "<u2"), *self.words]).astype("<u2")}
+        if self.labels:
+            arrays["labels"] = np.stack(self.labels)
+        self.rows, self.words, self.labels = [], [], []
+        return arrays
 
 
 def word_counts(games: np.ndarray) -> np.ndarray:
@@ -204,6 +204,7 @@ class DatasetWriter:
     def _open(self, split: Split | None) -> None:
         """Read or begin the index, and remove files that the index does not name; split: as in the constructor."""
         self.waiting = Collector()  # games that are yet to be written, and what was left out
+        self.part_facts: dict[str, object] = {}  # further entries of the next part
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -258,22 +259,22 @@ class DatasetWriter:
         """
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
-        wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
+        asked = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))  # as the index has it
         imports = self.index["imports"]
         if imports and not imports[-1]["complete"]:
             last = imports[-1]
-            if (import_paths(last), last["options"]) != (import_paths(wanted), wanted["options"]):
+            if (import_paths(last), last["options"]) != (import_paths(asked), asked["options"]):
                 paths = ", ".join(map(str, import_paths(last)[:3]))
                 raise ValueError(
                     f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
                 )
-            if last["sources"] == wanted["sources"]:
+            if last["sources"] == asked["sources"]:
                 self.waiting.left_out = LeftOut(last["rejected"], last["examples"])
                 return int(last["jobs"])
             imports.pop()  # the sources have changed: the import begins again
-        elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
+        elif any({"sources": done["sources"], "options": done["options"]} == asked for done in imports):
             return None
-        imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
+        imports.append({**asked, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
         return 0
 
     def add(self, batch: Batch, jobs: int) -> None:
@@ -302,22 +303,23 @@ class DatasetWriter:
     def flush(self) -> None:
         """Write the waiting games as a part, then the index."""
         if self.waiting.rows:
-            games, moves = self.waiting.take()
-            self.write_part({"games": games, "moves": moves})
-        last = self.index["imports"][-1]
-        last["rejected"], last["examples"] = dict(self.waiting.left_out), self.waiting.left_out.examples
-        self.write_index()
+            self.write_part(self.waiting.take())
+        if self.index["imports"]:
+            last, left_out = self.index["imports"][-1], self.waiting.left_out
+            last["rejected"], last["examples"] = dict(left_out), left_out.examples
+        with explain_os_error(f"the dataset {self.path} could not be written"):
+            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
-    def write_part(self, arrays: Mapping[str, np.ndarray], **more: object) -> None:
+    def write_part(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Write the arrays of a part, and add it to the index, which is still to be written.
 
         Args:
             arrays: by name, among them `games`, whose splits are filled in.
-            more: further entries of the part.
         """
         games = arrays["games"]
         games["split"] = self.split.of(games["hash"])
-        entry: dict[str, Any] = {"count": len(games), "positions": int(games["length"].sum(dtype=np.int64)), **more}
+        entry: dict[str, Any] = {"count": len(games), "positions": int(games["length"].sum(dtype=np.int64))}
+        entry |= self.part_facts
         for name, array in arrays.items():
             file = f"{name}-{len(self.index['parts']):06d}.npy"
             data = io.BytesIO()
@@ -326,11 +328,6 @@ class DatasetWriter:
                 write_atomic(self.path / file, data.getbuffer())
             entry[name] = {"file": file, "digest": bytes_digest(data.getvalue())}
         self.index["parts"].append(entry)
-
-    def write_index(self) -> None:
-        """Write the index."""
-        with explain_os_error(f"the dataset {self.path} could not be written"):
-            write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 class LabelWriter(DatasetWriter):
@@ -349,15 +346,14 @@ class LabelWriter(DatasetWriter):
 
     def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
         self.env, self.teacher = env, teacher
-        self.labels: list[np.ndarray] = []  # of the games in `waiting`
         super().__init__(path)
 
     def _open(self, split: Split | None) -> None:
         super()._open(split)
-        # The number of the position that was drawn last, -1 before the first.
-        self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
+        # The number of the position that was drawn last by earlier calls, -1 before the first.
+        self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         check_begun(self.path, self.index.get("teacher", self.teacher), self.teacher)
         self.index.setdefault("teacher", {**self.teacher, "date": datetime.date.today().isoformat()})
 
@@ -382,18 +378,10 @@ class LabelWriter(DatasetWriter):
             "rules": rules_code(self.env.rules),
         }
         self.waiting.add(row, moves[: ply + 1].astype("<u2"))
-        self.labels.append(label)
-        self.drawn = drawn
-        if len(self.labels) >= LABELS_PER_PART:
+        self.waiting.labels.append(label)
+        self.part_facts = {"drawn": drawn}
+        if len(self.waiting.rows) >= LABELS_PER_PART:
             self.flush()
-
-    def flush(self) -> None:
-        """Write the waiting labels as a part, then the index."""
-        if self.labels:
-            games, moves = self.waiting.take()
-            self.write_part({"games": games, "moves": moves, "labels": np.stack(self.labels)}, drawn=self.drawn)
-            self.labels = []
-        self.write_index()
 
 
 def import_paths(entry: Mapping[str, Any]) -> list[str]:
@@ -416,7 +404,8 @@ def check_begun(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -
 
 def flat(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return data in which the entries of a mapping stand beside the others, named such as "drawn per_game"."""
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for key, value in data.items():
-        found |= {f"{key} {name}": one for name, one in value.items()} if isinstance(value, Mapping) else {key: value}
-    return found
+        inner = {f"{key} {name}": entry for name, entry in value.items()} if isinstance(value, Mapping) else None
+        entries |= {key: value} if inner is None else inner
+    return entries

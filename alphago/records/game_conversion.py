@@ -79,7 +79,7 @@ class Converter:
                 self.add_line(into, piece.name, line)
             for game in () if piece.lines else piece.games():
                 self.add_game(into, game)
-        return into.batch()
+        return Batch(**into.take(), left_out=into.left_out)
 
     # --- SGF ---
 
@@ -123,8 +123,8 @@ class Converter:
         """Return the reason to leave a game out; "" to keep it."""
         wanted = self.filter
         fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # CUT: faults after which a game was cut off
-        kinds = {fault.kind for fault in game.faults}
-        if reason := next((kind for kind in fatal if kind in kinds), ""):
+        of_game = {fault.kind for fault in game.faults}
+        if reason := next((kind for kind in fatal if kind in of_game), ""):
             return reason
         if wanted.player is not None and not any(wanted.player.casefold() in name.casefold() for name in game.players):
             return PLAYER

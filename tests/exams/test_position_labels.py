@@ -12,6 +12,7 @@ from alphago.arena.line_process import EngineError
 from alphago.cli import main
 from alphago.exams.drawn_positions import LabelSettings, draw, read_games
 from alphago.exams.position_labels import READ, label_games
+from alphago.records.game_conversion import GameFilter
 from alphago.records.labels import OWNED, label_values
 from alphago.training.call.summary import network_facts
 from alphago.training.supervised.dataset_games import LabelledGames
@@ -104,7 +105,7 @@ class TestLabels:
         with pytest.raises(ValueError, match="a dataset of games, got a labelled one"):
             import_games([games], labelled)
         Path(tmp_path / "game.sgf").write_text("(;SZ[3]KM[0.5]RE[W+R];B[bb];W[aa])")
-        import_games([tmp_path / "game.sgf"], tmp_path / "plain")
+        assert import_games([tmp_path / "game.sgf"], tmp_path / "plain", filter=GameFilter(min_moves=0)).kept == 1
         with pytest.raises(ValueError, match="a labelled dataset, got one of games"):
             label_games(tmp_path / "plain", engine(tmp_path), [games], 3, ALL)
 

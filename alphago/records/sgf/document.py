@@ -74,7 +74,7 @@ def to_document(game: SgfGame) -> SgfDocument:
     origin = game.origin
     if origin is None or origin.game.setup != game.setup:
         document, before = SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
-        known = 0
+        known = 0  # how many of the game's first moves the document has
     else:
         document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
         known = game.shared(before)

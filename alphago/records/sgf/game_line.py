@@ -91,12 +91,11 @@ class LineReader:
         self.places = followed.node_of
         if followed.fault is not None and followed.fault.kind == kinds.DEAD:
             return self.empty(size)
-        after = 0  # who is to move after the last move, by a PL there
+        to_play = 0  # who is to move after the last move, by a PL before the next set-up
         if followed.node_of and followed.fault is None:
-            last = followed.node_of[-1] + 1
-            after = self.player_to_move(
-                last, next((one.begins for one in stretches if one.begins >= last), len(self.line))
-            )
+            rest = followed.node_of[-1] + 1  # the first node after the last move
+            end = next((stretch.begins for stretch in stretches if stretch.begins >= rest), len(self.line))
+            to_play = self.player_to_move(rest, end)
         notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
         return SgfGame(
             size,
@@ -110,7 +109,7 @@ class LineReader:
             comment=without_generated(self.text("C")),
             comments=self.comments(followed),
             movers=followed.movers,
-            to_play=after,
+            to_play=to_play,
             faults=tuple(self.faults),
             assumed=assumed_rules,
             ranks=(self.rank("B"), self.rank("W")),
@@ -179,28 +178,28 @@ class LineReader:
         `stones` is KEPT at each point that the set-up does not change; `choose` replaces KEPT by the stone that is on
         the point when the stretch begins.
         """
-        found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
+        stretches = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
         for number, node in enumerate(self.line):
             try:
                 changes = setup_stones(env, node)
                 if changes is not None:
-                    if found[-1].actions:
-                        found.append(Stretch(changes, to_play=0, begins=number))
+                    if stretches[-1].actions:
+                        stretches.append(Stretch(changes, to_play=0, begins=number))
                     else:
-                        np.copyto(found[-1].stones, changes, where=changes != KEPT)
+                        np.copyto(stretches[-1].stones, changes, where=changes != KEPT)
                 for letter in node:
                     if letter in SIGNS and node[letter]:
-                        found[-1].add(SIGNS[letter], read_point(env, node[letter][0]), number)
+                        stretches[-1].add(SIGNS[letter], read_point(env, node[letter][0]), number)
             except ValueError as error:
-                moves = sum(len(stretch.actions) for stretch in found)
+                moves = sum(len(stretch.actions) for stretch in stretches)
                 self.fault(kinds.POINT, str(error), node=number, move=moves + 1)
                 break
         self.report_notation()
-        self.give_handicap(env, found, handicap)
-        for stretch in found:
+        self.give_handicap(env, stretches, handicap)
+        for stretch in stretches:
             if stretch.colours:  # the colour of the first play is more reliable than PL
                 stretch.to_play = stretch.colours[0]
-        return found
+        return stretches
 
     def report_notation(self) -> None:
         """Add a fault for the first point that is written as people write it, such as D4; `read_point` reads these."""
@@ -257,8 +256,8 @@ class LineReader:
                 current = PlayedStretch(stretch, games, self.number)
             if current.ply_count > longest.ply_count:
                 longest = current
-        if before_moves := [one for one in changes if one[0].actions]:
-            change, moves = before_moves[0]
+        if before_plays := [(stretch, moves) for stretch, moves in changes if stretch.actions]:
+            change, moves = before_plays[0]
             is_after = longest.stretch.begins >= change.begins
             self.report_set_up(change, moves, "after" if is_after else "before")
         elif changes and changes[-1][0] is stretches[-1]:

@@ -75,15 +75,12 @@ class MoveNote(NamedTuple):
 
 def note_properties(note: MoveNote) -> dict[str, list[str]]:
     """Return a note as SGF properties, values by name, for the node before the move."""
-    found: dict[str, list[str]] = {}
-    if note.win_rate is not None:
-        found["SBKV"] = [f"{100 * note.win_rate:.2f}"]
-    if note.score is not None:
-        found["SBKS"] = [f"{note.score:.2f}"]
-    counts = {"visits": note.visits, "prior": note.prior, "played": note.move_visits}
-    if known := {name: round(value, 6) for name, value in counts.items() if value is not None}:
-        found["AGO"] = [json.dumps(known)]
-    return found
+    percent = None if note.win_rate is None else 100 * note.win_rate
+    texts = {name: f"{value:.2f}" for name, value in (("SBKV", percent), ("SBKS", note.score)) if value is not None}
+    others = {"visits": note.visits, "prior": note.prior, "played": note.move_visits}
+    if known := {name: round(value, 6) for name, value in others.items() if value is not None}:
+        texts["AGO"] = json.dumps(known)
+    return {name: [text] for name, text in texts.items()}
 
 
 def katrain_values(

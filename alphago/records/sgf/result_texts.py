@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-QUOTIENTS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
+QUOTIENTS = str.maketrans({"½": " 1/2", "¼": " 1/4", "¾": " 3/4"})
 LONGEST = 200  # characters: anything after them is a comment
 LARGEST_MARGIN = 1000  # points; a larger number is something else
 
@@ -217,12 +217,4 @@ def parse_numeral(numeral: str) -> int:
 
 def normalised(result: str) -> str:
     """Return a result in lower case, with ASCII digits and signs, cut to a limited length."""
-    text = spell_quotients(result[:LONGEST])
-    return unicodedata.normalize("NFKC", text).strip().lower()
-
-
-def spell_quotients(text: str) -> str:
-    """Return a text with signs such as ½ written as 1/2."""
-    for sign, spelling in QUOTIENTS.items():
-        text = text.replace(sign, spelling)
-    return text
+    return unicodedata.normalize("NFKC", result[:LONGEST].translate(QUOTIENTS)).strip().lower()
