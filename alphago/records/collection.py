@@ -181,5 +181,5 @@ def reason_of(left_out: Mapping[str, int]) -> str:
     """Return ": " and what is known about games left out, for the end of an error's message; "" if there are none."""
     sentence = sentence_of(left_out)
     examples = left_out.examples.values() if isinstance(left_out, LeftOut) else ()
-    first = next((f" ({one})" for sentences in examples for one in sentences), "")
+    first = next((f" ({example})" for sentences in examples for example in sentences), "")
     return f": {sentence}{first}" if sentence else ""

@@ -170,7 +170,7 @@ def batch_from_bytes(data: bytes) -> Batch:
 
 def pieces_to_bytes(group: list[SourcePart]) -> bytes:
     """Return the pieces as a job, in JSON with bytes as letters of Latin 1; `pieces_from_bytes` is the inverse."""
-    plain = [[one.name, latin(one.data), [*map(latin, one.lines)], one.error] for one in group]
+    plain = [[piece.name, latin(piece.data), [*map(latin, piece.lines)], piece.error] for piece in group]
     return json.dumps(plain).encode()
 
 

@@ -31,9 +31,10 @@ CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETI
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 LONGEST_GAME = 0xFFFF  # largest number of plies, and of set-up stones, of a row
 TRIED = (Rules(), *LENIENT)  # rules of plays that name none
+# By the letters of a column and a row: the action.
 POINTS = {f"{chr(97 + action % 19)}{chr(97 + action // 19)}": action for action in range(361)} | {"tt": 361}
 # The plays on 19x19 in the form that texts with a game on each line have, as colour and action.
-PLAYS = {f";{c}[{point}]".encode(): (sign, POINTS[point]) for c, sign in (("B", 1), ("W", -1)) for point in POINTS}
+PLAYS = {f";{side}[{name}]".encode(): (sign, POINTS[name]) for side, sign in (("B", 1), ("W", -1)) for name in POINTS}
 SCORED_WITHIN = 1.0  # largest difference in points at which the area on the last board agrees with the result
 
 
@@ -179,25 +180,25 @@ class Converter:
         Args:
             name: the file's name, for messages.
         """
-        label, _, text = line.partition(b"\t")
-        label, text = label.strip().removeprefix(codecs.BOM_UTF8), text.strip()
-        where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
-        known = self.known_fields(label)
+        game_id, _, text = line.partition(b"\t")
+        game_id, text = game_id.strip().removeprefix(codecs.BOM_UTF8), text.strip()
+        where = f"{name}, game {game_id.decode('ascii', 'replace')[:40]}"
+        known = self.known_fields(game_id)
         plays = parse_plays(text)
         if plays is None:
             games = salvage_sgf(text if text.startswith(b"(") else b"(" + text + b")", name=where)
         else:
             games = iter([game_of_plays(plays, where)])
         for game in games:
-            missing = {name: value for name, value in known.items() if getattr(game, name) in (None, "")}
+            missing = {field: value for field, value in known.items() if getattr(game, field) in (None, "")}
             self.add_game(into, replace(game, **missing))
 
-    def known_fields(self, label: bytes) -> dict[str, Any]:
-        """Return what the index says of a game, as fields of an SgfGame; label: the game's id."""
-        if not label.isdigit() or len(label) > ID_DIGITS:
+    def known_fields(self, game_id: bytes) -> dict[str, Any]:
+        """Return what the index says of a game, as fields of an SgfGame; {} if it has no entry with this id."""
+        if not game_id.isdigit() or len(game_id) > ID_DIGITS:
             return {}
-        place = int(np.searchsorted(self.index["id"], int(label)))
-        if place == len(self.index) or self.index["id"][place] != int(label):
+        place = int(np.searchsorted(self.index["id"], int(game_id)))
+        if place == len(self.index) or self.index["id"][place] != int(game_id):
             return {}
         _, result, komi = self.index[place].item()
         return {"result": result.decode("utf-8", "ignore"), "komi": None if math.isnan(komi) else komi}

@@ -216,8 +216,8 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # th
 
 def new_plies(count: int, actions: int) -> np.ndarray:
     """Return zeros for so many plies, [count], with the fields ARRAYS of a game with so many actions."""
-    kinds = ("i2", f"({actions},)u2", "f4", "f4", "f4", "i2", "i1")
-    return np.zeros(count, [*zip(ARRAYS, kinds, strict=True)])
+    dtypes = ("i2", f"({actions},)u2", "f4", "f4", "f4", "i2", "i1")
+    return np.zeros(count, [*zip(ARRAYS, dtypes, strict=True)])
 
 
 def arrays_of(plies: np.ndarray) -> dict[str, Any]:
@@ -271,28 +271,28 @@ def load_records(path: str | Path) -> list[GameRecord]:
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     """Return the records in the arrays of a file; arrays that contradict each other may raise any exception."""
     ends = np.cumsum(arrays["lengths"])
-    of_games = [arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")]
-    if any(len(array) != len(ends) for array in of_games):
+    of_games = [arrays[name] for name in ("outcomes", "scores", "resigned", "seeds")]  # with an item a game
+    if any(len(array) != len(ends) for array in (*of_games, arrays["setups"])):
         raise ValueError("some games lack an array")
     if any(len(arrays[name]) != (ends[-1] if len(ends) else 0) for name in ARRAYS):
         raise ValueError("the games' lengths do not add up")
     finite = all(np.isfinite(arrays[name]).all() for name in ("values", "weights", "surprises", "outcomes", "scores"))
     if not finite or not np.isin(arrays["movers"], (1, -1)).all():
         raise ValueError("movers must be 1 or -1, values and results finite")
-    setups = [json.loads(str(text)) for text in of_games.pop()]
+    setups = [json.loads(str(text)) for text in arrays["setups"]]
     if any(not isinstance(setup, dict) for setup in setups):
         raise ValueError("set-ups must be JSON objects")
     split: dict[str, Any] = {name: np.split(arrays[name], ends[:-1]) for name in ARRAYS}
     return [
         GameRecord(
-            **{name: split[name][i] for name in ARRAYS},
+            **{name: split[name][number] for name in ARRAYS},
             outcome=float(outcome),
             score=float(score),
             resigned=bool(resigned),
             setup=setup,
             seed=None if seed[0] < 0 else (int(seed[0]), int(seed[1])),
         )
-        for i, (outcome, score, resigned, seed, setup) in enumerate(zip(*of_games, setups, strict=True))
+        for number, (outcome, score, resigned, seed, setup) in enumerate(zip(*of_games, setups, strict=True))
     ]
 
 

@@ -26,6 +26,7 @@ from alphago.records.dataset_writer import DatasetWriter, SeenHashes, Split, gam
 from alphago.records.game_conversion import GameFilter
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
 from alphago.records.sources import find_indexes, read_indexes
+from tests.random_games import random_game as random_moves
 
 DATA = Path(__file__).parents[1] / "data"
 GAMES = sorted(DATA.glob("**/*.sgf"))
@@ -49,11 +50,8 @@ def text_of(game: SgfGame) -> str:
 
 
 def random_game(seed: int, size: int = 19, length: int = 60) -> SgfGame:
-    generator, position = np.random.default_rng(seed), GoEnv(size).position()
-    for _ in range(length):
-        legal = np.flatnonzero(position.legal_mask[:-1])
-        position = position.play(int(generator.choice(legal)))
-    return SgfGame(size, position.moves, 6.5, result="B+R" if seed % 2 else "W+3.5")
+    moves = random_moves(GoEnv(size), seed, length)[-1].moves
+    return SgfGame(size, moves, 6.5, result="B+R" if seed % 2 else "W+3.5")
 
 
 def test_nothing_to_import(tmp_path: Path) -> None:

@@ -39,10 +39,6 @@ class TestSetUps:
         (game,) = games(f"(;SZ[13]AB{text}AE[gg];W[gg])")
         assert (len(game.setup["black"].split()), game.moves, kinds(game)) == (168, (84,), [])
 
-    def test_later_values_win(self) -> None:
-        (game,) = games("(;SZ[5]AB[aa:bb]AW[bb]AE[ab];AW[ba];W[ee])")
-        assert game.setup == {"black": "A5", "white": "B5 B4", "to_play": "white"}
-
     def test_too_many_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(grammar_module, "MOST_VALUES", 1000)
         (game,) = games("(;SZ[5];B[aa]AB" + "[bb]" * 2000 + ")")
@@ -67,11 +63,7 @@ class TestSetUps:
     def test_set_ups_that_change_something(self) -> None:
         """Each begins a game of its own, of which one is kept."""
         (game,) = games("(;SZ[9]" + ";B[aa];AE[aa]" * 5_000 + ";B[bb];W[cc])")
-        assert game.moves == (10, 20)
-        assert [fault.of(game.source) for fault in game.faults] == [
-            "hostile.sgf, node 2: stones must be set up before the first move, got a set-up after move 1: the game is "
-            "what comes after it"
-        ]
+        assert (game.moves, kinds(game), game.faults[0].node) == ((10, 20), ["set-up after a move"], 2)
 
 
 class TestJoined:

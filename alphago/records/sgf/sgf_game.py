@@ -164,9 +164,9 @@ class SgfGame:
 
     def shared(self, other: "SgfGame") -> int:
         """Return how many first moves two games have in common."""
-        turns = (zip(game.movers, game.moves, strict=True) for game in (self, other))
-        alike = (own == others for own, others in zip(*turns, strict=False))
-        return sum(takewhile(bool, alike))
+        own, others = (zip(game.movers, game.moves, strict=True) for game in (self, other))
+        are_equal = (move == other_move for move, other_move in zip(own, others, strict=False))
+        return sum(takewhile(bool, are_equal))
 
     def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
         """Return this game with the moves of `other`, without comments and notes on moves that differ.
