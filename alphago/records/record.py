@@ -22,6 +22,7 @@ from alphago.system.npz import read_npz, write_npz
 from alphago.system.validation import check_int, check_positive, shown
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
+ZIP_MARK = b"PK"  # the first bytes of a zip archive, and so of an .npz file
 LAST = 3.0  # seconds that an animation shows its last frame
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
@@ -262,6 +263,8 @@ def records_to_bytes(records: list[GameRecord]) -> bytes:
 def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file with `records_to_bytes`; raise ValueError if the file is not such a file."""
     data = read_named(user_path(path))  # numpy gets bytes, since it would leave a file open that it cannot read
+    if not data.startswith(ZIP_MARK):
+        raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
         return read_arrays(read_npz(data))
     except Exception as error:  # a damaged archive can fail in any way
