@@ -65,20 +65,17 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
     tracer = OneThreadTracer()
     graph = tracer.trace(copy.deepcopy(module))
     graph_module = fx.GraphModule(tracer.root, graph)
-    parts = dict(graph_module.named_modules())
-    uses = module_uses(graph_module)
+    modules = modules_called_once(graph_module)
     norms = graph_module.meta[NORMS] = {}
-    for node in list(graph_module.graph.nodes):
-        if not is_module(node, nn.BatchNorm2d, parts, uses):
+    for node, norm in modules.items():
+        if type(norm) is not nn.BatchNorm2d or not norm.track_running_stats:
             continue
-        conv = node.args[0]  # the norm's input, if it is a convolution's output
-        if not is_module(conv, nn.Conv2d, parts, uses):
-            continue
-        only_reader = len(conv.users) == 1  # no other node reads the convolution's output, which changes
-        if only_reader and parts[node.target].track_running_stats:
-            norms[conv.target] = node.target
-            replace_module(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
-            node.replace_all_uses_with(conv)
+        before: Any = node.args[0]  # the node of the norm's input
+        conv = modules.get(before)
+        if type(conv) is nn.Conv2d and len(before.users) == 1:  # no other node reads its output, which changes
+            norms[before.target] = node.target
+            replace_module(graph_module, before.target, fuse_conv_bn_eval(conv, norm))
+            node.replace_all_uses_with(before)
             graph_module.graph.erase_node(node)
     graph_module.delete_all_unused_submodules()
     recompile(graph_module)
@@ -145,16 +142,12 @@ def fuse_convolutions(
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
-    uses = module_uses(graph_module)
-    for node in list(graph_module.graph.nodes):
-        if not is_module(node, nn.Conv2d, parts, uses):
-            continue
-        conv = parts[node.target]
-        if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
+    for node, conv in modules_called_once(graph_module).items():
+        if type(conv) is not nn.Conv2d or conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
         chain, added = fusible_chain(node, parts)
         last = chain[-1]
-        replace_module(graph_module, node.target, make_fused(conv, is_relu(last, parts)))
+        replace_module(graph_module, str(node.target), make_fused(conv, is_relu(last, parts)))
         with graph_module.graph.inserting_before(last):
             arguments = (node.args[0],) if added is None else (node.args[0], added)
             call = graph_module.graph.call_module(node.target, arguments)
@@ -217,27 +210,12 @@ def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module)
     setattr(graph_module.get_submodule(parent), name, module)
 
 
-def module_uses(graph_module: fx.GraphModule) -> Counter[int]:
-    """Return the number of nodes that call each module, by the module's id.
-
-    A module that several nodes call must not be changed.
-    """
+def modules_called_once(graph_module: fx.GraphModule) -> dict[fx.Node, nn.Module]:
+    """Return the modules that one node calls, with one argument, and no other node calls, by their nodes in order."""
     parts = dict(graph_module.named_modules())
-    calls = (node.target for node in graph_module.graph.nodes if node.op == "call_module")
-    return Counter(id(parts[target]) for target in calls)
-
-
-def is_module(node: object, cls: type[nn.Module], parts: dict[str, nn.Module], uses: Counter[int]) -> bool:
-    """Return whether a node calls, with one argument, a module of exactly the class `cls` that no other node calls.
-
-    Args:
-        parts: the graph's modules by name.
-        uses: the result of `module_uses`.
-    """
-    if not isinstance(node, fx.Node) or node.op != "call_module" or not isinstance(node.target, str):
-        return False
-    module = parts[node.target]
-    return type(module) is cls and uses[id(module)] == 1 and len(node.args) == 1
+    calls = [(node, parts[str(node.target)]) for node in graph_module.graph.nodes if node.op == "call_module"]
+    times = Counter(id(module) for _, module in calls)
+    return {node: module for node, module in calls if times[id(module)] == 1 and len(node.args) == 1}
 
 
 def is_relu(node: fx.Node, parts: dict[str, nn.Module]) -> bool:
