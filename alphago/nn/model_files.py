@@ -25,7 +25,7 @@ from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged_nets import NETWORKS, packaged_nets
-from alphago.nn.katago.conversion import read_network as read_katago_network
+from alphago.nn.katago.conversion import NetworkConverter
 from alphago.nn.katago.stream import GZIP, KataGoFile
 from alphago.nn.parts import SLOTS, fits_game, game_structure
 from alphago.nn.tensor_bytes import tensors_to_bytes
@@ -255,16 +255,18 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     with explain_errors(path), open(path, "rb") as file:
         if size > MOST_BYTES:
             raise ValueError(f"a file must have at most {MOST_BYTES:,} bytes, got {size:,}")
-        tensors, parts, header = read_katago_network(KataGoFile(file, size), header_only)
+        network = NetworkConverter(KataGoFile(file, size))
+        if not header_only:
+            network.read()
     env = GoEnv(9, planes=KATAGO)  # unless another one is wished: the network plays on any board
-    net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
-    taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
-    return tensors, {
+    net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "custom": {}}
+    taught = f"KataGo (its network {network.name}, version {network.version}, with its licence)"
+    return network.weights, {
         "env": repr(env),
         "reference": env.name,
         "env_config": env.config,
         "structure": game_structure(env),
-        "net": net,
+        "net": net | {"parts": network.parts},
         "extra": {TAUGHT_BY: taught},
     }
 

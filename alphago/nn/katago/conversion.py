@@ -5,7 +5,7 @@ Versions 8 to 17 are read (source: KataGo's cpp/neuralnet/desc.cpp, version 1.17
 the centre of the first kernel.  Of the outputs these are kept: the ordinary policy, win and loss, the lead, ownership.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -25,80 +25,55 @@ LEAD_FACTOR = 20.0  # points per unit of a lead, where the file does not tell
 POOLED, NESTED, ATTENTION = "gpool_block", "nested_bottleneck_block", "transformer_attention_block"
 TRANSFORMERS = (ATTENTION, "transformer_ffn_block")
 KINDS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)  # of blocks
-DEEPEST = 5  # blocks within blocks
 OF_HEAD = {8: 4}  # further outputs of the value head by version, the lead the third; 6 of newer ones
-
-Weights = dict[str, torch.Tensor]
-
-
-class Header(NamedTuple):
-    """What a file says first: the network's name, its version, and points per unit of its lead."""
-
-    name: str
-    version: int
-    lead: float
-
-
-def read_header(stream: KataGoFile) -> Header:
-    """Read a file's header; raise ValueError if it is none, or one of a network that cannot be read."""
-    name, word = stream.word(), stream.word()
-    if not (word.isdecimal() and len(word) < 4):
-        raise ValueError("it is no network of KataGo: a version must follow its name")
-    version, (oldest, newest) = int(word), VERSIONS
-    if not oldest <= version <= newest:
-        raise ValueError(f"it is of KataGo's version {version}, and versions {oldest} to {newest} are read")
-    planes, numbers = stream.integer("planes"), stream.integer("numbers")
-    if (planes, numbers) != (SPATIAL, NUMBERS):
-        raise ValueError(f"it must have {SPATIAL} planes and {NUMBERS} numbers as inputs, got {planes} and {numbers}")
-    factors = [stream.number("a factor") for _ in range(7)] if version >= 13 else []
-    if version >= 15:
-        if stream.integer("meta encoder", 0, 9):
-            raise ValueError("it is a human-style network, which reads who plays and is not read here")
-        if stream.integer("pass-alive rule", 0, 1):
-            raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
-        options(stream, 6)
-    return Header(name, version, factors[3] if factors else LEAD_FACTOR)  # the fourth factor is the lead's
-
-
-def read_network(stream: KataGoFile, header_only: bool = False) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
-    """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
-
-    Sizes that do not fit together are found here only where layers are joined, the others when the parts are built.
-
-    Args:
-        header_only: whether to read no more than the header.
-
-    Raises:
-        ValueError: for a file that is damaged or cannot be read.
-    """
-    header = read_header(stream)
-    if header_only:
-        return {}, {}, header
-    converter = NetworkConverter(stream, header)
-    try:
-        parts = {"base_net": converter.tower(), "policy": converter.policy(), "value": converter.value()}
-    except RuntimeError as error:  # of torch
-        raise ValueError(f"its sizes do not fit together: {str(error).splitlines()[0]}") from None
-    stream.close()
-    return converter.weights, parts, header
-
-
-def options(stream: KataGoFile, count: int) -> None:
-    """Read options that no known network uses; raise ValueError for one that is used."""
-    for _ in range(count):
-        stream.integer("an option", 0, 0)
 
 
 class NetworkConverter:
-    """Reads a file's parts in their order, and collects the weights under the names of this package's parts.
+    """Reads a file's header and parts in their order, and collects the weights under the names of this package's parts.
 
     Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.  A
     word that is read without use is the name of the layer, block or part that follows.
+
+    Attributes:
+        name, version: of the network. lead: points per unit of its lead.
+        weights: by their names in a NeuralNet. parts: the descriptions of the parts, by slot.
+
+    Raises:
+        ValueError: for a file without a header of KataGo's, or of a network that cannot be read.
     """
 
-    def __init__(self, stream: KataGoFile, header: Header) -> None:
-        self.stream, self.header = stream, header
-        self.weights: Weights = {}
+    def __init__(self, stream: KataGoFile) -> None:
+        self.stream = stream
+        self.weights: dict[str, torch.Tensor] = {}
+        self.parts: dict[str, dict[str, Any]] = {}
+        self.name, word = stream.word(), stream.word()
+        if not (word.isdecimal() and len(word) < 4):
+            raise ValueError("it is no network of KataGo: a version must follow its name")
+        self.version, (oldest, newest) = int(word), VERSIONS
+        if not oldest <= self.version <= newest:
+            raise ValueError(f"it is of KataGo's version {self.version}, and versions {oldest} to {newest} are read")
+        inputs = stream.integer("planes"), stream.integer("numbers")
+        if inputs != (SPATIAL, NUMBERS):
+            raise ValueError(f"it must have {SPATIAL} planes and {NUMBERS} numbers as inputs, got {inputs}")
+        factors = [stream.number("a factor") for _ in range(7)] if self.version >= 13 else []
+        self.lead = factors[3] if factors else LEAD_FACTOR  # the fourth factor is the lead's
+        if self.version >= 15:
+            if stream.integer("meta encoder", 0, 9):
+                raise ValueError("it is a human-style network, which reads who plays and is not read here")
+            if stream.integer("pass-alive rule", 0, 1):
+                raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
+            self.expect("an option", *[0] * 6)
+
+    def read(self) -> None:
+        """Read `parts` and their `weights`; raise ValueError for a file that is damaged or cannot be read.
+
+        Sizes that do not fit together are found here only where layers are joined, the others when the parts are built.
+        """
+        try:
+            self.parts = {"base_net": self.tower(), "policy": self.policy(), "value": self.value()}
+        except RuntimeError as error:  # of torch
+            raise ValueError(f"its sizes do not fit together: {str(error).splitlines()[0]}") from None
+        self.stream.close()
 
     # --- layers ------------------------------------------------------------------------------------
 
@@ -115,20 +90,17 @@ class NetworkConverter:
 
     def matrix(self, inputs: int) -> torch.Tensor:
         """Read a dense layer of `inputs`; return its weight [outputs, inputs]."""
-        self.stream.word()
-        self.expect("inputs of a matrix", inputs)
+        self.begin("inputs of a matrix", inputs)
         return self.stream.array(inputs, self.stream.integer("outputs of a matrix")).T.contiguous()
 
     def vector(self, size: int) -> torch.Tensor:
         """Read a bias of a dense layer with `size` outputs."""
-        self.stream.word()
-        self.expect("numbers of a bias", size)
+        self.begin("numbers of a bias", size)
         return self.stream.array(size)
 
     def norm(self, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Read a norm; return its scale and shift, which its mean and variance are part of."""
-        self.stream.word()
-        self.expect("channels of a norm", channels)
+        self.begin("channels of a norm", channels)
         epsilon = self.stream.number("epsilon")
         has_scale, has_shift = self.stream.integer("has scale", 0, 1), self.stream.integer("has shift", 0, 1)
         mean, variance = self.stream.array(channels), self.stream.array(channels)
@@ -140,13 +112,19 @@ class NetworkConverter:
     def activation(self) -> str:
         """Read an activation; return its name."""
         self.stream.word()
-        if self.header.version < 11:
+        if self.version < 11:
             return "relu"
         return check_choice("an activation", self.stream.word().removeprefix("ACTIVATION_").lower(), ACTIVATIONS)
 
-    def expect(self, name: str, value: int) -> None:
-        """Read a number that must have this value."""
-        self.stream.integer(name, value, value)
+    def expect(self, name: str, *values: int) -> None:
+        """Read numbers that must have these values, such as options that no known network uses."""
+        for value in values:
+            self.stream.integer(name, value, value)
+
+    def begin(self, name: str, value: int) -> None:
+        """Read the name of a layer, and its first number, which must have this value."""
+        self.stream.word()
+        self.expect(name, value)
 
     def keep_norm(self, name: str, channels: int) -> None:
         """Read a norm and keep it."""
@@ -184,8 +162,8 @@ class NetworkConverter:
         count, channels = stream.integer("blocks"), stream.integer("channels")
         for _ in range(4):  # numbers of channels within blocks, which say them too
             stream.integer("channels", 0)
-        has_rms_tip = bool(stream.integer("kind of tip", 0, 1)) if self.header.version >= 15 else False
-        options(stream, 5 if self.header.version >= 15 else 0)
+        has_rms_tip = bool(stream.integer("kind of tip", 0, 1)) if self.version >= 15 else False
+        self.expect("an option", *[0] * 5 if self.version >= 15 else ())
         kernel = self.kernel(SPATIAL)
         numbers = self.matrix(NUMBERS)
         if not len(kernel) == len(numbers) == channels:
@@ -196,14 +174,13 @@ class NetworkConverter:
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
         entry[:, len(SPATIAL_USED) : -1, centre, centre] = numbers[:, NUMBERS_USED]
         self.weights["base_net.entry.weight"] = entry
-        blocks = self.blocks("base_net.blocks", channels, count, depth=0)
+        blocks = self.blocks("base_net.blocks", channels, count)
         tip, epsilon = "affine", 1.0
         if has_rms_tip:
-            stream.word()
-            self.expect("channels of the tip", channels)
+            self.begin("channels of the tip", channels)
             epsilon = stream.number("epsilon")
             tip = "spatial rms" if stream.integer("a norm of the board", 0, 1) else "rms"
-            options(stream, 1)
+            self.expect("an option", 0)
             for name in ("scale", "shift"):
                 self.weights[f"base_net.tip.{name}"] = stream.array(channels)
         else:
@@ -212,19 +189,18 @@ class NetworkConverter:
         tips = {"tip": tip, "epsilon": epsilon, "activation": self.activation()}
         return {"part": BlockTower.__name__, **sizes, **tips}
 
-    def blocks(self, name: str, channels: int, count: int, depth: int) -> list[Any]:
+    def blocks(self, name: str, channels: int, count: int) -> list[Any]:
         """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one.
 
         Args:
             name: the beginning of the names of their weights.
-            depth: how many blocks they are within.
         """
         found: list[Any] = []
         for _ in range(count):
             kind = check_choice("a block", self.stream.word(), KINDS)
             self.stream.word()  # the block's name
             if kind not in TRANSFORMERS:
-                found.append(self.convolutions(f"{name}.{len(found)}", channels, kind, depth))
+                found.append(self.convolutions(f"{name}.{len(found)}", channels, kind))
                 continue
             if not found or found[-1][0] != "transformer":
                 found.append(["transformer", []])
@@ -233,15 +209,13 @@ class NetworkConverter:
             blocks.append(read(f"{name}.{len(found) - 1}.blocks.{len(blocks)}", channels))
         return found
 
-    def convolutions(self, name: str, channels: int, kind: str, depth: int) -> list[Any]:
+    def convolutions(self, name: str, channels: int, kind: str) -> list[Any]:
         """Read a block of two convolutions; return "convolutions" and the arguments of AffineBlock after `channels`."""
-        if depth == DEEPEST:
-            raise ValueError(f"blocks must be at most {DEEPEST} deep, got more")
         count = self.stream.integer("blocks") if kind == NESTED else 0
         self.keep_norm(f"{name}.norm", channels)
         act, first = self.activation(), self.kernel(channels)
         pool = self.summary(name, channels) if kind == POOLED else []
-        blocks = self.blocks(f"{name}.blocks", len(first), count, depth=depth + 1)
+        blocks = self.blocks(f"{name}.blocks", len(first), count)
         if blocks:  # they stand between the first convolution and the norm, which therefore stays
             self.weights[f"{name}.first.weight"] = first
             self.keep_norm(f"{name}.norm2", len(first))
@@ -253,8 +227,7 @@ class NetworkConverter:
 
     def rms(self, channels: int) -> tuple[float, torch.Tensor]:
         """Read the norm of a transformer's block; return its epsilon and its weight [channels]."""
-        self.stream.word()
-        self.expect("channels of a norm", channels)
+        self.begin("channels of a norm", channels)
         return self.stream.number("epsilon"), self.stream.array(channels)
 
     def attention(self, name: str, channels: int) -> list[Any]:
@@ -302,11 +275,11 @@ class NetworkConverter:
 
     def policy(self) -> dict[str, Any]:
         """Read the policy head; of its kinds of policies the first is kept, the ordinary one."""
-        stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
+        stream, version, channels = self.stream, self.version, len(self.weights["base_net.tip.scale"])
         stream.word()
         if version >= 17:
             stream.integer("kinds of policies", 1, 99)
-            options(stream, 3)
+            self.expect("an option", 0, 0, 0)
         squeeze = self.kernel(channels)
         pooled, _, pool_act = self.summary("policy", channels)
         self.keep_kernel("policy.squeeze", squeeze, "policy.bias.weight")
@@ -325,9 +298,9 @@ class NetworkConverter:
 
     def value(self) -> dict[str, Any]:
         """Read the value head; its value is (win - loss) / 2 before the tanh, its score the lead in tens of points."""
-        stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
+        stream, version, channels = self.stream, self.version, len(self.weights["base_net.tip.scale"])
         stream.word()
-        options(stream, 3 if version >= 17 else 0)
+        self.expect("an option", *[0] * 3 if version >= 17 else ())
         squeeze = self.kernel(channels)
         self.keep_kernel("value.squeeze", squeeze)
         planes = len(squeeze)
@@ -340,7 +313,7 @@ class NetworkConverter:
             weight = self.matrix(len(hidden))
             layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))  # the last column is the bias
         results, further = layers  # rows: win, loss, no result; and of the further outputs the third is the lead
-        last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.header.lead / POINTS])
+        last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.lead / POINTS])
         self.weights["value.last.weight"] = last[:, :-1].contiguous()
         self.weights["value.last.bias"] = last[:, -1].clone()
         self.weights["value.owner.weight"] = self.kernel(planes)
