@@ -43,9 +43,7 @@ class ResidualTower(nn.Module):
         height, pooled = check_int("height", height, 0), check_bool("pooled", pooled)
         self.activate = ACTIVATIONS[activation]
         self.entry = conv_bn(planes, channels, 3)
-        # A generator, not a list, which would fill the memory if a damaged file gives a huge `height`: `few_weights`
-        # (alphago.nn.parts) raises while the first blocks are built.
-        block_pooled = (pooled and number % 2 == 1 for number in range(height))
+        block_pooled = [pooled and number % 2 == 1 for number in range(height)]
         self.blocks = nn.Sequential(*(BLOCKS[block](channels, is_pooled, activation) for is_pooled in block_pooled))
         # Preactivation blocks add to the features without a norm after the last addition.
         self.last = nn.BatchNorm2d(channels) if block == "preactivation" else None

@@ -3,7 +3,6 @@
 import functools
 import inspect
 import math
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -11,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.modules.module import register_module_parameter_registration_hook
 
 from alphago.env.game import GameEnv
 from alphago.nn.threads import one_torch_thread
@@ -105,7 +103,7 @@ def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Te
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
     try:
-        with torch.device("meta"), few_weights(len(tensors)):
+        with torch.device("meta"):
             part = build_part(description)
             shapes = {name: list(tensor.shape) for name, tensor in part.state_dict().items()}
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:  # from wrong arguments
@@ -115,32 +113,6 @@ def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Te
         if found != shape:
             raise ValueError(f"{description['part']}'s weight {name} must have shape {shape}, got {found}")
     return part
-
-
-@contextmanager
-def few_weights(most: int) -> Iterator[None]:
-    """Raise ValueError within the `with` block once this thread has built more than 2 `most` weight tensors.
-
-    So a damaged description of millions of layers cannot take hours to build.
-
-    Args:
-        most: the number of weight tensors that the network's file has for the part.
-    """
-    this_thread = threading.get_ident()
-    built = 0
-
-    def count_weight(module: nn.Module, name: str, weight: object) -> None:
-        nonlocal built
-        if weight is not None and threading.get_ident() == this_thread:  # other threads may build other networks
-            built += 1
-        if built > 2 * most:  # a part that replaces some of its weights builds more than the file has
-            raise ValueError(f"the part must have at most the {most} weights that the file holds for it, got more")
-
-    handle = register_module_parameter_registration_hook(count_weight)
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def strip_prefix(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

@@ -111,11 +111,7 @@ def tower_of(channels: int, height: int, **options) -> dict:
     return {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": channels, "height": height, **options}}
 
 
-WIDE, MOST = (
-    r"weight entry.0.weight must have shape \[1000000, 16, 3, 3\], got \[8, 16, 3, 3\]",
-    r"at most the \d+ weights",
-)
-LONG = {"part": "DenseBase", "planes": 1, "plane_shape": [1, 1], "hidden": [1] * 300_000}
+WIDE = r"weight entry.0.weight must have shape \[1000000, 16, 3, 3\], got \[8, 16, 3, 3\]"
 
 
 @pytest.mark.parametrize(
@@ -125,13 +121,10 @@ LONG = {"part": "DenseBase", "planes": 1, "plane_shape": [1, 1], "hidden": [1] *
         ({"base_net": {"part": "os.system", "command": "ls"}}, "cannot be rebuilt: part must be .*, got 'os.system'"),
         ({"base_net": {"part": "DenseBase"}}, "cannot be rebuilt: .* missing 2 required positional arguments"),
         (tower_of(10**6, 3), WIDE),
-        (tower_of(8, 10**9), f"cannot be rebuilt: the part must have {MOST} that the file holds for it, got more"),
         (tower_of(8, 4, block="plain"), "weight blocks.3.only.0.weight must have shape .*, got none"),
         (tower_of(-8, 1), "cannot be rebuilt"),
         (tower_of(10**18, 1), "cannot be rebuilt"),
         ({"base_net": 7}, "cannot be rebuilt: a part must be a table, got 7"),
-        ({"value": nested({"part": "ResidualTower", "planes": 1, "channels": 1, "height": 10**7})}, "at most the"),
-        ({"value": nested(LONG)}, "at most"),
         ({"value": nested({"part": "FlatValue", "features": 1}, 600)}, "cannot be rebuilt: "),
         ({"value": {"part": "DenseValue", "channels": 8, "plane_shape": []}}, "cannot be rebuilt: IndexError"),
     ],
