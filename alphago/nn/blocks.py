@@ -96,7 +96,7 @@ class Block(nn.Module):
         if self.pooled is None:
             return hidden
         means_and_maxima = torch.cat(board_pool(hidden, self.training), dim=1)
-        return add_board_bias(hidden, self.pooled(means_and_maxima), self.training)
+        return add_board_bias(hidden, self.pooled(means_and_maxima))
 
 
 class ResidualBlock(Block):

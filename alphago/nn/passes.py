@@ -56,12 +56,8 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
     """Return the mean and the maximum of each channel over each board, both [B, C], of features [B, C, H, W].
 
     Args:
-        training: whether the kernels may be used; a network for search must consist of torch's operations.
+        training: as in `board_mean`.
     """
-    if training and suits_kernels(features):
-        channels = features.shape[1]
-        means_and_maxima = BoardPool.apply(features)
-        return means_and_maxima[:, :channels], means_and_maxima[:, channels:]
     maximum = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
     return board_mean(features, training), maximum
 
@@ -79,10 +75,8 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
     return F.adaptive_avg_pool2d(features, 1).flatten(1)  # older versions of torch cannot trace F.avg_pool2d
 
 
-def add_board_bias(features: torch.Tensor, bias: torch.Tensor, training: bool = False) -> torch.Tensor:
-    """Add a bias [B, C] to features [B, C, H, W] at each point; training: whether the kernels may be used."""
-    if training and suits_kernels(features):
-        return AddBias.apply(features, bias.float())
+def add_board_bias(features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Add a bias [B, C] to features [B, C, H, W] at each point."""
     return features + bias.unflatten(1, (-1, 1, 1))
 
 
@@ -149,44 +143,3 @@ class NormRelu(torch.autograd.Function):
         kernels.norm_backward(*inputs, mean, deviation, tiles, *outputs)
         dadded = passed if ctx.has_added else None  # the gradient of the addition's result is that of both addends
         return dx, dadded, dweight, dbias, None
-
-
-class BoardPool(torch.autograd.Function):
-    """The autograd function of `board_pool`: features [B, C, H, W] -> float32 [B, 2 C], means followed by maxima."""
-
-    @staticmethod
-    def forward(ctx: Any, features: torch.Tensor) -> torch.Tensor:
-        """Return each channel's mean and maximum over each board, [B, 2 C]; keep where the maxima are."""
-        boards, channels, height, width = features.shape
-        out = torch.empty(boards, 2 * channels)
-        ctx.argmax = np.empty((boards, channels), np.int32)
-        ctx.shape, ctx.dtype = features.shape, features.dtype
-        kernels.pool(flat(features), height * width, out.numpy(), ctx.argmax)
-        return out
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
-        dx = torch.empty(ctx.shape, dtype=ctx.dtype, memory_format=torch.channels_last)
-        points = ctx.shape[2] * ctx.shape[3]
-        kernels.pool_backward(gradient.float().contiguous().numpy(), ctx.argmax, points, flat(dx))
-        return dx
-
-
-class AddBias(torch.autograd.Function):
-    """The autograd function of `add_board_bias`."""
-
-    @staticmethod
-    def forward(ctx: Any, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
-        out = torch.empty_like(features)
-        ctx.points, ctx.dtype = features.shape[2] * features.shape[3], features.dtype
-        kernels.add_bias(flat(features), bias.detach().contiguous().numpy(), ctx.points, flat(out))
-        return out
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        gradient = for_kernels(gradient, ctx.dtype)
-        dbias = torch.empty(gradient.shape[:2])
-        kernels.sum_boards(flat(gradient), ctx.points, dbias.numpy())
-        return gradient, dbias

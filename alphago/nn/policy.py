@@ -40,7 +40,7 @@ class PointPolicy(nn.Module):
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         board = self.squeeze(features, torch.relu)
         means_and_maxima = torch.cat(board_pool(board, self.training), dim=1)
-        hidden = torch.relu(add_board_bias(board, self.pooled(means_and_maxima), self.training))
+        hidden = torch.relu(add_board_bias(board, self.pooled(means_and_maxima)))
         logits = self.points(hidden).flatten(1)
         return logits if self.last is None else torch.cat([logits, self.last(means_and_maxima)], dim=1)
 

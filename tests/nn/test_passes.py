@@ -87,46 +87,6 @@ def test_the_mean_of_a_training_step_has_the_gradient_of_the_other(height, width
         torch.testing.assert_close(gradient, results[0][1])
 
 
-@DTYPES
-@pytest.mark.parametrize("shape", SHAPES)
-def test_pool_and_its_gradient(shape: tuple[int, int, int], dtype: torch.dtype) -> None:
-    weight = torch.randn(shape[0], 2 * shape[1])
-    results = []
-    for exact in (False, True):
-        features = leaf(boards(shape, 0, dtype), exact)
-        both = torch.cat(passes.board_pool(features, training=True), dim=1)
-        (both * weight.to(both.dtype)).sum().backward()
-        results.append((both.detach(), features.grad))
-    assert error(results[0][0], results[1][0]) < 1e-6
-    # where two points share the maximum, either may get its gradient: what a board gets in all is the same
-    got, expected = (grad.double().sum(dim=(2, 3)) for _, grad in results if grad is not None)
-    assert error(got, expected) < ROUNDING[dtype]
-
-
-def test_the_first_of_equal_maxima_gets_the_gradient() -> None:
-    features = torch.zeros(1, 3, 4, 4, dtype=torch.bfloat16).contiguous(memory_format=torch.channels_last)
-    features[0, 1, 2, 3] = features[0, 1, 3, 0] = 1
-    features.requires_grad_()
-    _, most = passes.board_pool(features, training=True)
-    assert most.tolist() == [[0, 1, 0]]
-    most.sum().backward()
-    assert features.grad is not None
-    assert features.grad.nonzero().tolist() == [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 0, 0]]
-
-
-@DTYPES
-@pytest.mark.parametrize("shape", SHAPES)
-def test_add_board_bias_and_its_gradients(shape: tuple[int, int, int], dtype: torch.dtype) -> None:
-    bias, gradient = torch.randn(shape[:2]), boards(shape, 3, dtype)
-    results = []
-    for exact in (False, True):
-        features, added = leaf(boards(shape, 1, dtype), exact), leaf(bias, exact)
-        out = passes.add_board_bias(features, added, training=True)
-        out.backward(gradient.to(out.dtype))
-        results.append((out.detach(), features.grad, added.grad))
-    assert [error(*pair) < ROUNDING[dtype] for pair in zip(*results, strict=True)] == [True] * 3
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -150,8 +110,6 @@ def test_other_boards_are_torchs(other: torch.Tensor) -> None:
     other.requires_grad_()
     norm = usual_norm(8).to(torch.float64 if other.dtype == torch.float64 else torch.float32)
     assert torch.equal(passes.norm_relu(norm, other), torch.relu(copy.deepcopy(norm)(other)))
-    biased = passes.add_board_bias(other, torch.ones(4, 8), training=True)
-    assert biased.dtype == torch.promote_types(other.dtype, torch.float32)
 
 
 def test_bits_are_bfloat16s() -> None:

@@ -38,7 +38,7 @@ class SummaryPolicy(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         seen = summary(self.pool_act(self.pool(features)), self.training)
-        hidden = self.act(add_board_bias(self.squeeze(features), self.bias(seen), self.training))
+        hidden = self.act(add_board_bias(self.squeeze(features), self.bias(seen)))
         logits = self.points(hidden).flatten(1)
         if self.pass_hidden is not None and self.pass_act is not None:
             seen = self.pass_act(self.pass_hidden(seen))  # for the pass alone

@@ -99,7 +99,7 @@ class AffineBlock(nn.Module):
         hidden = self.first(inputs)
         if self.pool is not None and self.bias is not None:
             bias = self.bias(summary(self.pool_act(self.pool(inputs)), self.training))
-            hidden = add_board_bias(hidden, bias, self.training)
+            hidden = add_board_bias(hidden, bias)
         return features + self.second(self.act2(self.norm2(self.blocks(hidden))))
 
 
