@@ -4,24 +4,8 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from tests.diagrams import beside, draw, play, position
+from tests.diagrams import draw, play, position
 from tests.naive.go import pass_alive, random_board
-
-
-@pytest.mark.parametrize("mover", ["black", "white"])
-def test_both_sides(mover: str) -> None:
-    drawing, alive = beside(
-        """
-        . X . X O .    X X X X O O
-        X X X X O O    X X X X O O
-        O O O O O .    O O O O O O
-        . . . . O O    . . . . O O
-        . . . . . .    . . . . . .
-        . . . . . .    . . . . . .
-        """
-    )
-    assert draw(position(drawing, to_play=mover).pass_alive) == alive
-
 
 # White has stones in two holes of one empty point each.
 TWO_HOLES = """

@@ -61,16 +61,6 @@ LADDER = """
     """
 
 
-@pytest.mark.parametrize(("breaker", "stones", "catching"), [(".", "C5", "C4"), ("O", "", "")])
-def test_a_ladder(breaker: str, stones: str, catching: str) -> None:
-    """Black begins it; a white stone on its way frees the chain, and so does White's own move."""
-    shown = position(LADDER.format(breaker), env=GoEnv(7, "katago"))
-    assert (points(shown, features.LADDERS), points(shown, features.CATCHING)) == (stones, catching)
-    moved = shown.play("A7")
-    assert points(moved, features.LADDERS + 1) == stones
-    assert points(moved, features.CATCHING) == ""  # for the attacker alone
-
-
 def test_unknown_moves_and_boards() -> None:
     """Before a set-up, and before a turn that was skipped, nothing is shown; the newest board stands for older ones."""
     env = GoEnv(7, "katago")

@@ -5,7 +5,7 @@ import pytest
 
 from alphago import GoEnv, IllegalMove
 from alphago.env.go_position import GoPosition
-from tests.diagrams import board, draw, is_legal, play, position, tidy
+from tests.diagrams import board, is_legal, play, position
 
 KO_RULES = ("simple", "positional", "situational")
 
@@ -58,40 +58,6 @@ def test_sending_two_returning_one() -> None:
     sent = position(SENT, "B A5, W C5")
     with pytest.raises(IllegalMove, match="superko, the board would repeat an earlier one"):
         sent.play(sent.env.from_text("B5"))
-
-
-ETERNAL_LIFE = """
-    . O X .
-    O O X X
-    O O X X
-    . X . O
-    """
-
-
-def test_eternal_life_goes_round_under_simple_ko_alone() -> None:
-    """Each side sends two stones, takes two and puts one back."""
-    moves = "B A1, W C1, B B1"
-    assert allowing(ETERNAL_LIFE, moves, "D1") == {"simple"}
-    start = under(ETERNAL_LIFE, "", "simple")
-    again = play(start, f"{moves}, W D1")
-    assert draw(again) == draw(start)
-    assert draw(play(again, f"{moves}, W D1, {moves}, W D1")) == draw(start)
-
-
-CORNER = """
-    . O X .
-    X X X .
-    . . . .
-    . . . .
-    """
-
-
-def test_several_stones_may_take_themselves_off_where_suicide_is_allowed() -> None:
-    assert not is_legal(under(CORNER, "", "positional", to_play="white"), "A4")
-    gone = under(CORNER, "W A4", "positional", True, to_play="white")
-    assert draw(gone) == tidy(". . X . / X X X . / . . . . / . . . .".replace("/", "\n"))
-    assert gone.to_play == 1
-    assert gone.score() == 16 - 7.5
 
 
 @pytest.mark.parametrize("ko", KO_RULES)

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from alphago import GoEnv, IllegalMove, MCTSPlayer
-from alphago.mcts.evaluator import HashEvaluator
+from alphago import GoEnv, IllegalMove
 
 
 def test_first_pass() -> None:
@@ -50,13 +49,8 @@ def test_another_board() -> None:
 def test_replace_changes_the_given_options_only() -> None:
     env = GoEnv(9, **ALL_OPTIONS)
     assert env.config == {"board_size": 9, "turns": None, **ALL_OPTIONS}
-    for name, value in ALL_OPTIONS.items():
-        default = GoEnv(9).config[name]
-        assert value != default
-        other = env.replace(**{name: default})
-        assert other.config == {**env.config, name: default}
-        assert other.replace(**{name: value}) == env
-    assert env.replace() == env
+    for name, default in GoEnv(9).config.items():
+        assert env.replace(**{name: default}).config == {**env.config, name: default}
     with pytest.raises(ValueError, match=r"komi must be a multiple of 0\.5"):
         env.replace(komi=0.25)
     with pytest.raises(TypeError, match="colour"):
@@ -91,10 +85,3 @@ def test_positions_of_other_komi_are_accepted_and_keep_it() -> None:
     assert not env.accepts(GoEnv(5, planes=5))
     for rule in ({"max_moves": 9}, {"ko": "simple"}, {"suicide": True}, {"turns": 17}, {"planes": "alive"}):
         assert not env.accepts(GoEnv(5, **rule))
-    player = MCTSPlayer(env, HashEvaluator(), num_readouts=4)
-    player.initialize_game(other.position(black="C3"))
-    for name in ("A1", "B2", "D4", "pass", "pass"):
-        player.play_move(env.from_text(name))
-    record = player.game_record()
-    assert record.setup["komi"] == 0.5
-    assert record.position(env).score() == player.position.score() == record.score

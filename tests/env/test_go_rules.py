@@ -4,34 +4,7 @@ import numpy as np
 
 from alphago import GoEnv
 from alphago.env.kernels.playouts import random_action
-from tests.diagrams import beside, draw, is_legal, play, position
-
-
-def test_four_chains_are_captured_by_one_stone() -> None:
-    before, captures = beside(
-        """
-        . . X . .    . . X . .
-        . X O X .    . X . X .
-        X O . O X    X . X . X
-        . X O X .    . X . X .
-        . . X . .    . . X . .
-        """
-    )
-    captured = position(before, "B C3")
-    assert draw(captured) == captures
-    # White's stones would be suicide now, each surrounded by Black.
-    assert not any(is_legal(captured, point) for point in ("C4", "C2", "B3", "D3"))
-
-
-def test_two_passes_end_the_game() -> None:
-    going = play(GoEnv(5).position(), "B pass, W C3, B pass, W B2, B pass")
-    assert not going.is_over
-    ended = play(going, "W pass")
-    assert ended.is_over
-    assert not ended.legal_mask.any()
-    assert ended.result == -1
-    assert ended.score() == -25 - 7.5
-    assert "game over, W+32.5" in str(ended)
+from tests.diagrams import play, position
 
 
 def test_the_move_cap_is_seven_fifths_of_the_board() -> None:

@@ -15,12 +15,6 @@ EMPTY = np.zeros((5, 5), np.int8)
 
 
 class TestCaptures:
-    def test_both_sides(self) -> None:
-        start = GoEnv(3).position()
-        taken = play(start, "B A1, W A2, B C3, W B1")
-        assert (start.captures, taken.captures) == ((0, 0), (0, 1))
-        assert str(taken).endswith("\n   captures: X 0, O 1")
-
     def test_suicide_is_the_other_sides_capture(self) -> None:
         lost = GoEnv(3, suicide=True, komi=0).position(black="A3", white="A2 B2 C3").play("B3")
         assert lost.board[0].tolist() == [0, 0, -1]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from alphago import GameEnv, GomokuEnv, IllegalMove, check_game
+from alphago import GomokuEnv, IllegalMove, check_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from tests.env.counting import count_games, solve
+from tests.env.counting import count_games
 from tests.naive.gomoku import NaiveGomoku
 from tests.naive.plain import with_states
 
@@ -25,16 +25,6 @@ def test_agrees_with_its_twin(options: tuple[int, int, int], games: int) -> None
 @pytest.mark.parametrize("size", [15, 19, 25])
 def test_agrees_with_its_twin_on_large_boards(size: int) -> None:
     check_game(GomokuEnv(size), with_states(GomokuEnv(size), NaiveGomoku), games=1)
-
-
-@pytest.mark.parametrize(
-    ("env", "result"),
-    [(GomokuEnv(3, 2, 3), 1), (GomokuEnv(3, 3, 3), 0), (TicTacToeEnv(), 0), (GomokuEnv(4, 3, 3), 1)],
-    ids=repr,
-)
-def test_small_boards_are_solved(env: GameEnv, result: int) -> None:
-    """Tic-tac-toe is a draw; three in a row is won on 4x4, and two in a row everywhere."""
-    assert solve(env) == result
 
 
 def test_counts_of_tic_tac_toe() -> None:

@@ -127,19 +127,6 @@ class TestOneHot:
         assert not board.accepts(OwareEnv(rules="cgzero"))
 
 
-class TestCapture:
-    def test_twos_and_threes_backwards(self) -> None:
-        """The last seed makes three in C, then two in B is taken too; four in A stays."""
-        after = play(position("0 0 0 0 0 3", "3 1 2 5 5 0", margin=1), "F")
-        assert sides(after) == ("0 0 0 0 0 0", "4 0 0 5 5 0")
-        assert after.captures == (20, 14)
-
-    def test_a_grand_slam_takes_nothing(self) -> None:
-        after = play(position("1 0 0 0 0 2", "1 1 0 0 0 0", margin=1), "F")
-        assert sides(after) == ("1 0 0 0 0 0", "2 2 0 0 0 0")
-        assert not after.is_over
-
-
 class TestFeeding:
     def test_who_has_no_seeds_is_fed(self) -> None:
         start = position("1 0 0 3 1 1", "0 0 0 0 0 0")
@@ -155,17 +142,6 @@ class TestFeeding:
         assert end.is_over
         assert end.captures == (24, 24)
         assert end.result == 0
-
-
-class TestEnd:
-    def test_a_position_that_comes_again(self) -> None:
-        """Two seeds chase each other round the board; each side then keeps the one in its houses."""
-        now, moves = position("1 0 0 0 0 0", "1 0 0 0 0 0"), 0
-        while not now.is_over:
-            now = now.play(int(np.argmax(now.legal_mask)))
-            moves += 1
-        assert moves == 12
-        assert now.captures == (24, 24)
 
 
 def test_a_move_number_counts_for_the_end() -> None:

@@ -1,6 +1,5 @@
 """Pictures of positions: stones where they are, marks, numbers and names, in every game."""
 
-import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, OwareEnv, ReversiEnv
@@ -60,22 +59,6 @@ def test_boards_of_games_of_ones_own() -> None:
     red, yellow = shapes(leaning, "circle", fill="#a01818"), shapes(leaning, "circle", fill="#f4d03f")
     lowest, middle, upper = (float(one.get("cx") or 0) for one in (red[1], yellow[0], red[0]))
     assert (middle - lowest, upper - middle) == (20, 20)
-
-
-def test_a_stone_is_on_its_point() -> None:
-    now = GoEnv(3).position(black="A3", white="C1")
-    (black,) = shapes(now.svg(), "circle", fill=BLACK, stroke=BLACK)
-    (white,) = shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
-    assert float(black.get("cx") or 0) < float(white.get("cx") or 0)
-    assert float(black.get("cy") or 0) < float(white.get("cy") or 0)
-
-
-def test_names_around_the_board() -> None:
-    told = texts(GoEnv(9).position().svg())
-    assert [letter for letter in told if letter in list("ABCDEFGHIJ")] == 2 * list("ABCDEFGHJ")  # no I
-    assert [word for word in told if word.isdigit()] == [str(row) for row in range(9, 0, -1) for _ in "LR"]
-    assert texts(GoEnv(9).position().svg(coordinates=False, caption="")) == []
-    assert [word for word in texts(ConnectFourEnv().position().svg()) if len(word) == 1] == list("ABCDEFG")
 
 
 def test_the_last_move_is_ringed() -> None:
@@ -146,12 +129,6 @@ def test_a_plain_game_is_drawn_as_its_planes() -> None:
     told = texts(now.svg())
     assert (told[0], told[-1]) == ("plane 0", "move 2: Black to play")
     assert len(shapes(now.svg(), "rect", fill=BLACK)) == 4  # the matches that are left
-
-
-def test_the_pass_stands_below_the_board() -> None:
-    policy = np.zeros(26)
-    policy[[3, 25]] = 0.75, 0.25
-    assert "Off the board: pass 25%." in " ".join(texts(GoEnv(5).position().svg(priors=policy)))
 
 
 def test_an_expected_line() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from alphago import IllegalMove, Position, ReversiEnv, check_game
 from alphago.arena.alphabeta import best_move
-from tests.env.counting import count_games, solve
+from tests.env.counting import count_games
 from tests.naive.plain import with_states
 from tests.naive.reversi import NaiveReversi
 
@@ -40,10 +40,6 @@ def test_numbers_of_games() -> None:
 def test_numbers_of_games_with_passes() -> None:
     """The first pass is at ply 9."""
     assert count_games(ReversiEnv(), 9) == [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
-
-
-def test_the_second_player_wins_on_4x4() -> None:
-    assert solve(ReversiEnv(4)) == -1
 
 
 def test_the_second_player_wins_by_4_on_6x6() -> None:

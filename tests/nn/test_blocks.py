@@ -54,16 +54,6 @@ def test_pooled_block(height, width):
     torch.testing.assert_close(block(board), expected, atol=1e-4, rtol=1e-4)
 
 
-def test_a_far_stone_changes_a_pooled_block_only():
-    board = features(9, 9, 1)
-    far = board.clone()
-    far[:, :, 8, 8] += 3
-    for block_class in (ResidualBlock, PreactivationBlock, PlainBlock):
-        for pooled in (False, True):
-            block = randomised(block_class(CHANNELS, pooled))
-            assert torch.equal(block(board)[:, :, 0, 0], block(far)[:, :, 0, 0]) != pooled
-
-
 def test_a_new_block_changes_nothing():
     board = torch.relu(features(5, 5))
     for block_class in (ResidualBlock, PreactivationBlock):

@@ -244,17 +244,6 @@ def test_priors_with_few_legal_moves():
     assert np.abs(values).max() <= 1
 
 
-def test_snapshot_is_frozen(form):
-    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
-    evaluator, batch, slots = snapshot(net, form=form), random_batch(net.env, 16), np.arange(16)
-    before = evaluate(evaluator, batch, slots)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.add_(1)
-    for now, then in zip(evaluate(evaluator, batch, slots), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_broken_weights_are_refused(number):
     net = NeuralNet(GoEnv(5), tower_height=1, channels=8)

@@ -20,7 +20,7 @@ from alphago.nn.inference.fusion import REDUCTIONS
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.gpu_forms import Unsupported, build_gpu_form, translate_out_of_memory
 from alphago.nn.inference.gpu_stream import padded_size
-from alphago.nn.inference.hardware import dtype_name, fastest_float, torch_device
+from alphago.nn.inference.hardware import torch_device
 from tests.devices import needs_compiler
 from tests.nn.boards import evaluate, lived_in, random_batch
 
@@ -127,12 +127,6 @@ def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
     priors, values = evaluate(evaluator, played(device), np.arange(COUNT))
     assert np.abs(priors - expected[0]).sum(axis=1).max() / 2 < 0.15
     assert np.abs(values - expected[1]).max() < 0.1
-
-
-def test_8_bits_are_a_cpus_alone(device: str) -> None:
-    """A run that began on a CPU may go on on a GPU."""
-    net = lived_in(NeuralNet(ENV, tower_height=1, channels=4))
-    assert net.evaluator("int8", device).dtype == dtype_name(fastest_float(torch_device(device)))
 
 
 def test_what_is_broken_is_said(device: str) -> None:
