@@ -259,9 +259,12 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     ends = []  # the positions at the end, for each side that can have moved first
     most_reached = 0  # boards after the first one
     for first_mover in (1, -1):
-        position, reached = play_through(start(boards[0], first_mover), boards[1:])
-        most_reached = max(most_reached, reached)
-        if reached == len(boards) - 1:
+        position = start(boards[0], first_mover)
+        for reached, board in enumerate(boards[1:], 1):
+            if (position := play_to(position, board)) is None:
+                break
+            most_reached = max(most_reached, reached)
+        else:
             ends.append(position)
     fitting = [end for end in ends if to_play in (None, end.to_play)]
     if fitting:
@@ -273,20 +276,6 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     raise ValueError(
         f"history must have a legal move between its boards, got none from board {stuck_at} to board {stuck_at + 1}"
     )
-
-
-def play_through(position: StonesPosition, boards: Sequence[np.ndarray]) -> tuple[StonesPosition, int]:
-    """Play the legal move that leads to each board in turn, up to the first board that no legal move leads to.
-
-    Returns:
-        The last position and the number of boards that were reached.
-    """
-    for reached, board in enumerate(boards):
-        after = play_to(position, board)
-        if after is None:
-            return position, reached
-        position = after
-    return position, len(boards)
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:

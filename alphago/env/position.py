@@ -187,12 +187,9 @@ class Position:
             movers: who plays each move, see `give_turn`; None for the side to move.
         """
         position = self
-        if movers is None:
-            for move in moves:
-                position = position.play(move)
-            return position
-        for mover, move in zip(movers, moves, strict=True):
-            position = position.give_turn(mover).play(move)
+        turns: Iterable[tuple[int | None, int | str]] = ((None, move) for move in moves)
+        for mover, move in turns if movers is None else zip(movers, moves, strict=True):
+            position = (position if mover is None else position.give_turn(mover)).play(move)
         return position
 
     def again_in(self, env: Any) -> "Position":

@@ -1,7 +1,7 @@
 """`VectorEnv`: many games that are played at once with arrays, in the manner of Gymnasium's vector environments."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -123,13 +123,9 @@ class VectorEnv:
         # Action 0 stands for actions out of range, which no mask has.
         legal = in_range & self._legal_mask[self._slots, moves * in_range]
         if not legal.all():
-            self._refuse(int(legal.argmin()), moves)
+            game = int(legal.argmin())
+            try:
+                self.position(game).check_action(int(moves[game]))
+            except IllegalMove as error:
+                raise ValueError(f"actions[{game}] must be legal: {error.sentence}; nothing was played") from None
         return self._upload(moves, np.int32)
-
-    def _refuse(self, game: int, moves: Any) -> NoReturn:
-        """Raise ValueError for the move of a game, which is not legal."""
-        try:
-            self.position(game).check_action(int(moves[game]))
-        except IllegalMove as error:
-            raise ValueError(f"actions[{game}] must be legal: {error.sentence}; nothing was played") from None
-        raise AssertionError(f"move {moves[game]} is legal in game {game}")

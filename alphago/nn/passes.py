@@ -1,10 +1,9 @@
-"""Elementwise operations of training that make few passes over memory.
+"""Operations on the features of a whole board; those of norms make few passes over memory in training.
 
-torch makes a pass over new memory for each norm, addition and relu, forward and backward.  Its passes over bfloat16 are
-slow: in a gradient step of a 4 x 32 network they took two thirds of the time, and the convolutions one third.  Each
-function here computes several of torch's operations at once.  In training on channels-last features in bfloat16 or
-float32 on the CPU it uses compiled kernels (alphago.nn.kernels.norm); otherwise it uses torch.  On an H100 such kernels
-saved 4 % of a step of 1 024 samples, too little to keep them (docs/experiments/39).
+torch makes a pass over new memory for each norm, addition and relu, forward and backward.  `norm_relu` computes them at
+once: in training on channels-last features in bfloat16 or float32 on the CPU by compiled kernels
+(alphago.nn.kernels.norm), otherwise by torch.  docs/experiments/37 has what they are worth, and what kernels of pools
+and biases were not; on an H100 they saved 4 % of a step of 1 024 samples, too little to keep them (39).
 """
 
 from typing import Any, TypeGuard
@@ -87,11 +86,6 @@ def flat(features: torch.Tensor) -> np.ndarray:
     return numbers.numpy().reshape(-1)
 
 
-def for_kernels(gradient: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Convert a gradient to the features' dtype and channels-last, for the kernels."""
-    return gradient.to(dtype).contiguous(memory_format=torch.channels_last)
-
-
 class NormRelu(torch.autograd.Function):
     """The autograd function of `norm_relu` (Ioffe & Szegedy 2015, algorithm 1 and section 3)."""
 
@@ -137,7 +131,8 @@ class NormRelu(torch.autograd.Function):
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)  # scratch memory
-        inputs = (flat(for_kernels(gradient, features.dtype)), flat(features), flat(out), weight.numpy())
+        gradient = gradient.to(features.dtype).contiguous(memory_format=torch.channels_last)
+        inputs = (flat(gradient), flat(features), flat(out), weight.numpy())
         outputs = (flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
         mean, deviation = ctx.statistics
         kernels.norm_backward(*inputs, mean, deviation, tiles, *outputs)

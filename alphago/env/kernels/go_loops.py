@@ -10,6 +10,7 @@ from alphago.env.kernels.go import give_turn, play, play_step, position_hash
 from alphago.env.kernels.go_legal import legal_mask
 from alphago.env.kernels.go_row import copy, is_over
 from alphago.env.kernels.go_score import ownership, score
+from alphago.env.kernels.rows import answer_batch, over_slots, write_batch
 from alphago.system.kernels.jit import kernel, load, specialise, store
 
 
@@ -30,7 +31,11 @@ def copy_batch(from_rows, sources, rows, targets):
 
 play_batch = kernel(specialise(row_kernels.play_batch, play=play))
 replay_batch = kernel(specialise(row_kernels.replay_batch, play=play_step, copy=copy))
-legal_mask_batch = kernel(specialise(row_kernels.legal_mask_batch, legal_mask=legal_mask))
+legal_mask_batch = over_slots(write_batch, legal_mask)
+ownership_batch = over_slots(write_batch, ownership)  # int8 [n, N * N]: 1 the mover, -1 the other side, 0 neither
+is_over_batch = over_slots(answer_batch, is_over)
+hash_batch = over_slots(answer_batch, position_hash)
+score_batch = over_slots(answer_batch, score)
 
 
 @kernel
@@ -43,35 +48,10 @@ def give_turn_batch(rows, slots, movers):
 
 
 @kernel
-def is_over_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        out[i] = is_over(rows[slots[i]])
-
-
-@kernel
 def to_play_batch(rows, slots, out):
     """Write the side to move: +1 Black, -1 White."""
     for i in range(slots.shape[0]):
         out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)  # BLACK is 1, WHITE is 2
-
-
-@kernel
-def hash_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        out[i] = position_hash(rows[slots[i]])
-
-
-@kernel
-def score_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        out[i] = score(rows[slots[i]])
-
-
-@kernel
-def ownership_batch(rows, slots, out):
-    """Write each point's owner, int8 [n, N * N]: 1 the mover, -1 the other side, 0 neither."""
-    for i in range(slots.shape[0]):
-        ownership(rows[slots[i]], out[i])
 
 
 @kernel

@@ -229,8 +229,8 @@ def rule_planes_batch(rows, slots, places, scratch, out):
 
 
 @part
-def history_planes(row, history, out, at):
-    """Write 2 * history + 1 planes of N * N floats into `out` from index `at`.
+def history_planes(row, history, out):
+    """Write 2 * history + 1 planes of N * N floats into `out`.
 
     The planes are own and enemy stones of the newest board, of the board before, and so on (AlphaGo Zero, "Neural
     network architecture"); boards before the start are empty.  The last plane is 1 if Black is to move.
@@ -238,6 +238,7 @@ def history_planes(row, history, out, at):
     size = load(row, layout.SIZE)
     depth = load(row, layout.DEPTH)
     black_moves = load(row, layout.TO_PLAY) == layout.BLACK
+    at = 0
     for age in range(history):
         slot = load(row, layout.NEWEST) - age
         if slot < 0:
@@ -259,4 +260,4 @@ def history_planes(row, history, out, at):
 def history_planes_batch(rows, slots, history, out):
     """Write history planes for each slot into its row of `out`, float32 [n, (2 * history + 1) * N * N]."""
     for i in range(slots.shape[0]):
-        history_planes(rows[slots[i]], history, out[i], 0)
+        history_planes(rows[slots[i]], history, out[i])

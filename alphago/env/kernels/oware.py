@@ -10,7 +10,7 @@ seeds in the houses, cannot occur again.
 import numpy as np
 
 from alphago.env.kernels import rows as layout
-from alphago.env.kernels.rows import clear, end_turn, loops_over
+from alphago.env.kernels.rows import answer_batch, clear, end_turn, loops_over, over_slots, write_batch
 from alphago.system.kernels.hashing import FIRST_FACTOR, GOLDEN
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
@@ -269,16 +269,6 @@ def outcome(row):
     return np.float32(sign * min(value, 1.0))
 
 
-@kernel
-def one_hot_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        one_hot(rows[slots[i]], out[i])
-
-
-@kernel
-def outcome_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        out[i] = outcome(rows[slots[i]])
-
-
+one_hot_batch = over_slots(write_batch, one_hot)
+outcome_batch = over_slots(answer_batch, outcome)
 play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(play, legal_mask, planes)

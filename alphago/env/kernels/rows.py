@@ -129,8 +129,8 @@ def legal_mask(row, out):
     raise NotImplementedError
 
 
-def planes(row, out):
-    """Write all planes, one after the other, into `out`."""
+def verb(row, *out):
+    """Write into `out`, or return, what a game says of a row: `legal_mask`, all planes one after the other, a hash."""
     raise NotImplementedError
 
 
@@ -163,14 +163,14 @@ def replay_batch(rows, roots, paths, lengths, targets):
             play(row, wrap(int(paths[i, ply])))
 
 
-def legal_mask_batch(rows, slots, out):
+def write_batch(rows, slots, out):
     for i in range(slots.shape[0]):
-        legal_mask(rows[slots[i]], out[i])
+        verb(rows[slots[i]], out[i])
 
 
-def planes_batch(rows, slots, out):
+def answer_batch(rows, slots, out):
     for i in range(slots.shape[0]):
-        planes(rows[slots[i]], out[i])
+        out[i] = verb(rows[slots[i]])
 
 
 def decisive_moves_batch(rows, slots, mask, scratch, out):
@@ -196,9 +196,18 @@ def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tup
         play, legal_mask, planes, wins: the game's own kernels, for one row; None for `wins_on_a_copy`.
     """
     wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
-    verbs = {"play": play, "legal_mask": legal_mask, "planes": planes, "wins": wins}
-    loops = (play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch)
-    return tuple(kernel(specialise(loop, **verbs)) for loop in loops)
+    verbs = {"play": play, "legal_mask": legal_mask, "wins": wins}
+    plays, replays, decides = (
+        kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, decisive_moves_batch)
+    )
+    return plays, replays, over_slots(write_batch, legal_mask), over_slots(write_batch, planes), decides
+
+
+def over_slots(loop: Any, verb: Any) -> Any:
+    """Return a compiled loop over slots, `write_batch` or `answer_batch`, for a kernel `verb` of one row."""
+    made = specialise(loop, verb=verb)
+    made.__name__ = made.__qualname__ = f"{verb.__name__}_batch"  # by which the cache keeps it
+    return kernel(made)
 
 
 @kernel
@@ -219,10 +228,7 @@ def is_over_batch(rows, slots, out):
         out[i] = load(rows[slots[i]], OVER) != 0
 
 
-@kernel
-def hash_batch(rows, slots, out):
-    for i in range(slots.shape[0]):
-        out[i] = position_hash(rows[slots[i]])
+hash_batch = over_slots(answer_batch, position_hash)
 
 
 @kernel
