@@ -4,17 +4,16 @@ import json
 import queue
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from alphago import GoEnv, NeuralNet, __version__
 from alphago.env.go_rules import NO_BONUS
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.forbidden_moves import Forbidden
+from alphago.mcts.questions import Limit
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_query import Limits
 
@@ -147,29 +146,24 @@ def test_terminate_echoes_and_ends_what_waits(net: NeuralNet) -> None:
     assert all(reply.get("noResults") or "rootInfo" in reply for reply in late)
 
 
-def test_priority() -> None:
-    """With one position at a time, the highest priority comes first, of equals the oldest."""
-    entered, go_on = threading.Event(), threading.Event()
-
-    def network(position: Any) -> tuple[np.ndarray, float]:
-        """Holds the worker at the first position until all others wait."""
-        entered.set()
-        assert go_on.wait(60)
-        return np.where(position.legal_mask, 1.0, 0.0), 0.0
-
-    client = Client(network, threads=1, limits=Limits(slots=1))
-    client.send({**QUERY, "id": "first", "priority": -1, "maxVisits": 2})
-    assert entered.wait(60)
-    client.send(*({**QUERY, "id": str(number), "priority": number // 2, "maxVisits": 2} for number in range(4)))
-    go_on.set()
-    assert [reply["id"] for reply in client.rest()] == ["first", "2", "3", "0", "1"]
-
-
-def test_time_ends_a_search(net: NeuralNet) -> None:
-    begin = time.monotonic()
-    (reply,) = answers(net, {**ENDLESS, "overrideSettings": {"maxTime": 0.05}})
-    assert 1 <= reply["rootInfo"]["visits"] < 10_000_000
-    assert time.monotonic() - begin < 60
+def test_what_the_analyst_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each field as the analyst takes it, whose own tests have what follows from it."""
+    asked: list[dict[str, Any]] = []
+    client = Client(HashEvaluator(), threads=1, limits=Limits(slots=3, kept=2, tree_bytes=10**6))
+    monkeypatch.setattr(client.engine.analyst, "ask", lambda position, **options: asked.append(options))
+    allowed = {"player": "W", "moves": ["A5", "pass"], "untilDepth": 2}
+    avoided = [{"player": "B", "moves": ["(1,0)"], "untilDepth": 1}]
+    query = {**QUERY, "reportDuringSearchEvery": 2, "firstReportDuringSearchAfter": 1, "reuse": True}
+    query |= {"analyzeTurns": [1, 3], "priorities": [5, -1], "includeMovesOwnershipStdev": True}
+    client.send({**query, "avoidMoves": avoided, "allowMoves": [allowed], "overrideSettings": {"maxTime": 4}}, QUERY)
+    rules = [Forbidden(1, frozenset({1}), 1), Forbidden(-1, frozenset(range(1, 25)), 2)]
+    given = {"limit": Limit(19, 4), "avoid": rules, "every": 2, "first": 1, "move_ownership": True, "reuse": True}
+    usual = {"limit": Limit(19, None), "avoid": [], "every": None, "first": None}
+    usual |= {"move_ownership": False, "reuse": False, "priority": 0}
+    assert [options.pop("tell") is not None for options in asked] == [True] * 3
+    assert asked == [{**given, "priority": 5}, {**given, "priority": -1}, usual]
+    analyst = client.engine.analyst
+    assert (analyst.slots, analyst.kinds, analyst.tree_bytes) == (3, 2, 10**6)
 
 
 class TestRules:
@@ -303,32 +297,13 @@ def test_katrain(net: NeuralNet) -> None:
     query |= {"includeOwnership": True, "includeMovesOwnership": True, "includePolicy": True, "id": "QUERY:1"}
     query |= {"initialStones": [], "initialPlayer": "B", "moves": [["B", "C3"], ["W", "D3"]], "_kt_continuous": False}
     query["overrideSettings"] = {"reportAnalysisWinratesAs": "BLACK", "wideRootNoise": 0.04, "maxTime": 8.0}
-    query["avoidMoves"] = [{"moves": ["A1", "A2"], "player": player, "untilDepth": 1} for player in "BW"]
+    query["avoidMoves"] = [{"moves": ["A1", "pass"], "player": player, "untilDepth": 1} for player in "BW"]
     query["reportDuringSearchEvery"] = 1
     found = answers(net, query, {**query, "id": "QUERY:2", "moves": [["B", "C3"], ["W", "C3"]]}, threads=1)
     assert any(reply.get("id") == "QUERY:2" and "Illegal move" in reply.get("error", "") for reply in found)
     (reply,) = (reply for reply in found if reply.get("isDuringSearch") is False)
     assert reply["rootInfo"]["visits"] == 30
-    assert isinstance(reply["rootInfo"]["winrate"], float)
-    assert isinstance(reply["rootInfo"]["scoreLead"], float)
-    assert all(
-        {"move", "visits", "winrate", "scoreLead", "order", "prior", "pv"} <= m.keys() for m in reply["moveInfos"]
-    )
-
-
-def test_avoid_and_allow(net: NeuralNet) -> None:
-    avoid = [
-        {"player": "W", "moves": ["A1", "pass"], "untilDepth": 1},
-        {"player": "B", "moves": ["A2"], "untilDepth": 2},
-    ]
-    (reply,) = answers(net, {**QUERY, "avoidMoves": avoid, "maxVisits": 100})
     assert not {"A1", "pass"} & {move["move"] for move in reply["moveInfos"]}
-    assert not any(move["pv"][1:2] == ["A2"] for move in reply["moveInfos"])
-    allow = [{"player": "W", "moves": ["A1", "B2"], "untilDepth": 1}]
-    allow += [{"player": "B", "moves": ["E5"], "untilDepth": 2}]
-    (reply,) = answers(net, {**QUERY, "allowMoves": allow, "maxVisits": 50})
-    assert {move["move"] for move in reply["moveInfos"]} <= {"A1", "B2"}
-    assert all(move["pv"][1:2] in ([], ["E5"]) for move in reply["moveInfos"])
 
 
 def test_actions(net: NeuralNet) -> None:
@@ -372,19 +347,6 @@ class TestLimits:
         assert warning["warning"] == "visits are limited to 50 here"
         assert reply["rootInfo"]["visits"] == 50
 
-    def test_full_trees_end_their_searches(self) -> None:
-        """Whether one position is searched alone, as those with many visits are, or many side by side."""
-        found = answers(HashEvaluator(), ENDLESS, QUERY, {**QUERY, "id": "b"}, limits=Limits(tree_bytes=20_000))
-        assert {reply["id"] for reply in found} == {"endless", "a", "b"}
-        assert all(1 <= reply["rootInfo"]["visits"] < 1000 for reply in found)
-
-    def test_few_searches_are_kept(self) -> None:
-        """Each board has searches of its own; those of the oldest are made anew when they are needed again."""
-        queries = [{**QUERY, "id": str(i), "rules": rules} for i, rules in enumerate(("aga", "chinese", "nz", "aga"))]
-        found = answers(HashEvaluator(), *queries, threads=1, limits=Limits(kept=1, slots=2))
-        assert sorted(reply["id"] for reply in found) == ["0", "1", "2", "3"]
-        assert all(reply["rootInfo"]["visits"] == 20 for reply in found)
-
 
 def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
     """Where a client cannot tell a warning from a result, it comes with one, and once."""
@@ -421,18 +383,3 @@ class TestProcess:
     def test_quitting_without_waiting(self) -> None:
         endless = json.dumps({**ENDLESS, "boardXSize": 7, "boardYSize": 7})
         assert all(reply.get("isDuringSearch") for reply in self.run("-quit-without-waiting", sent=endless + "\n"))
-
-
-def test_many_evaluations_share_a_batch() -> None:
-    """Queries that come together are searched together: calls of the network are few and large."""
-
-    calls = list[int]()
-
-    class Counting(HashEvaluator):
-        def evaluate(self, batch, slots, priors, values) -> None:
-            calls.append(len(slots))
-            super().evaluate(batch, slots, priors, values)
-
-    many = [{**QUERY, "id": str(i), "analyzeTurns": [0, 1, 2, 3]} for i in range(32)]
-    assert len(answers(Counting(), *many, threads=1)) == 128
-    assert np.mean(calls) > 16

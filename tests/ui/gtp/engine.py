@@ -2,6 +2,7 @@
 
 import io
 import queue
+import re
 import threading
 import time
 
@@ -33,6 +34,18 @@ def ask(game: GoEngine, *lines: str) -> list[str]:
     replies = output.getvalue().split("\n\n")
     assert replies.pop() == ""
     return [text if text[0] == "?" else text.removeprefix("= ") for text in replies]
+
+
+def converses(gtp: GoEngine, *dialogues: str) -> None:
+    """Check the replies to commands, such as "play b c3; genmove w = *; moves = B C3, W D4".
+
+    A command without a reply has an empty one; `*` is any that is no failure, `+` a point; `moves` are the position's.
+    """
+    any_reply = {"*": r"(?!\?)[\s\S]*", "+": r"[A-T]\d+"}
+    for line in re.split(r";\s*", "; ".join(dialogues)):
+        command, _, reply = line.partition(" = ")
+        (told,) = [gtp.game.position.moves_text()] if command == "moves" else ask(gtp, command)
+        assert re.fullmatch(any_reply.get(reply, re.escape(reply)), told), (line, told)
 
 
 def turns_until_resignation(gtp: GoEngine, most: int = 60) -> int | None:

@@ -14,7 +14,7 @@ from alphago.mcts.opponent import StrengthEstimator
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw
 from tests.networks import prefers
-from tests.ui.gtp.engine import Controller, ask, engine
+from tests.ui.gtp.engine import Controller, ask, converses, engine
 from tests.ui.own_games import OwnedByBlack
 
 FAILED = "? cannot load file"
@@ -23,6 +23,11 @@ FAILED = "? cannot load file"
 @pytest.fixture
 def gtp(net: NeuralNet) -> GoEngine:
     return GoEngine(GoEnv(5), net, 24, device="cpu")
+
+
+@pytest.fixture
+def black_owns() -> GoEngine:
+    return GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
 
 
 @pytest.fixture
@@ -106,9 +111,8 @@ class TestAnalyze:
         assert {move["move"][0] for move in moves_of(line)} == set(gtp.game.env.action_names)
         assert len(moves_of(controller.analyse("lz-analyze 1 maxmoves 2"))) <= 2
 
-    def test_whose_view(self) -> None:
+    def test_whose_view(self, black_owns: GoEngine) -> None:
         """The side to move's unless `reportAnalysisWinratesAs` says otherwise."""
-        black_owns = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
         controller = Controller(black_owns)
         for side, owner in (("BLACK", 1), ("SIDETOMOVE", -1), ("WHITE", -1)):
             controller.ask(f"kata-set-param reportAnalysisWinratesAs {side}")
@@ -150,14 +154,6 @@ class TestAnalyze:
     def test_nothing_left_to_analyse(self, gtp: GoEngine) -> None:
         ask(gtp, "play b C3")
         assert ask(gtp, "kata-analyze w 1 allow W C3 1") == ["? no legal move is left to analyse"]
-
-    def test_the_tree_goes_on_into_the_game(self) -> None:
-        gtp = engine(5, HashEvaluator(), 16)
-        controller = Controller(gtp)
-        before = moves_of(controller.analyse("kata-analyze 1"))
-        after = moves_of(controller.analyse("kata-analyze 1"))
-        assert sum(int(move["visits"][0]) for move in after) > sum(int(move["visits"][0]) for move in before)
-        controller.end()
 
 
 def test_it_may_be_called_katago() -> None:
@@ -276,7 +272,7 @@ class TestFiles:
         gtp, file = engine(5), tmp_path / "my games" / "game 1.sgf"
         file.parent.mkdir()
         path = f"{quote}{file}{quote}"
-        ask(gtp, "komi 3.5", "set_free_handicap A1 B2", "play w C3", "play b D4", "play w pass")
+        ask(gtp, "komi 3.5", "set_free_handicap A1 B2", "play w C3", "play b D4", "play w pass", "play w D2")
         before, text = draw(gtp.game.position), ask(gtp, "printsgf")[0]
         assert ask(gtp, f"printsgf {path}", "clear_board", "komi 7.5", f"loadsgf {path}") == [""] * 4
         assert [name.name for name in file.parent.iterdir()] == [file.name]
@@ -347,36 +343,29 @@ class TestFiles:
             assert said in capsys.readouterr().err or number
 
 
-class TestEnding:
-    def test_dead_stones(self) -> None:
-        """A chain is dead where its points are expected to be the other side's; GTP's three statuses."""
-        gtp = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
-        ask(gtp, "play b A1", "play w C3", "play b A2", "play w C4", "play w E5")
-        assert ask(gtp, "final_status_list dead") == ["E5\nC4 C3"]
-        assert ask(gtp, "final_status_list alive", "final_status_list seki") == ["A2 A1", ""]
+@pytest.mark.parametrize(
+    ("readouts", "dialogue"),
+    [
+        # A chain is dead where its points are expected to be the other side's; GTP's three statuses.
+        (4, "play w C3; play b A2; play w C4; play w E5; final_status_list dead = E5\nC4 C3"),
+        (4, "play w C3; play b A2; final_status_list alive = A2 A1; final_status_list seki"),
+        # After two passes the dead stones are off the board.
+        (4, "play w C3; final_score = W+7.5; play b pass; play w pass; final_score = B+17.5"),
+        # Then Black still takes what is dead, as kgsGtp asks, unless nothing of White's is there.
+        (0, "play w C3; play b pass; play w pass; genmove b = pass; undo; kgs-genmove_cleanup b = +"),
+        (0, "play w pass; kgs-genmove_cleanup b = pass"),
+    ],
+)
+def test_dead_stones(black_owns: GoEngine, readouts: int, dialogue: str) -> None:
+    black_owns.parameters.readouts = readouts
+    converses(black_owns, "play b A1", dialogue)
+    (text,) = ask(black_owns, "printsgf")
+    assert ("RE[B+17.5]" in text) == dialogue.endswith(("B+17.5", "pass"))  # after two passes the file has the count
+    assert "TW" not in text
 
-    def test_the_score_after_two_passes(self) -> None:
-        """The dead stones are off the board then, in `final_score` and in the file, and stay while the game goes on."""
-        gtp = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
-        ask(gtp, "play b A1", "play w C3")
-        assert ask(gtp, "final_score", "play b pass", "play w pass", "final_score") == ["W+7.5", "", "", "B+17.5"]
-        (text,) = ask(gtp, "printsgf")
-        assert "RE[B+17.5]" in text
-        assert "TW" not in text
 
-    def test_cleaning_up_does_not_pass(self) -> None:
-        """After two passes Black still takes what is dead, as kgsGtp asks."""
-        gtp = GoEngine(GoEnv(5), OwnedByBlack(), 0, komi=0.5, device="cpu")
-        ask(gtp, "play b A1", "play w C3", "play b pass", "play w pass")
-        assert ask(gtp, "genmove b", "undo") == ["pass", ""]
-        assert ask(gtp, "kgs-genmove_cleanup b")[0] != "pass"
-        ask(gtp, "clear_board", "play b A1", "play w pass")
-        assert ask(gtp, "kgs-genmove_cleanup b") == ["pass"]  # nothing of White's is there
-
-    def test_engines_without_forecasts_count_the_board(self) -> None:
-        gtp = engine()
-        ask(gtp, "play b A1", "play w C3")
-        assert ask(gtp, "final_status_list dead", "final_status_list alive") == ["", "C3\nA1"]
+def test_engines_without_forecasts_count_the_board() -> None:
+    converses(engine(), "play b A1; play w C3; final_status_list dead; final_status_list alive = C3\nA1")
 
 
 class TestTime:
@@ -397,13 +386,6 @@ class TestTime:
         for none in ("none", "none 100 10 5"):
             assert ask(gtp, f"kgs-time_settings {none}") == [""]
             assert gtp.clock.share(1, 10) == float("inf")
-
-
-def test_reg_genmove_changes_nothing() -> None:
-    gtp = engine(network=prefers("C3", value=-1.0), readouts=8, resign_threshold=-0.9)
-    moves = ask(gtp, *["genmove b", "genmove w"] * 5)
-    assert "resign" not in [*moves, *ask(gtp, "reg_genmove b")]
-    assert len(gtp.game.plays) == 10
 
 
 def test_gogui(gtp: GoEngine) -> None:
