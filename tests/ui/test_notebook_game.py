@@ -2,8 +2,7 @@
 
 import builtins
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,9 +18,9 @@ from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame, play_in_noteboo
 from alphago.ui.web.new_game import link_head
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from tests.ui.web.desks import about
+from tests.ui.web.served import wait_until
 
 GO = GoEnv(5, komi=0.5)
-PATIENCE = 120.0  # seconds after which something hangs
 
 
 def even(position: Position) -> tuple[np.ndarray, float]:
@@ -56,13 +55,6 @@ def games() -> Iterator[list[NotebookGame]]:
         game.close()
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "nothing happens"
-        time.sleep(0.01)
-
-
 def from_browser(game: NotebookGame, /, **message: Any) -> None:
     """What the page's module sends: it arrives at the widget as a custom message."""
     game.widget._handle_custom_msg(message, [])
@@ -73,7 +65,7 @@ def told(game: NotebookGame, monkeypatch: pytest.MonkeyPatch, /, **query: Any) -
     answers: list[dict[str, Any]] = []
     monkeypatch.setattr(game.widget, "send", answers.append)
     from_browser(game, id=1, **query)
-    wait_for(lambda: any(answer.get("id") == 1 and not answer.get("isDuringSearch") for answer in answers))
+    wait_until(lambda: any(answer.get("id") == 1 and not answer.get("isDuringSearch") for answer in answers))
     return next(answer for answer in answers if answer.get("id") == 1 and not answer.get("isDuringSearch"))
 
 

@@ -51,14 +51,6 @@ def test_a_teacher_lets_take_back(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "5 positions" in text
 
 
-def test_levels_are_told() -> None:
-    _, text = talk(GoEnv(5), "c3", "quit", level="even")
-    assert "The engine plays at level even: follows your strength." in text
-    assert "You have made 1 of 5 moves that tell your strength: level 5." in text
-    with pytest.raises(ValueError, match="level must be"):
-        talk(GoEnv(5), "quit", level=11)
-
-
 @pytest.mark.parametrize(
     ("human", "lines", "options", "result"),
     [
@@ -80,42 +72,53 @@ def test_results(human: int, lines: list[str], options: Any, result: str, monkey
     assert go(human, *lines, **options)[1].endswith(result)
 
 
-class TestMoves:
-    def test_both_cases_and_blanks(self) -> None:
-        moves, text = go(BLACK, "D4", " b2 ", engine="C3 E5", value=0.5)
-        assert moves == "B D4, W C3, B B2, W E5"
-        assert "The engine (White) played C3; it expects to win with ≈ 25 %.\nBest line: C3." in text
+# Who the person is, what is typed, what the engine likes, the moves, and what is told among other things.
+TYPED = """
+Black | D4, b2 | C3 E5 | B D4, W C3, B B2, W E5 | played C3; it expects to win with ≈ 25 %.\\nBest line: C3.
+Black | d4, d4, c3 | C3 | B D4, W C3 | illegal move D4: Black has a stone there, in GoEnv(5) after B D4, W C3.
+Black | d4, c3 | C3 | B D4, W C3 | illegal move C3: White has a stone there
+Black | hint, d4 | B2 C3 | B D4, W B2 | The engine would play B2 in your place; it expects you to win with ≈ 75 %.
+Black | d4, b2, undo, b4 | C3 E5 | B D4, W C3, B B4, W E5 | played E5
+Black | d4, b2, undo, undo, a1 | C3 E5 | B A1, W C3 | played C3
+White | d4, undo, undo | C3 | B C3 | nothing to take back
+"""
 
-    @pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
-    def test_typo(self, typo: str) -> None:
-        moves, text = go(BLACK, typo, "d4")
-        assert f"{typo!r} is not a point of GoEnv(5)" in text
-        assert "`help` lists the commands" in text
-        assert ("did you mean undo?" in text) == (typo == "undoo")
-        assert moves == "B D4, W C3"
 
-    def test_illegal(self) -> None:
-        _, text = go(BLACK, "d4", "d4", "c3")
-        assert "illegal move D4: Black has a stone there, in GoEnv(5) after B D4, W C3." in text
-        assert "illegal move C3: White has a stone there" in text
+@pytest.mark.parametrize("row", TYPED.strip().splitlines())
+def test_what_is_typed_and_told(row: str) -> None:
+    person, lines, engine, moves, told = row.split(" | ")
+    played, text = go(WHITE if person == "White" else BLACK, *lines.split(", "), engine=engine, value=0.5)
+    assert played == moves
+    assert told.replace("\\n", "\n") in text
+    assert ("nothing to take back" in text) == (person == "White")  # the engine's first move stays
 
-    @pytest.mark.parametrize(
-        ("human", "lines", "moves"),
-        [
-            (BLACK, "d4 b2 undo b4", "B D4, W C3, B B4, W E5"),
-            (BLACK, "d4 b2 undo undo a1", "B A1, W C3"),
-            (WHITE, "d4 undo undo", "B C3"),  # the engine's first move stays
-        ],
-    )
-    def test_undo(self, human: int, lines: str, moves: str) -> None:
-        played, text = go(human, *lines.split(), engine="C3 E5")
-        assert played == moves
-        assert text.count("nothing to take back") == human
 
-    def test_hint_does_not_move(self) -> None:
-        moves, text = go(BLACK, "hint", "d4", engine="B2 C3", value=-0.5)
-        assert "The engine would play B2 in your place; it expects you to win with ≈ 25 %." in text
-        assert moves == "B D4, W B2"
+@pytest.mark.parametrize(
+    ("env", "typed", "engine", "moves", "told"),
+    [
+        (LeaningEnv(), "a resign", "D", "A D", "You are Red; The engine (Yellow) played D; W+R: Yellow wins"),
+        (RingEnv(), "r1 bell", "r2 r3", "r1 r2 bell r3", "You are First; The engine (Second) played r2"),
+    ],
+)
+def test_games_of_ones_own(env: Any, typed: str, engine: str, moves: str, told: str) -> None:
+    played, text = go(BLACK, *typed.split(), EOFError, env=env, engine=engine)
+    assert played == moves
+    assert [sentence for sentence in told.split("; ") if sentence not in text] == []
+
+
+def test_levels_are_told() -> None:
+    _, text = talk(GoEnv(5), "c3", "quit", level="even")
+    assert "The engine plays at level even: follows your strength." in text
+    assert "You have made 1 of 5 moves that tell your strength: level 5." in text
+
+
+@pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
+def test_typo(typo: str) -> None:
+    moves, text = go(BLACK, typo, "d4")
+    assert f"{typo!r} is not a point of GoEnv(5)" in text
+    assert "`help` lists the commands" in text
+    assert ("did you mean undo?" in text) == (typo == "undoo")
+    assert moves == "B D4, W C3"
 
 
 @pytest.mark.parametrize(("limit", "total"), [(Limit(40), " of 40"), (Limit(None, 1.0), "")])
@@ -234,25 +237,6 @@ class TestPlay:
         assert text.rstrip().endswith("Black wins.\nYou win!")
 
     @pytest.mark.parametrize(
-        ("env", "moves", "sides"),
-        [(LeaningEnv(), "a c e", "Red Yellow"), (RingEnv(), "r1 bell r2 r3", "First Second")],
-    )
-    def test_games_of_ones_own(self, env: Any, moves: str, sides: str) -> None:
-        """They name the sides and the moves; the rest is as in any game."""
-        shown, prompts, words = list[str](), list[str](), [*moves.split(), "resign", ""]
-
-        def read(prompt: str) -> str:
-            prompts.append(prompt)
-            return words.pop(0)
-
-        play(env, UniformEvaluator(), 4, read=read, write=shown.append)
-        first, second = sides.split()
-        assert prompts[0] == f"Your move ({first}): "
-        assert shown[0] == f"You are {first}.  `help` lists what you can type."
-        assert any(text.startswith(f"The engine ({second}) played ") for text in shown)
-        assert f"W+R: {second} wins." in shown
-
-    @pytest.mark.parametrize(
         ("stdin", "text"),
         [
             (None, "You left the game after 0 moves."),  # it was closed before Python started
@@ -283,6 +267,7 @@ class TestPlay:
             (TicTacToeEnv(), {"handicap": 2}, "handicap must be 0 in tic-tac-toe, got 2"),
             (GoEnv(5), {"mode": 2}, "mode must be 0"),
             (GoEnv(5), {"mode": "black"}, "mode must be 0"),
+            (GoEnv(5), {"level": 11}, "level must be"),
             (GoEnv(5), {"readouts": None}, "num_readouts or seconds must limit a move, got None for both"),
             # AlphaGo.jl's call has both a network and a height; another height than the network's is a mistake.
             (GoEnv(5), {"tower_height": 2}, "tower_height must be left out with a given network, got 2"),

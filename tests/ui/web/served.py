@@ -97,10 +97,15 @@ def serving(
         assert not thread.is_alive()
 
 
+def reply(page: ClientConnection) -> dict[str, Any]:
+    """The next answer."""
+    return dict(json.loads(page.recv(timeout=PATIENCE)))
+
+
 def ask(page: ClientConnection, **query: Any) -> dict[str, Any]:
-    """The last answer to a query of a page; what is answered before it is lost."""
-    page.send(json.dumps({"id": 1, **query}))
-    while True:
-        answer: dict[str, Any] = json.loads(page.recv(timeout=PATIENCE))
-        if answer.get("id") == 1 and not answer.get("isDuringSearch"):
-            return answer
+    """The last answer to a query of a page or program; what is answered before it is lost."""
+    asked = {"id": "1", **query}
+    page.send(json.dumps(asked) + "\n\n")  # a message may have several lines
+    while (answer := reply(page)).get("id") != asked["id"] or answer.get("isDuringSearch"):
+        pass
+    return answer

@@ -83,20 +83,6 @@ def test_a_tree_is_kept_from_query_to_query() -> None:
         assert asker.ask(moves=move["move"], maxVisits=1)["rootInfo"]["visits"] == move["visits"]
 
 
-def test_what_the_board_shows_and_how_it_is_counted() -> None:
-    with Asker(network=OwnedByBlack()) as asker:
-        shown = asker.ask("view", "C3")
-        assert (shown["view"]["toPlay"], shown["result"], shown["count"]) == (-1, None, None)
-        end = "B2 D4 C2 D5 pass pass"
-        counted = asker.ask("count", end)
-        dead = [GO5.from_text(point) for point in ("D5", "D4")]
-        assert (counted["count"]["dead"], counted["result"]["short"]) == (dead, "B+24.5")
-        assert asker.ask("view", end)["result"]["short"] == "W+0.5"
-        assert asker.ask("view", end, dead=dead, point=dead[0])["count"]["dead"] == []
-        assert asker.refused("view", "C3", point=3).startswith("Stones are counted after")
-        assert asker.refused("count", "C3").startswith("Stones are counted after")
-
-
 def test_what_is_asked_wrongly_is_a_sentence() -> None:
     other = {"network": "hash", "moves": []}
     with Asker() as asker:
@@ -108,7 +94,11 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
             ({"action": "view", "game": {"name": "chess"}}, "There is no game 'chess'"),
             ({"action": "view", "game": {"name": "go", "config": {"board_size": 99}}}, "Board_size must be"),
             ({"action": "view", "game": {"name": "go", "config": {"x": 9}}}, "Go cannot be played so"),
+            ({"action": "new", "name": "chess"}, "There is no game 'chess'"),
+            ({"action": "new", "options": {"board_size": 26}}, "Board_size must be an integer from 2 to 25, got 26"),
+            ({"action": "new", "options": [5]}, "Options must be an object"),
             ({"action": "why"}, "There is no move to explain"),
+            ({"action": "count", **about(asker.start)}, "Stones are counted after"),
             ({"action": "run-game"}, "No run was given to this server"),
             ({"action": "open"}, "A file must be a text"),
             ({**about(asker.start), "network": "../../etc/passwd"}, "Network must be one of hash, playouts"),

@@ -11,55 +11,32 @@ from typing import Any, cast
 import pytest
 from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.analysis_engine import THREAD, AnalysisEngine, Networks
 from alphago.ui.web.guard import MOST_READOUTS, closing_reason
 from alphago.ui.web.programs import Connections
 from tests.ui.web.desks import GO5
-from tests.ui.web.served import PATIENCE, serving, threads, wait_until
+from tests.ui.web.served import PATIENCE, ask, reply, serving, threads, wait_until
 
 QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
 QUERY |= {"maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"]]}
 
 
-def ask(program: ClientConnection, query: dict[str, Any]) -> None:
-    program.send(json.dumps(query))
-
-
-def reply(program: ClientConnection) -> dict[str, Any]:
-    message: dict[str, Any] = json.loads(program.recv(timeout=PATIENCE))
-    return message
-
-
-def last_reply(program: ClientConnection, query_id: str = "QUERY:1") -> dict[str, Any]:
-    """The reply that ends a query of one position; replies to others before it are lost."""
-    while True:
-        message = reply(program)
-        if message.get("id") == query_id and (message.get("isDuringSearch") is False or "error" in message):
-            return message
-
-
 def test_a_query_is_answered() -> None:
     with serving() as served, served.page("/analysis") as program:
-        ask(program, {"id": "version", "action": "query_version"})
-        assert reply(program)["version"]
-        ask(program, QUERY)
-        message = last_reply(program)
-        assert message["rootInfo"]["visits"] == 20
-        assert message["moveInfos"][0]["order"] == 0
-        for size in (3, 7):  # several lines in a message, and boards other than the server's first
-            query = {**QUERY, "id": str(size), "boardXSize": size, "boardYSize": size, "moves": []}
-            program.send(f"{json.dumps(query)}\n\n")
-            assert last_reply(program, str(size))["rootInfo"]["visits"] == 20
+        assert ask(program, action="query_version")["version"]
+        message = ask(program, **QUERY)
+        assert (message["rootInfo"]["visits"], message["moveInfos"][0]["order"]) == (20, 0)
+        for size in (3, 7):  # boards other than the server's first
+            board = {"id": str(size), "boardXSize": size, "boardYSize": size, "moves": []}
+            assert ask(program, **{**QUERY, **board})["rootInfo"]["visits"] == 20
 
 
 def test_the_network_may_be_named() -> None:
     with serving() as served:
         with served.page("/analysis?network=hash") as program:
-            ask(program, {"id": "m", "action": "query_models"})
-            assert reply(program)["models"][0]["name"] == "hash"
+            assert ask(program, action="query_models")["models"][0]["name"] == "hash"
         with served.page("/analysis?network=other") as program:
             assert reply(program) == {"error": "network must be one of hash, playouts, got 'other'"}
             with pytest.raises(ConnectionClosed):
@@ -75,7 +52,7 @@ def test_the_queries_of_a_program_that_leaves_are_ended() -> None:
     with serving() as served:
         for _ in range(3):
             with served.page("/analysis") as program:
-                ask(program, {**QUERY, "maxVisits": MOST_READOUTS, "reportDuringSearchEvery": 0.01})
+                program.send(json.dumps({**QUERY, "maxVisits": MOST_READOUTS, "reportDuringSearchEvery": 0.01}))
                 assert reply(program)["isDuringSearch"]
         wait_until(lambda: served.app.state.programs.count + threads(THREAD) == 0)
         assert served.get()[0] == 200
@@ -121,7 +98,7 @@ def test_an_engine_waits_for_a_program_that_reads_no_reply() -> None:
     def flood() -> None:
         with contextlib.suppress(ConnectionClosed):
             while True:
-                ask(program, {"id": "x" * 100_000, "action": "query_version"})
+                program.send(json.dumps({"id": "x" * 100_000, "action": "query_version"}))
                 sent.append(time.monotonic())
 
     with serving() as served, served.page("/analysis") as program:
