@@ -230,6 +230,11 @@ class TestClients:
         assert full.readouts < 200_000 // 100
         assert time.monotonic() - begin < 60
 
+    def test_few_kinds_of_searches_are_kept(self) -> None:
+        games = [GoEnv(5, ko=ko) for ko in ("simple", "positional", "simple")]  # of one kind each
+        with Analyst(HashEvaluator(), threads=1, kinds=1) as analyst:
+            assert [analyst.ask(game, (), Limit(20)).last().readouts for game in games] == [20] * 3
+
     def test_errors_are_the_clients(self, capsys: pytest.CaptureFixture[str]) -> None:
         def broken(position: Position):
             raise RuntimeError("a broken network")

@@ -1,9 +1,11 @@
 """`SgfDocument`: a game's nodes as they were read or made; what is not changed is written as it was read.
 
-`with_additions` adds variations, marks and territory to a game's text.
+`with_additions` adds variations, marks and territory to a game's text; `format_continued` writes a game that may go on
+from a file.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,7 @@ import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
+from alphago.env.go_count import GoCount
 from alphago.records.sgf.grammar import Node, escape_text, format_tree
 from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties
 from alphago.records.sgf.sgf_game import SgfGame
@@ -187,3 +190,24 @@ def with_additions(game: SgfGame, additions: Additions) -> bytes:
             parent = document.add(parent, {PLAYER_NAMES[mover][0]: [point_text(env, action)]})
             mover = -mover
     return document.text()
+
+
+def format_continued(
+    game: SgfGame, file: SgfGame | None, count: GoCount | None, *, decided: bool = False, **changed: object
+) -> bytes:
+    """Return a game as SGF text, with the territory of its count; of a file, what was not changed is as it was.
+
+    Args:
+        file: the game of the file that was loaded; None, or a game of another set-up, if the game does not go on from
+            a file.
+        count: of a finished game; None if it was not counted.
+        decided: whether the result is new, even without further moves; else such a game keeps the file's result, and
+            gets no territory.
+        changed: fields that differ from the file's beside the moves and the result.
+    """
+    if file is not None and file.setup == game.setup:
+        has_moves_of_file = (game.moves, game.movers) == (file.moves, file.movers)
+        if has_moves_of_file and not decided:
+            game, count = replace(game, result=file.result), None
+        game = file.with_moves(game, result=game.result, **changed)
+    return with_additions(game, Additions(territory={} if count is None else count.territory()))

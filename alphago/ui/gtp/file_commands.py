@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from alphago.env.go_count import count_as_alive
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.records.sgf.document import Additions, with_additions
+from alphago.records.sgf.document import format_continued
 from alphago.records.sgf.faults import BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP, TOLD
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.ending_commands import count_of_game
@@ -99,18 +98,13 @@ def written(engine: GtpEngine) -> bytes:
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
     is_finished = count_as_alive(position) is not None
     count = count_of_game(engine) if is_finished else None
-    result = "" if count is None else count.result
-    fields: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
+    fields = {"movers": position.movers, "komi": position.komi, "result": "" if count is None else count.result}
     game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
-    if loaded is not None and loaded.game.setup == setup:
-        file = loaded.game
-        has_moves_of_file = (file.moves, file.movers) == (game.moves, game.movers)
-        if has_moves_of_file:  # the file's own result stands, and no territory is added
-            count, result = None, file.result
-        komi = file.komi if position.komi == loaded.komi else position.komi
-        rules = file.rules if position.env.rules == loaded.rules else game.rules
-        game = file.with_moves(game, komi=komi, result=result, rules=rules)
-    return with_additions(game, Additions(territory=count.territory() if count else {}))
+    if loaded is None:
+        return format_continued(game, None, count)
+    komi = {} if position.komi == loaded.komi else {"komi": position.komi}
+    rules = {} if position.env.rules == loaded.rules else {"rules": game.rules}
+    return format_continued(game, loaded.game, count, **komi, **rules)
 
 
 COMMANDS = {"loadsgf": load, "printsgf": write}

@@ -9,7 +9,7 @@ from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.records.sgf.document import Additions, with_additions
+from alphago.records.sgf.document import format_continued
 from alphago.records.sgf.faults import TOLD
 from alphago.system.files import explain_os_error, user_path, write_named
 from alphago.ui.terminal.screen import Screen
@@ -63,14 +63,9 @@ class GameFiles:
         result: dict[str, Any] = {} if over else {"result": ""}
         if counted is not None:
             result = {"result": counted.result}
-        game, loaded = SgfGame.from_record(record, self.env, players=players, **result), self.loaded
-        if loaded is not None and loaded.setup == game.setup:
-            has_loaded_moves = (game.moves, game.movers) == (loaded.moves, loaded.movers)
-            if has_loaded_moves and not agreed:  # until then the file's result stands, and no territory is added
-                counted = None
-            keeps_result = has_loaded_moves and counted is None and not record.resigned
-            game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)
-        return with_additions(game, Additions(territory={} if counted is None else counted.territory()))
+        game = SgfGame.from_record(record, self.env, players=players, **result)
+        decided = record.resigned or (agreed and counted is not None)
+        return format_continued(game, self.loaded, counted, decided=decided)
 
     def save(self, name: str, contents: bytes, replace: bool) -> Path:
         """Write the game atomically, add the file to `own`, and return its path.
