@@ -233,7 +233,8 @@ class TestClients:
     def test_few_kinds_of_searches_are_kept(self) -> None:
         games = [GoEnv(5, ko=ko) for ko in ("simple", "positional", "simple")]  # of one kind each
         with Analyst(HashEvaluator(), threads=1, kinds=1) as analyst:
-            assert [analyst.ask(game, (), Limit(20)).last().readouts for game in games] == [20] * 3
+            found = [analyst.ask(game, (), Limit(20), reuse=False).last() for game in games]
+            assert ([answer.readouts for answer in found], len(analyst._shared)) == ([20] * 3, 1)
 
     def test_errors_are_the_clients(self, capsys: pytest.CaptureFixture[str]) -> None:
         def broken(position: Position):

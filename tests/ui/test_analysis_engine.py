@@ -15,7 +15,9 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
 from alphago.ui.analysis_engine import AnalysisEngine
-from alphago.ui.analysis_query import Limits
+from alphago.ui.analysis_query import Limits, QueryError, positions_after
+from alphago.ui.gtp.gtp_game import GtpGame
+from tests.diagrams import draw
 
 ROOT = Path(__file__).parents[2]
 BOARD = {"rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5}
@@ -109,6 +111,22 @@ def test_turns_and_positions(net: NeuralNet) -> None:
     assert {reply["rootInfo"]["symHash"] for reply in found if reply["turnNumber"] == 2} == {
         alone["rootInfo"]["symHash"]
     }
+
+
+def test_many_moves_lead_where_they_lead_one_by_one() -> None:
+    """Also past two passes, and over a capture; an illegal move is named wherever it stands."""
+    env = GoEnv(5)
+    texts = ["A5", "B5", "C3", "A4", "pass", "pass", "C4", "D4", "E5", "D3", "E3"]
+    moves = [(1 - 2 * (i % 2), env.from_text(text)) for i, text in enumerate(texts)]
+    game, expected = GtpGame(env, 1.5), []
+    for move in moves:
+        game.play(*move)
+        expected.append(draw(game.position))
+    for last in range(4, len(moves) + 1):
+        found = positions_after(GtpGame(env, 1.5), moves[:last], [last])[last]
+        assert (draw(found), found.moves) == (expected[last - 1], tuple(action for _, action in moves[:last]))
+    with pytest.raises(QueryError, match=f"Illegal move {len(moves)}: "):
+        positions_after(GtpGame(env, 1.5), [*moves, moves[-1]], [0])
 
 
 def test_boards_that_are_turned_have_one_symmetric_hash(net: NeuralNet) -> None:

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv
 from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured, completions
 
 WORDS, WITH_FILE = ["score", "save", "save!", "pass"], ("save", "save!")
@@ -32,22 +32,15 @@ def plain(text: str) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
-@pytest.mark.parametrize("size", [2, 5, 9, 10, 19])
-def test_a_board_in_colours_is_the_same_text(size: int) -> None:
-    position = GoEnv(size).position().play(size + 1).play(0)
-    board = str(position)
+@pytest.mark.parametrize("env", [*map(GoEnv, (2, 5, 9, 10, 19)), ConnectFourEnv()], ids=str)
+def test_a_board_in_colours_is_the_same_text(env: GameEnv) -> None:
+    board = str(env.position().play(1).play(0))
     shown = coloured(board)
     assert plain(shown) == board
-    assert shown.count(WOOD) == size  # every row, nothing else
+    assert shown.count(WOOD) == env.plane_shape[0]  # every row, nothing else
     assert shown.count(f"{BLACK}X") == shown.count(f"{WHITE}O") == 1
     assert f"{LAST}({WHITE}O{LAST})" in shown
     assert max(map(len, board.split("\n"))) <= 80
-
-
-def test_another_game() -> None:
-    board = str(ConnectFourEnv().position().play(3))
-    assert plain(coloured(board)) == board
-    assert f"{BLACK}X" in coloured(board)
 
 
 class TestScreen:
