@@ -30,7 +30,7 @@ from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.judge_settings import Opponent
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.source import MakeSource
+from alphago.training.source import GameSource, MakeSource
 
 GO = GoEnv(3, komi=0.5)
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
@@ -232,17 +232,16 @@ def games_in(folder: Path) -> list[GameRecord]:
     return [record for path in sorted((folder / "games").iterdir()) for record in load_records(path)]
 
 
-class RandomGames:
+class RandomGames(GameSource):
     """A GameSource without a network: whole games of random moves, one after the other."""
 
-    plays = True
+    moves = readouts_done = closed = 0
 
     def __init__(
         self, env: GameEnv, settings: Any, numbers: range, workers: Any, *, seed: int = 0, device: str = "cpu"
     ) -> None:
         self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
         self.left = 0  # games to play in this iteration
-        self.moves = self.readouts_done = self.closed = 0
         self.finished: list[GameRecord] = []
         self.published: list[NeuralNet] = []
         self.asked: list[tuple[int | None, int | None, int | None]] = []  # plies, readouts, games side by side
@@ -295,12 +294,6 @@ class RandomGames:
 
     def time_spent(self) -> dict[str, float]:
         return {}
-
-    def metrics(self) -> dict[str, Any]:
-        return {}
-
-    def news(self) -> list[str]:
-        return []
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return to_arrays(self.finished), {"next": self.numbers.start, "left": self.left}

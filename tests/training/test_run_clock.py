@@ -44,20 +44,6 @@ def test_a_limit(time: Time) -> None:
     assert run.is_over
 
 
-def test_the_processor(time: Time) -> None:
-    """Of what it did for this process training alone counts, also where a run goes on in another process."""
-    run = time.clock(minutes=2.0)
-    assert run.processor == 0.0
-    time.worked += 7
-    with run.stopped():
-        time.worked += 100
-    time.worked += 5
-    assert run.processor == 12.0
-    run.set(90.0, 30.0)
-    time.worked += 1
-    assert run.processor == 31.0
-
-
 def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long it takes: schedules and the end follow the processor, and the deadline is no later than the end."""
     monkeypatch.setattr(run_clock, "available_cores", lambda: 2)
@@ -115,18 +101,22 @@ def test_compiling_is_no_training_time(time: Time) -> None:
 
 
 def test_it_stands_still(time: Time) -> None:
+    """Of time and processor time, also where an exception ends that; a run goes on from both in another process."""
     run = time.clock(minutes=1.0)
 
     def interrupted() -> None:
         with run.stopped():
-            time.now += 500
+            time.now, time.worked = time.now + 500, time.worked + 100
             raise KeyboardInterrupt
 
-    time.now += 10
+    time.now, time.worked = time.now + 10, time.worked + 7
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    time.now += 5
-    assert (run.seconds, run.deadline) == (15.0, 1560.0)
+    time.now, time.worked = time.now + 5, time.worked + 5
+    assert (run.seconds, run.processor, run.deadline) == (15.0, 12.0, 1560.0)
+    run.set(90.0, 30.0)
+    time.worked += 1
+    assert run.processor == 31.0
 
 
 def test_once_a_minute(time: Time) -> None:

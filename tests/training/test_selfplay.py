@@ -53,17 +53,6 @@ class TestSource:
         go_on(tmp_path / "cut", source=again)
         assert [[source.closed for source in sources.made] for sources in (whole, cut, again)] == [[1, 1], [1], [1]]
 
-    @pytest.mark.parametrize("saves", [5, pytest.param(30, marks=pytest.mark.slow)])
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path, saves: int) -> None:
-        """From its state, within an iteration too."""
-        net, _ = run(tmp_path / "whole", 16, source=RandomGames)
-        saving = EagerSaving(kill_after=saves)
-        with pytest.raises(Killed), opened(tmp_path / "killed", saving=saving, source=RandomGames) as killed:
-            train_loop(killed, threading.Event())
-        again, _ = run(tmp_path / "killed", 16, source=RandomGames)
-        assert same(again, net)
-        assert [game.seed for game in games_in(tmp_path / "killed")] == [(0, number) for number in range(16)]
-
     @pytest.mark.slow
     def test_another_one_goes_on(self, tmp_path: Path) -> None:
         """What a run learned from is its own, wherever its next games come from."""

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, Puct, load_model, train
+from alphago import GoEnv, NeuralNet, Puct, train
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.rule import SearchRule
-from alphago.nn.base import ResidualTower
 from alphago.training.history import read_history
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
@@ -29,19 +26,6 @@ from tests.training.small_runs import (
     run_killed,
     same,
 )
-
-
-@dataclass(frozen=True)
-class Patient(Puct):
-    """A search of one's own: PUCT whose priors count for more."""
-
-    factor: float = 2.0
-
-    def new_rule(self, games: int, actions: int) -> SearchRule:
-        return replace(self, c_puct=self.factor * self.c_puct, factor=1.0).puct(games, actions)
-
-    def puct(self, games: int, actions: int) -> SearchRule:
-        return super().new_rule(games, actions)
 
 
 class TestExact:
@@ -67,9 +51,7 @@ class TestExact:
         "settings",
         [
             {"tower_height": 1, "search": Puct()},
-            # Of the usual search.
-            {"first_games_in_flight": 1, "search": {"considered": 2}},
-            {"search": Patient(factor=3.0)},
+            {"first_games_in_flight": 1, "search": {"considered": 2}},  # of the usual search
         ],
     )
     def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:
@@ -79,7 +61,9 @@ class TestExact:
         assert same(go_on(tmp_path / "killed")[0], net)
 
     @pytest.mark.slow
-    def test_a_network_of_ones_own(self, tmp_path: Path) -> None:
+    def test_parts_of_ones_own(self, tmp_path: Path) -> None:
+        """The config says what they are; own modules and functions have to be passed again, as they were."""
+
         def model() -> NeuralNet:
             torch.manual_seed(4)
             base = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16 * 9, 8), torch.nn.Tanh())
@@ -87,42 +71,24 @@ class TestExact:
                 GO, base, torch.nn.Sequential(torch.nn.Linear(8, 1), torch.nn.Tanh()), torch.nn.Linear(8, 10)
             )
 
-        settings = SETTINGS
-        whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
-        stop = interrupt_at(3)
-        train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
-        with pytest.raises(ValueError, match=r"custom modules .*: pass one like it as model="):
-            go_on(tmp_path / "cut")
-        mine = model()
-        assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
-        assert same(mine, whole)
-
-    @pytest.mark.slow
-    def test_another_optimizer_losses_and_parts(self, tmp_path: Path) -> None:
-        """The config says what they are; only a function has to be passed again, as it was."""
-
-        def model() -> NeuralNet:
-            torch.manual_seed(4)
-            return NeuralNet(GO, ResidualTower(GO.planes, 8, 2, pooled=True, block="preactivation", activation="elu"))
-
-        settings = SETTINGS | {
-            "optimizer": nadam,
-            "losses": "alphago-zero",
-            "schedule": ((0.5, 0.1),),
-            "gradient_norm": 1.0,
-        }
+        changed = {"optimizer": nadam, "losses": "alphago-zero", "schedule": ((0.5, 0.1),), "gradient_norm": 1.0}
+        settings = SETTINGS | changed
         whole = train(GO, 8, model=model(), folder=tmp_path / "whole", reports=[], **settings)
         stop = interrupt_at(3)
         train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
         assert stop.stopped
-        for given in ({}, {"optimizer": "muon"}):
-            with pytest.raises(ValueError, match=r"has a custom optimizer, .*nadam: pass that function as optimizer="):
+        mine = model()
+        for given, sentence in (
+            ({"optimizer": nadam}, r"custom modules .*: pass one like it as model="),
+            ({"model": mine}, r"has a custom optimizer, .*nadam: pass that function as optimizer="),
+            ({"model": mine, "optimizer": "muon"}, r"has a custom optimizer, .*nadam: pass that function"),
+        ):
+            with pytest.raises(ValueError, match=sentence):
                 go_on(tmp_path / "cut", **given)
-        net, listener = go_on(tmp_path / "cut", optimizer=nadam)
+        net, listener = go_on(tmp_path / "cut", model=mine, optimizer=nadam)
+        assert net is mine
         assert same(net, whole)
-        assert net.config == whole.config
         assert listener.settings == stop.settings
-        assert load_model(tmp_path / "cut").config == whole.config
 
     @pytest.mark.slow
     def test_a_function_that_was_edited_is_told(self, tmp_path: Path) -> None:

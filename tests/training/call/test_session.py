@@ -33,24 +33,13 @@ from tests.training.small_runs import (
     go_on,
     interrupt,
     interrupt_at,
+    net_of,
     run,
     same,
 )
 
+FIXED = NeuralNet(GO, **SIZES, size_free=False)  # for one board
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
-
-
-def model(seed: int = 0, env: GoEnv = GO, **settings: Any) -> NeuralNet:
-    torch.manual_seed(seed)
-    return NeuralNet(env, **{**SIZES, **settings})
-
-
-def weights(net: NeuralNet) -> dict[str, torch.Tensor]:
-    return {name: tensor.clone() for name, tensor in net.state_dict().items()}
-
-
-def changed(net: NeuralNet, before: dict[str, torch.Tensor]) -> bool:
-    return any(not torch.equal(before[name], tensor) for name, tensor in weights(net).items())
 
 
 class TestStopping:
@@ -192,11 +181,11 @@ def breaking(factor: float) -> Any:
 class TestModel:
     def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
         """Trained in place; its notes are those of the run: a threshold of other weights says nothing of these."""
-        net = model()
-        before, net.notes = weights(net), {"resign_threshold": "-0.5"}
+        net, before = net_of(0), net_of(0)
+        net.notes = {"resign_threshold": "-0.5"}
         again = train(GO, 12, model=net, folder=tmp_path, reports=[], source=RandomGames, **SETTINGS)
         assert again is net
-        assert changed(net, before)
+        assert not same(net, before)
         assert net.notes == load_model(tmp_path).notes
         assert (net.notes["games"], net.resign_threshold) == ("12", -1.0)
 
@@ -204,22 +193,20 @@ class TestModel:
     @pytest.mark.parametrize("env", [GoEnv(4), GO.replace(komi=2.5)], ids=["board", "komi"])
     def test_it_goes_on_with_another_game(self, tmp_path: Path, env: GoEnv) -> None:
         """What comes back is for the game that was trained, with the same weights: those given have learned too."""
-        net = model()
-        before = weights(net)
-        report = Listener()
+        net, report = net_of(0), Listener()
         other = train(env, 12, model=net, folder=tmp_path, reports=[report], source=RandomGames, **SETTINGS)
         assert report.noted(f"the model is for {GO}: its weights learn {env}")
         assert (other.env, net.env, load_model(tmp_path).env) == (env, GO, env)
-        assert changed(net, before)
+        assert not same(net, net_of(0))
         assert same(net, other)
 
     @pytest.mark.parametrize(
         ("env", "given", "sentence"),
         [
-            (GO, {"model": model(), "channels": 1}, "channels must be left out with a model, which has its own"),
-            (GO, {"model": model(env=GoEnv(5), size_free=False)}, "fit one board size"),
-            (GO, {"model": model(size_free=False), "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
-            (TicTacToeEnv(), {"model": model()}, "is another game"),
+            (GO, {"model": net_of(0), "channels": 1}, "channels must be left out with a model, which has its own"),
+            (GoEnv(5), {"model": FIXED}, "fit one board size"),
+            (GO, {"model": FIXED, "curriculum": ((2, 0.5),)}, r"GoEnv\(2.* fit one board size"),
+            (TicTacToeEnv(), {"model": net_of(0)}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
         ],

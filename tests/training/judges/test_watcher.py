@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago import ConnectFourEnv, GameEnv, GameRecord, GoEnv, OwareEnv, selfplay, train
-from alphago.arena.engine import Engine, EngineError, gnugo
-from alphago.arena.entrant import NUMBERED
+from alphago import ConnectFourEnv, GameRecord, GoEnv, OwareEnv, selfplay, train
+from alphago.arena.engine import Engine, EngineError
 from alphago.cli import make_parser
 from alphago.exams.grades import compute_grade
 from alphago.exams.grading import answer_all, mark
@@ -247,26 +246,18 @@ class TestRuns:
 
 
 @pytest.mark.parametrize(
-    ("env", "settings", "sentence"),
+    ("watch", "sentence"),
     [
-        (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
-        (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
-        (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
-        (GO, {"watch": ["records:nowhere"]}, "games must be in a dataset, a run, or a file or folder of games"),
-        (ConnectFourEnv(), {"watch": ["rave:9@0"]}, r"env must be Go for rave:9, got ConnectFourEnv\("),
-        (GoEnv(7), {"watch": ["engine@0"]}, "GNU Go is not installed"),
+        (["gnu@0"], "no player is called 'gnu': did you mean gnugo"),
+        (["random@many"], "after @ come the readouts of the run's network, as in random@64"),
+        (["random@0", "random@0"], "watch must name each opponent once, got 'random@0' twice"),
+        (["records:nowhere"], "games must be in a dataset, a run, or a file or folder of games"),
     ],
 )
-def test_refusals(
-    env: GameEnv, settings: dict[str, Any], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_refusals(watch: list[str], sentence: str, tmp_path: Path) -> None:
     """Before anything is written."""
-    monkeypatch.setenv("PATH", "")
-    if settings["watch"] == ["engine@0"]:
-        monkeypatch.setattr("shutil.which", lambda *_, **__: None)
-        monkeypatch.setitem(NUMBERED, "engine", gnugo)
-    with pytest.raises((ValueError, OSError, EngineError), match=sentence):
-        train(env, 4, folder=tmp_path / "run", reports=[], **{**TINY, **settings})
+    with pytest.raises((ValueError, OSError), match=sentence):
+        train(GO, 4, folder=tmp_path / "run", reports=[], watch=watch, **TINY)
     assert not (tmp_path / "run").exists()
 
 
@@ -384,29 +375,20 @@ class TestRecords:
         few = read_collection(save(tmp_path / "many.npz", records), ENV, 40)
         assert 40 <= sum(map(len, few)) < 40 + max(map(len, records))
 
-    def test_foreign_files_in_a_folder(self, tmp_path: Path) -> None:
-        """They are left out, and tell what they are if they are named themselves."""
+    def test_what_is_left_out(self, tmp_path: Path) -> None:
+        """In a folder foreign files; one that is named tells what it is, and what is wrong with its games."""
         env = ConnectFourEnv()
         save(tmp_path / "GAMES.NPZ", selfplay(env, HashEvaluator(), 2, 3))
         (tmp_path / "damaged.npz").write_bytes(b"PK")
-        (tmp_path / "x.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[aa])")
+        (tmp_path / "x.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[aa];W[aa])(;GM[1]SZ[4]RE[B+1])")
         assert len(read_collection(tmp_path, env, 10**6)) == 3
-        with pytest.raises(ValueError, match=r"damaged.npz holds no game records"):
-            read_collection(tmp_path / "damaged.npz", env, 10)
-        with pytest.raises(ValueError, match=r"env must be Go for SGF files, such as .*x.sgf, got ConnectFour"):
-            read_collection(tmp_path / "x.sgf", env, 10)
-
-    def test_the_first_fault_is_told(self, tmp_path: Path) -> None:
-        (tmp_path / "a.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[aa];W[aa])")
-        with pytest.raises(
-            ValueError, match=r"left out: 1 occupied point \(.*a.sgf, node 2: move 2, White A4, is illegal"
+        for name, game, sentence in (
+            ("damaged.npz", env, r"damaged.npz holds no game records"),
+            ("x.sgf", env, r"env must be Go for SGF files, such as .*x.sgf, got ConnectFour"),
+            ("x.sgf", ENV, r": 1 occupied point, 1 without moves \(.*x.sgf, .*node 2: move 2, White A4, is illegal"),
         ):
-            read_collection(tmp_path / "a.sgf", ENV, 10)
-
-    def test_games_without_moves(self, tmp_path: Path) -> None:
-        (tmp_path / "a.sgf").write_text("(;GM[1]SZ[4]RE[B+1])")
-        with pytest.raises(ValueError, match=r"holds no game of .*: 1 game is left out: 1 without moves"):
-            read_collection(tmp_path, ENV, 10)
+            with pytest.raises(ValueError, match=sentence):
+                read_collection(tmp_path / name, game, 10)
 
 
 POSITIONS = 24

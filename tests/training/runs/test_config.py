@@ -1,5 +1,6 @@
 """The config of a run on disk, what spoils it, and what another version's says."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -55,23 +56,15 @@ class TestConfig:
         ],
     )
     def test_of_another_version(
-        self, finished: Path, capsys: pytest.CaptureFixture, change: Callable[[dict[str, Any]], object], sentence: str
+        self, finished: Path, change: Callable[[dict[str, Any]], object], sentence: str
     ) -> None:
-        """Python and the command line say what to do, and that works."""
+        """The error says what to do, and that works."""
         config = read_config(finished)
         change(config)
         write_config(finished, config)
         before = files(finished)
-        with pytest.raises(ValueError, match="of another version") as caught:
+        with pytest.raises(ValueError, match=f"{re.escape(sentence)}.*{WAY_OUT.format(finished)}$"):
             go_on(finished)
-        text = str(caught.value)
-        assert sentence in text
-        assert text.endswith(WAY_OUT.format(finished))
-        assert main(["train", "--folder", str(finished)]) == 2
-        error = capsys.readouterr().err
-        assert "of another version" in error
-        assert error.endswith(WAY_OUT.format(finished) + "\n")
-        assert error.count("\n") == 1
         assert files(finished) == before
 
     def test_the_way_out(self, finished: Path, tmp_path: Path) -> None:

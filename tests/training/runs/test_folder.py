@@ -51,13 +51,11 @@ def test_weights_of_a_run_that_is_over(finished: Path, finished_run: Small, how:
 class TestReadOnly:
     """A run whose folder cannot be written, whoever asks: a sentence, and nothing has changed."""
 
-    def test_the_lock(self, finished: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    def test_the_lock(self, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         before = files(finished)
         refuse(monkeypatch, "builtins.open", finished)
         with pytest.raises(OSError, match=rf"^the folder {finished} cannot be written: Read-only file system$"):
             go_on(finished, 42)
-        assert main(["train", "--folder", str(finished)]) == 2
-        assert f"the folder {finished} cannot be written: Read-only file system" in capsys.readouterr().err
         assert files(finished) == before
 
     @pytest.mark.parametrize(

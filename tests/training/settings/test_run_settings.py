@@ -63,15 +63,15 @@ def test_one_judge_chooses() -> None:
 
 
 class TestGamesInFlight:
-    @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
-    def test_several_generations(self, num_games: int, flight: int) -> None:
-        """Never so many side by side that all are played by the untrained network."""
-        assert run_settings(num_games=num_games).completed("cpu").selfplay.games_in_flight == flight
-
-    @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 8192)])
-    def test_a_gpu_is_given_more(self, num_games: int | None, flight: int) -> None:
+    @pytest.mark.parametrize(
+        ("device", "num_games", "flight"),
+        [("cpu", games, flight) for games, flight in ((1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256))]
+        + [("cuda", games, flight) for games, flight in ((100, 12), (25_000, 3125), (None, 8192))],
+    )
+    def test_several_generations(self, device: str, num_games: int | None, flight: int) -> None:
+        """Never so many side by side that all are played by the untrained network; a GPU is given more."""
         settings = run_settings(num_games=num_games, max_minutes=1)
-        assert settings.completed("cuda").selfplay.games_in_flight == flight
+        assert settings.completed(device).selfplay.games_in_flight == flight
 
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),

@@ -58,17 +58,6 @@ def test_a_run_that_goes_on_shows_what_was_before(tmp_path: Path) -> None:
         assert [panel.curves[0].y for panel in report.panels()] == [[2.5]]
 
 
-def test_an_error_ends_its_thread(tmp_path: Path) -> None:
-    def fail() -> None:
-        with LiveReport(lambda bundle: None) as report:
-            report.start(tmp_path, {"num_games": 1}, progress)
-            raise RuntimeError("broken")
-
-    with pytest.raises(RuntimeError, match="broken"):
-        fail()
-    assert threads() == []
-
-
 def test_a_terminal_has_its_bar_and_a_notebook_its_curves(monkeypatch: pytest.MonkeyPatch) -> None:
     ipython = pytest.importorskip("IPython", reason="IPython is not installed")
     assert isinstance(usual_report(), ConsoleReport)

@@ -143,21 +143,6 @@ class TestOwnWorkers:
         assert killed
         assert listener.noted("has gone")
 
-    def test_a_driver_that_is_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
-        """Its workers end, too, and the run goes on without."""
-        run(tmp_path, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
-        words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", "1"]
-        with process(*words) as driver:
-            listed = list[str]()
-            while not listed:
-                assert driver.poll() is None
-                told = subprocess.run(["pgrep", "-P", str(driver.pid)], capture_output=True, text=True, check=False)
-                listed = told.stdout.split()
-            kill(driver)
-        for pid in listed:
-            wait_until(lambda pid=pid: not Path("/proc", pid).exists())
-        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
-
 
 @contextmanager
 def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None, **environment: str) -> Iterator[str]:
