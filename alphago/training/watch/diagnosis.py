@@ -36,9 +36,10 @@ Values = dict[str, Any]  # of metrics, and of numbers made of them, by their nam
 
 
 class Recent:
-    """Averages of metrics over the latest iterations of a run.
+    """Averages of metrics over the latest iterations of a run, and what they tell of faults.
 
-    The methods return None if the rows lack the metric or are too few; a mean needs FEWEST_ROWS rows that have it.
+    The methods of the first part return None if the rows lack the metric or are too few; a mean needs FEWEST_ROWS rows
+    that have it.
 
     Args:
         rows: the run's rows of metrics.jsonl, oldest first.
@@ -114,6 +115,57 @@ class Recent:
         row = self.rows[-1] if self.rows else {}
         return max((spent / limit for spent, limit in limits(self.settings, row).values()), default=0.0)
 
+    # --- what limits alone cannot tell: from a rule's metrics more values, or None for no fault ---
+
+    def pass_collapse(self, passes: float, length: float, games: str) -> Values | None:
+        """Find many needless passes, or games that became much shorter and end by passes."""
+        if passes - ENDING_PASSES / max(length, 1) > NEEDLESS_PASSES:
+            return {"change": f"{passes:.0%} of the moves are passes, over {games} of {length:.0f} moves on average"}
+        longest = max(self.of_games("game_length", block) or 0 for block in range(len(self.blocks)))
+        if length < SHORT_GAMES * longest and passes * length > FEWEST_ENDING_PASSES:
+            return {"change": f"games fell from {longest:.0f} to {length:.0f} moves and end by passes, over {games}"}
+        return None
+
+    def lowest_entropy(self, policy: float, target: float, progress: float) -> Values:
+        return {"lowest": min(policy, target)}
+
+    def window_age(self, window: float, positions: float, growth: float) -> Values | None:
+        """Tell what share of all positions the memory has, and from how many iterations."""
+        if not growth or not positions:
+            return None
+        return {"share": window / positions, "iterations": window * (len(self.rows) - 1) / growth}
+
+    def value_overfit(self, trained: float, fresh: float, games: float) -> Values | None:
+        """Compare the value's error on new games with that on training samples."""
+        if "kind" in self.settings.get("memory", {}):
+            return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
+        variance = self.mean("value_variance")
+        beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
+        return {"gap": fresh - trained, "ratio": fresh / max(trained, 1e-9), "beside": beside}
+
+    def dead_value(self, correlation: float, steps: float) -> Values | None:
+        """Tell how far values are from having nothing to do with the results, unless they are not trained."""
+        is_trained = self.settings.get("losses", {}).get("value") != 0
+        return {"distance": abs(correlation)} if is_trained else None
+
+    def without_gpu(self, worked: float, used: float, games: float) -> Values | None:
+        """Find no fault beside a GPU, for which threads wait; tell the time that the threads might have had."""
+        if self.latest("gpu_busy") is not None:
+            return None
+        return {"possible": used / max(worked, 1e-9), "alone": games / max(worked, 1e-9)}
+
+    def untrained(self, steps: float, positions: float, seconds: float, progress: float) -> Values | None:
+        """Find a run that ends before it has the positions from which it is trained."""
+        least = number({**DEFAULTS, **self.settings}, "start_training_after") or 0.0
+        if steps or seconds < SETTLED or not progress or "kind" in self.settings.get("memory", {}):
+            return None
+        expected = positions / progress
+        longer = least / max(expected, 1.0)
+        return {"least": least, "expected": expected, "longer": longer} if longer > 1 else None
+
+    def skipped_share(self, skipped: float, steps: float) -> Values:
+        return {"all": steps + skipped, "share": skipped / max(steps + skipped, 1)}
+
 
 def numbers(rows: Sequence[Row], key: str) -> list[float]:
     """Return the values of a metric in the rows that have it."""
@@ -156,82 +208,6 @@ class Finding:
         return f"{self.what}: {self.evidence}; {self.remedy}"
 
 
-# --- what limits alone cannot tell -----------------------------------------------------------------
-# Each function gets the Recent and the values of a rule's metrics.  It returns more values, or None for no fault.
-
-
-def pass_collapse(recent: Recent, passes: float, length: float, games: str) -> Values | None:
-    """Find many needless passes, or games that became much shorter and end by passes."""
-    if passes - ENDING_PASSES / max(length, 1) > NEEDLESS_PASSES:
-        return {"change": f"{passes:.0%} of the moves are passes, over {games} of {length:.0f} moves on average"}
-    longest = max(recent.of_games("game_length", block) or 0 for block in range(len(recent.blocks)))
-    if length < SHORT_GAMES * longest and passes * length > FEWEST_ENDING_PASSES:
-        return {"change": f"games fell from {longest:.0f} to {length:.0f} moves and end by passes, over {games}"}
-    return None
-
-
-def lowest_entropy(recent: Recent, policy: float, target: float, progress: float) -> Values:
-    return {"lowest": min(policy, target)}
-
-
-def window_age(recent: Recent, window: float, positions: float, growth: float) -> Values | None:
-    """Tell what share of all positions the memory has, and from how many iterations."""
-    if not growth or not positions:
-        return None
-    return {"share": window / positions, "iterations": window * (len(recent.rows) - 1) / growth}
-
-
-def value_overfit(recent: Recent, trained: float, fresh: float, games: float) -> Values | None:
-    """Compare the value's error on new games with that on training samples."""
-    if "kind" in recent.settings.get("memory", {}):
-        return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
-    variance = recent.mean("value_variance")
-    beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
-    return {"gap": fresh - trained, "ratio": fresh / max(trained, 1e-9), "beside": beside}
-
-
-def dead_value(recent: Recent, correlation: float, steps: float) -> Values | None:
-    """Tell how far values are from having nothing to do with the results, unless they are not trained."""
-    is_trained = recent.settings.get("losses", {}).get("value") != 0
-    return {"distance": abs(correlation)} if is_trained else None
-
-
-def without_gpu(recent: Recent, worked: float, used: float, games: float) -> Values | None:
-    """Find no fault beside a GPU, for which threads wait; tell the time that the threads might have had."""
-    if recent.latest("gpu_busy") is not None:
-        return None
-    return {"possible": used / max(worked, 1e-9), "alone": games / max(worked, 1e-9)}
-
-
-def untrained(recent: Recent, steps: float, positions: float, seconds: float, progress: float) -> Values | None:
-    """Find a run that ends before it has the positions from which it is trained."""
-    least = number({**DEFAULTS, **recent.settings}, "start_training_after") or 0.0
-    if steps or seconds < SETTLED or not progress or "kind" in recent.settings.get("memory", {}):
-        return None
-    expected = positions / progress
-    longer = least / max(expected, 1.0)
-    return {"least": least, "expected": expected, "longer": longer} if longer > 1 else None
-
-
-def skipped_share(recent: Recent, skipped: float, steps: float) -> Values:
-    return {"all": steps + skipped, "share": skipped / max(steps + skipped, 1)}
-
-
-FINDERS: Mapping[str, Callable[..., Values | None]] = {
-    find.__name__: find
-    for find in (
-        pass_collapse,
-        lowest_entropy,
-        window_age,
-        value_overfit,
-        dead_value,
-        without_gpu,
-        untrained,
-        skipped_share,
-    )
-}
-
-
 # --- the table -------------------------------------------------------------------------------------
 
 
@@ -260,7 +236,7 @@ class Rule:
             if values[name] is None:
                 return None
         if self.find:
-            more: Values | None = FINDERS[self.find](recent, **values)
+            more: Values | None = getattr(recent, self.find)(**values)
             if more is None:
                 return None
             values |= more
@@ -336,7 +312,8 @@ class Diagnosis:
         self.rows.append(row)
         found = self._find()
         self.present = {finding.what: self.present.get(finding.what, 0) + 1 for finding in found}
-        news = [one for one in found if self.present[one.what] >= one.persistence and one.what not in self.told]
+        lasting = [finding for finding in found if self.present[finding.what] >= finding.persistence]
+        news = [finding for finding in lasting if finding.what not in self.told]
         self.told.update(finding.what for finding in news)
         return news
 
