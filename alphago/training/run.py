@@ -23,7 +23,6 @@ from alphago.training.history import EVALUATIONS, METRICS, Row
 from alphago.training.judge import Judge
 from alphago.training.learner import Learner, MakeLearner
 from alphago.training.measures import mean_metrics
-from alphago.training.memory import Memory
 from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.run_clock import RunClock, SavingTimes
 from alphago.training.runs.folder import RunFolder, State
@@ -130,15 +129,14 @@ class Run:
         """Give some of the run's counts new values, by name."""
         self.counts = replace(self.counts, **changes)
 
-    def _enter(self, *, lesson: int, games: int, first: int, kept: Memory | None = None) -> None:
+    def _enter(self, *, lesson: int, games: int, first: int) -> None:
         """Begin a stage.
 
         lesson: index of the stage's lesson in the run's lessons.  games: finished games of the run before the stage.
         first: number of the stage's first game.
-        kept: the memory of the previous stage, if that stage had the same board.
         """
         self._closing.close()
-        self.entered = {"lesson": lesson, "games": games, "first": first}
+        self.entered = {"lesson": lesson, "games": games, "first": first}  # the arguments, for `state`
         env = self.lessons[lesson].env
         self.stage = Stage(
             env,
@@ -146,7 +144,6 @@ class Run:
             numbers=range(first, first + self.settings.game_limit - games),
             workers=self.workers,
             make_source=self.make_source,
-            kept=kept,
             device=self.device,
         )
         self._closing.callback(self.stage.source.close)
@@ -248,11 +245,9 @@ class Run:
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
         if lessons_over > self.entered["lesson"]:
             self.checkpoint(keep=True)
-            before = self.stage
             positions = self.positions
-            kept = before.memory if before.env == self.lessons[lessons_over].env else None
-            self._enter(lesson=lessons_over, games=self.games, first=before.source.begun, kept=kept)
-            self.set_counts(positions=positions - self.stage.memory.added)  # `added` is above 0 if the memory goes on
+            self._enter(lesson=lessons_over, games=self.games, first=self.stage.source.begun)
+            self.set_counts(positions=positions)
             self.publish()
 
     def add_games(self, records: list[GameRecord]) -> None:

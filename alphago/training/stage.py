@@ -35,7 +35,6 @@ class Stage:
         numbers: the numbers of the remaining games.
         workers: the threads that play.
         make_source: creates the source of games.
-        kept: the memory of the previous stage, if that stage had the same board; None to make a new memory.
         device: where games are played.
     """
 
@@ -47,7 +46,6 @@ class Stage:
         workers: Workers,
         *,
         make_source: MakeSource,
-        kept: Memory | None = None,
         device: str = "cpu",
     ) -> None:
         self.env = env
@@ -55,7 +53,7 @@ class Stage:
         self.settings = settings
         self.selfplay = settings.selfplay
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None
-        self.memory = kept or settings.memory.make_memory(
+        self.memory: Memory = settings.memory.make_memory(
             self.variant,
             targets=as_targets(settings.targets),
             masked=settings.learning.weights.masked,

@@ -17,7 +17,7 @@ from alphago.nn.model_files import read_weights
 from alphago.records.record import RecordBuilder, load_records
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
-from alphago.training.run import Run, Stopped
+from alphago.training.run import Run
 from alphago.training.stage import Stage
 from tests.training.small_runs import (
     GO,
@@ -135,19 +135,6 @@ class TestGamesInFlight:
         assert set(counts) == {2, 3, 4}
         assert counts.index(3) == 24  # after 48 games
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "settings",
-        [
-            {"games_in_flight": 50, "groups": 2},
-            *({"games_in_flight": games, "groups": 2} for games in (1, 5)),
-            {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3},
-        ],
-    )
-    def test_all_games_are_played_however_many_at_once(self, tmp_path: Path, settings: dict[str, int]) -> None:
-        """Every thread has a game, or its games would never be played."""
-        assert run(tmp_path, 5, readouts=1, **settings)[1].last["games"] == 5
-
 
 class TestStages:
     """Small boards first, the same weights all along."""
@@ -175,6 +162,8 @@ class TestStages:
         boards = run_settings(curriculum=((5, 0.1), (9, 0.1), (7, 0.1))).lessons(GoEnv(9, komi=5.5))
         assert [lesson.env for lesson in boards] == [GoEnv(5), GoEnv(9, komi=5.5), GoEnv(7), GoEnv(9, komi=5.5)]
         assert [lesson.end for lesson in boards] == pytest.approx([0.1, 0.2, 0.3, 1.0])
+        of_larger = run_settings(curriculum=((7, 0.1), (9, 0.2))).lessons(GoEnv(9, komi=5.5))
+        assert [(lesson.env.N, lesson.end) for lesson in of_larger] == [(7, 0.1), (9, 1.0)]
 
     def test_readouts_rise(self, tmp_path: Path) -> None:
         settings = {"first_readouts": 2, "readouts": 16, "samples_per_position": 0}
@@ -199,7 +188,6 @@ class FirstForEver(Judge[Run]):
     def __init__(self) -> None:
         self.best: NeuralNet | None = None
         self.looks = 0
-        self.refuses = False
 
     @property
     def ends_run(self) -> bool:
@@ -209,8 +197,6 @@ class FirstForEver(Judge[Run]):
         return run.learner.steps > 0 and not self.ends_run
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        if self.refuses:
-            return False
         self.best = self.best or frozen_copy(run.learner.net)
         self.looks += 1
         run.note(f"look {self.looks}")
@@ -246,16 +232,3 @@ class TestJudges:
         again = FirstForEver()
         with opened(tmp_path, 1000, extra=[again], source=Sources()) as run:
             assert (again.looks, run.is_over) == (3, True)
-
-    @pytest.mark.slow
-    def test_one_that_is_stopped(self, tmp_path: Path) -> None:
-        """Nothing is decided, and the run stops there, until it goes on."""
-        judge = FirstForEver()
-        judge.refuses = True
-        with opened(tmp_path, 40, extra=[judge], source=RandomGames) as run:
-            with pytest.raises(Stopped):
-                train_loop(run, threading.Event())
-            assert (judge.looks, run.counts.in_iteration) == (0, False)
-            judge.refuses = False
-            train_loop(run, threading.Event())
-            assert judge.looks == 3

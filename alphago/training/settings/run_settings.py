@@ -2,6 +2,7 @@
 
 import operator
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -231,12 +232,15 @@ class RunSettings(AnyRunSettings):
     def lessons(self, env: GameEnv) -> list[CurriculumStage]:
         """Return the games that the run plays, in order; the last one is `env`.
 
+        Successive lessons on equal boards, as of a recipe for a larger board, are one.
+
         Raises:
             ValueError: if the game has no board of a size in the curriculum.
         """
         games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]
         ends = np.cumsum([share for _, share in self.curriculum]).tolist()
-        return [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
+        lessons = [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
+        return [last for _, (*_, last) in groupby(lessons, key=lambda lesson: lesson.env)]
 
 
 def check_curriculum(given: Any) -> Curriculum:
