@@ -4,6 +4,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def games_per_second(
     ends: list[float] = []
     busy: list[float | None] = []  # asked at the beginning and at the end of what counts
     one_at_a_time = threading.Lock()
-    with GpuMeter() as meter:
+    with closing(GpuMeter()) as meter:
 
         def tell(number: int, record: Any) -> None:
             with one_at_a_time:
@@ -125,7 +126,7 @@ def moves_per_second(
     net = NeuralNet(env, tower_height=tower[0], channels=tower[1])
     settings = SelfPlaySettings(readouts=readouts, games_in_flight=flight, resign_threshold=-1.0)
     settings = settings.completed(flight, default_groups(scale.device))
-    with Workers(settings.groups) as workers, GpuMeter() as meter:
+    with Workers(settings.groups) as workers, closing(GpuMeter()) as meter:
         source = SelfPlay(env, settings, range(100 * flight), workers, seed=0, device=scale.device)
         source.publish(net)
         for plies in (2, scale.large_plies):  # the first ones compile, and capture graphs

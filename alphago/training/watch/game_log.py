@@ -12,11 +12,7 @@ from alphago.training.history import Row, number
 from alphago.training.watch.report import Report
 
 # Metrics of a whole stage, with their names in the report.
-TASKS = {
-    "tasks_done": "tasks done",
-    "tasks_repeated": "of them again",
-    "lag": "age of the network",
-}
+TASKS = {"tasks_done": "tasks done", "tasks_repeated": "of them again", "lag": "age of the network"}
 
 
 class GameReport(Report):

@@ -3,7 +3,7 @@
 import ctypes
 import threading
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import torch
 
@@ -60,12 +60,6 @@ class GpuMeter:
         self._closed.set()
         if self._thread is not None:
             self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def read_driver(device: str, library: Any = LIBRARY) -> Read | None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Self
@@ -137,8 +138,4 @@ def notebook_display() -> Show:
     from IPython.display import display
 
     handle = display({"text/plain": "training …"}, raw=True, display_id=True)
-
-    def show(bundle: dict[str, str]) -> None:
-        handle.update(bundle, raw=True)
-
-    return show
+    return partial(handle.update, raw=True)

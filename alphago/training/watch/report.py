@@ -18,6 +18,14 @@ from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 
 LASTING = 3.0  # seconds of an activity after which the bar shows its duration
+# What the bar shows of an iteration's metrics, by their names.
+RATES = {
+    "moves_per_second": "moves/s={:.0f}",
+    "policy_loss": "policy={:.2f}",
+    "value_loss": "value={:.2f}",
+    "workers": "workers={:.0f}",
+    "gpu_busy": "gpu={:.0%}",
+}
 
 
 class Progress(NamedTuple):
@@ -224,19 +232,11 @@ class ConsoleReport(Report):
         """Show the iteration's speed, losses and slowest work in the bar."""
         assert self.bar is not None
         self.games_so_far = metrics["games"]
-        shown = {}
-        if (speed := number(metrics, "moves_per_second")) is not None:
-            shown["moves/s"] = f"{speed:.0f}"
-        if metrics["policy_loss"] is not None:
-            shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
+        shown = [text.format(value) for key, text in RATES.items() if (value := number(metrics, key)) is not None]
         if slowest := bottleneck(metrics):
             work, share = slowest
-            shown["bound"] = f"{work} {share:.0%}"
-        if (workers := number(metrics, "workers")) is not None:
-            shown["workers"] = f"{workers:.0f}"
-        if (busy := number(metrics, "gpu_busy")) is not None:
-            shown["gpu"] = f"{busy:.0%}"
-        self.rates = ", ".join(f"{name}={value}" for name, value in shown.items())
+            shown.append(f"bound={work} {share:.0%}")
+        self.rates = ", ".join(shown)
         self.update()
         self.bar.update(0)  # redraws the bar where no thread does so twice a second
 

@@ -1,6 +1,7 @@
 """How busy the GPU is: what the driver says, and what is told where there is none."""
 
 import threading
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ def test_the_mean_since_the_last_call() -> None:
             over.set()
         return reading
 
-    with GpuMeter(read, every=0.001) as meter:
+    with closing(GpuMeter(read, every=0.001)) as meter:
         assert meter.busy() is None  # begins
         assert over.wait(30)
         assert meter.busy() == pytest.approx(0.3)
@@ -66,14 +67,14 @@ def test_the_mean_since_the_last_call() -> None:
 
 @pytest.mark.skipif(torch.cuda.is_initialized(), reason="this process uses a GPU")
 def test_no_gpu_is_used() -> None:
-    with GpuMeter() as meter:
+    with closing(GpuMeter()) as meter:
         assert meter.busy() is None
 
 
 @pytest.mark.gpu
 def test_a_gpu_at_work() -> None:
     ones = torch.ones(8192, 8192, device="cuda")
-    with GpuMeter() as meter:
+    with closing(GpuMeter()) as meter:
         meter.busy()
         end = threading.Event()
         threading.Timer(3, end.set).start()
