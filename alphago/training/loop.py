@@ -58,7 +58,7 @@ def remember(run: Run, records: list[GameRecord]) -> None:
 
     The memory decides how many samples to train on.
     """
-    run.pace.has_played()
+    run.pace.end_play()
     run.add_games(records)
     losses: Metrics = {}
     if run.learner.steps:  # how well is the network doing on games it has not seen?

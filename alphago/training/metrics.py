@@ -49,7 +49,7 @@ class Pace:
         self.readouts = source.readouts_done
         self.play_ended: float | None = None  # the time when the iteration's self-play was over
 
-    def has_played(self) -> None:
+    def end_play(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
         self.play_ended = self.clock.seconds
 

@@ -36,6 +36,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     last = {**last, "seconds": max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)}
     over = why_over(settings, last, matches)
     until = settings.get("until")
+    more = ""  # the options that prolong a run that is over
+    if over:
+        more = "--until none" if PROVED in over else longer(settings, number(last, "games") or 0)
     return {
         "game": game_text(config),
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
@@ -48,7 +51,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
         "opponent (until)": until["name"] if until else "none",
         "over": over or "no",
-        "to go on": how_to_continue(folder, longer_by(settings, over, last)),
+        "to go on": how_to_continue(folder, more),
         **latest_losses(rows),
         **match_facts(matches),
         **{
@@ -140,27 +143,13 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
         matches: those of evaluations.jsonl.
     """
     for setting, (spent, limit) in limits(settings, last).items():
-        between = 0 if setting == "num_games" else min(0.02 * limit, MOMENT)  # the row is older than the run's end
-        if spent >= limit - between:
+        slack = 0 if setting == "num_games" else min(0.02 * limit, MOMENT)  # the row is older than the run's end
+        if spent >= limit - slack:
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
     tests = [row for row in matches if "sprt" in row]
     if tests and tests[-1]["sprt"] == "accept":
         return f"yes, {PROVED} than {tests[-1]['opponent']}"
     return ""
-
-
-def longer_by(settings: Mapping[str, Any], over: str, last: Row) -> str:
-    """Return the options that prolong a run if it is over, else "".
-
-    Args:
-        settings: the run's settings, see `flat_settings`.
-        over: the result of `why_over`.
-        last: the newest row of metrics.jsonl.
-    """
-    has_ended_by_proof = PROVED in over
-    if has_ended_by_proof:
-        return "--until none"
-    return longer(settings, number(last, "games") or 0) if over else ""
 
 
 def longer(settings: Mapping[str, Any], games: float) -> str:

@@ -134,7 +134,7 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
         settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
     config = new_config(model, settings, recipe=recipe_name(recipe))
     notes = [recipe.note, *notes] if recipe.note else notes
-    return started(call, settings, model, config, notes=notes)
+    return make_start(call, settings, model, config, notes=notes)
 
 
 def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -> Recipe:
@@ -189,10 +189,10 @@ def resumed_run(
     before, model = saved_run(call, RunSettings, given, config, folder, network)
     settings = change(change(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
-    return started(call, settings, model, config, changes=changed)
+    return make_start(call, settings, model, config, changes=changed)
 
 
-def started(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
+def make_start(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
     """Return how a run starts, new or not, with the parts that its settings name; more: as in Start.
 
     Raises:

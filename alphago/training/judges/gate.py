@@ -91,7 +91,7 @@ class Match(NamedTuple):
     """A match of a candidate: its result, from the candidate's view, and what came of it.
 
     Attributes:
-        accepted: whether the candidate won by the gate's conditions.
+        accepted: whether the candidate won by the gate's conditions, and replaces the best network.
         readouts: simulations per move of both players.
         seconds: spent on playing.
     """
@@ -126,12 +126,7 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
         device=run.device,
         stop=stop,
     )
-    return Match(result, accepts(gate, result), readouts, time.monotonic() - began)
-
-
-def accepts(gate: Gate, result: MatchResult) -> bool:
-    """Return whether the candidate replaces the best network after a match."""
-    return result.win_rate >= gate.win_rate
+    return Match(result, result.win_rate >= gate.win_rate, readouts, time.monotonic() - began)
 
 
 def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:

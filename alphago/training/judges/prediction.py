@@ -56,6 +56,7 @@ class Predictions(NamedTuple):
     @classmethod
     def join(cls, parts: Iterable[Self]) -> Self:
         """Return the predictions of all parts; there may be none."""
+        # The first part is empty, since `concatenate` needs one; it makes `hits` and `top` numbers, 0 or 1.
         return cls(*map(np.concatenate, zip(*([np.zeros(0)] * len(cls._fields), *parts), strict=True)))
 
     def measures(self) -> dict[str, float]:

@@ -97,22 +97,22 @@ def play_in_parts(
     while result is None or (len(result.games) < games and not decided(result)):
         count = min(AT_ONCE, games - AT_ONCE * part)
         played = evaluate(env, *players, num_games=count, seed=SEEDS_OF_MATCH * number + part, **options)
-        result = played if result is None else joined(result, played)
+        result = played if result is None else join_results(result, played)
         part += 1
     return result
 
 
-def joined(first: MatchResult, second: MatchResult) -> MatchResult:
+def join_results(first: MatchResult, second: MatchResult) -> MatchResult:
     """Return the result of a match that goes on after its first games."""
 
-    def renumbered(texts: Mapping[int, str]) -> dict[int, str]:
+    def renumber(texts: Mapping[int, str]) -> dict[int, str]:
         return {len(first.games) + number: text for number, text in texts.items()}
 
     return replace(
         first,
         outcomes=np.concatenate([first.outcomes, second.outcomes]),
         games=first.games + second.games,
-        forfeits={**first.forfeits, **renumbered(second.forfeits)},
+        forfeits={**first.forfeits, **renumber(second.forfeits)},
         counted=first.counted + second.counted,
-        disagreements={**first.disagreements, **renumbered(second.disagreements)},
+        disagreements={**first.disagreements, **renumber(second.disagreements)},
     )

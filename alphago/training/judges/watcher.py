@@ -301,9 +301,9 @@ class Watcher(Judge[Run]):
             return None
         task = min(tasks, key=lambda task: task.spent)
         was_lately = task.tested <= progress < task.tested + LONGEST
-        price = task.whole if was_lately else task.least
+        needed = task.whole if was_lately else task.least  # seconds, as `left`
         left = (1 - AT_THE_END) * self.earned - self.spent
-        return (task, left) if left >= max(SHORTEST, price) else None
+        return (task, left) if left >= max(SHORTEST, needed) else None
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Run the tests that are due, with the run's clock stopped; return False if `stop` was set first."""
@@ -328,21 +328,19 @@ class Watcher(Judge[Run]):
         """
         began = self.clock()
         self.tests += 1
-        failure, result = "", None
+        result = None
         try:
             evaluator = run.match_evaluator(run.player, self.env)
             result = task.watched.test(
                 evaluator, run.device, seed=self.tests, left=lambda: began + seconds - self.clock(), stop=stop
             )
         except EngineError as error:
-            failure = f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}"
+            run.note(f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}")
         took = self.clock() - began
         self.spent += took
         is_first = task.tested < 0
         counted = min(took, SHORTEST) if is_first else took  # the first one may have compiled kernels
         task.spent += counted
-        if failure:
-            run.note(failure)
         if result is None:
             return not stop.is_set()
         task.whole = counted / result.part  # seconds of a whole test, of which this was a part

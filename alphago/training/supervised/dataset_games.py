@@ -176,7 +176,7 @@ class DatasetGames(GivenGames):
         drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through all games
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         indices = np.searchsorted(ends, drawn, side="right")  # of the games, in their split
-        plies = drawn - np.where(indices > 0, ends[indices - 1], 0)
+        plies = drawn - np.where(indices > 0, ends[indices - 1], 0)  # of the positions, in their games
         games = [self.dataset.game(int(number)) for number in self.numbers[split][indices]]
         return self.rebuild(games, plies, symmetries)
 
@@ -212,7 +212,8 @@ class LabelledGames(DatasetGames):
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the labelled position of each game, which is the one before its last stored ply, whatever `plies`."""
-        sample = super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), np.zeros_like(symmetries))
+        last_plies = np.array([len(game.skipped) - 1 for game in games])
+        sample = super().rebuild(games, last_plies, np.zeros_like(symmetries))  # not turned: the labels are not, either
         labels = np.array([game.label for game in games])
         sample = sample._replace(
             policy=np.where(sample.policy < 0, sample.policy, label_policies(labels)),  # illegal actions stay marked

@@ -87,8 +87,8 @@ class SweepResult:
         numbers = self.numbers
         columns = [("", names), ("seeds", [f"{len(numbers[name])} of {len(self.runs[name])}" for name in names])]
         for measure in self.measures:
-            means = [text(self.mean(name, measure)) for name in names]
-            differences = [text(self.difference(name, measure), signed=True) for name in names[1:]]
+            means = [short_text(self.mean(name, measure)) for name in names]
+            differences = [short_text(self.difference(name, measure), signed=True) for name in names[1:]]
             columns += [(measure, means), (f"- {base}", ["", *differences])]
         lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *table(columns)]
         lines += [f"{run}: {fault}" for run, fault in self.faults.items()]
@@ -97,7 +97,7 @@ class SweepResult:
     __repr__ = __str__
 
 
-def text(estimate: Estimate, *, signed: bool = False) -> str:
+def short_text(estimate: Estimate, *, signed: bool = False) -> str:
     """Return an estimate with three significant digits of the larger of its value and its margin.
 
     Args:

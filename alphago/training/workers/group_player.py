@@ -62,7 +62,7 @@ class Version(NamedTuple):
         net: the network; None where a worker needs it no more.
         dtype: dtype of inference.
         seed: the run's seed.
-        check: the digest that `network_digest` must return on a worker; None if any result will do.
+        digest: what `network_digest` must return on a worker; None if any result will do.
         compiled: the result of `compiled_network` for the network; may be left out.
     """
 
@@ -71,7 +71,7 @@ class Version(NamedTuple):
     net: NeuralNet | None
     dtype: str | None
     seed: int
-    check: str | None
+    digest: str | None
     compiled: bytes = b""
 
     def to_bytes(self) -> bytes:
@@ -84,7 +84,7 @@ class Version(NamedTuple):
             "net": (plain_game(self.net.env), config),
             "dtype": self.dtype,
             "seed": self.seed,
-            "check": self.check,
+            "digest": self.digest,
         }
         return pack(plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
 
@@ -98,7 +98,7 @@ class Version(NamedTuple):
         # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
         game, config = fields.pop("net")
         net = net_from_arrays(config, weights, known_game(game))
-        return cls(env, settings, net, compiled=compiled, **fields)  # dtype, seed and check as they are
+        return cls(env, settings, net, compiled=compiled, **fields)  # dtype, seed and digest as they are
 
 
 class GroupPlayer(RemoteWork):
@@ -122,8 +122,8 @@ class GroupPlayer(RemoteWork):
                 # As the run has compiled it, if this machine can use that form.
                 ready = compiled_evaluator(version.env, version.compiled)
                 self.shared = ready or version.net.evaluator(version.dtype, exact=True, shared=False)
-                if version.check is not None:
-                    check_network(version.env, self.shared, version.check)
+                if version.digest is not None:
+                    check_network(version.env, self.shared, version.digest)
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
@@ -189,7 +189,7 @@ def device_for(version: Version, device: str) -> str:
     Raises:
         WorkerRefused: for a GPU if games must be equal to the bit to those of a CPU.
     """
-    if version.check is None:
+    if version.digest is None:
         return find_device(version.env, device)
     if device not in ("cpu", "auto"):
         raise WorkerRefused(

@@ -133,9 +133,9 @@ class RemoteSelfPlay(SelfPlay):
         """Give the workers a new version of the network for their next tasks; see `GameSource.publish`."""
         super().publish(net, dtype)
         assert self.evaluator is not None
-        check = network_digest(self.env, self.evaluator) if self.exact else None
+        digest = network_digest(self.env, self.evaluator) if self.exact else None
         compiled = compiled_network(self.evaluator)
-        version = Version(self.env, self.settings, net, dtype, self.seed, check, compiled).to_bytes()
+        version = Version(self.env, self.settings, net, dtype, self.seed, digest, compiled).to_bytes()
         with self.pool.lock:
             self.published += 1
             self.learns = False
@@ -184,13 +184,13 @@ class RemoteSelfPlay(SelfPlay):
             return
         if self.max_lag is not None:
             group.left = group.left or (0 if group.is_over else self.plies)  # the moves of the group's next iteration
-            too_early = self._wait_of(len(self.in_flight)) > self.max_lag
+            too_early = self._versions_until_learned(len(self.in_flight)) > self.max_lag
         if group.left and not too_early:
             self.in_flight[number] = self.published
             hand_back = partial(self._hand_back, number)
             self.pool.submit(self.work, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
 
-    def _wait_of(self, before: int = 0) -> int:
+    def _versions_until_learned(self, before: int = 0) -> int:
         """Return how many versions from now the next answer will be learned from, after `before` other answers."""
         return self.learns + (self.done + before) // len(self.groups)  # a version takes an answer of each group
 
@@ -201,7 +201,9 @@ class RemoteSelfPlay(SelfPlay):
 
         number: the group's index in `groups`.
         """
-        lag = self.published - self.in_flight[number] + self._wait_of()  # when the answer is learned from
+        lag = (
+            self.published - self.in_flight[number] + self._versions_until_learned()
+        )  # when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
