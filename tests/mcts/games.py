@@ -5,7 +5,6 @@ from functools import cache
 import numpy as np
 
 from alphago import GameEnv, Position
-from alphago.examples.tic_tac_toe import LINES
 
 
 class Counting:
@@ -103,24 +102,3 @@ def best_values(position: Position) -> dict[int, float]:
         value = after.to_play * after.result if after.is_over else max(best_values(after).values())
         values[action] = value if after.to_play == position.to_play else -value
     return values
-
-
-Square = tuple[int, ...]  # nine squares of tic-tac-toe: 1, -1 or 0
-
-
-@cache
-def tic_tac_toe_value(board: Square, mover: int) -> int:
-    """The result of tic-tac-toe with best play, +1 the mover wins."""
-    if any(sum(board[square] for square in line) == -3 * mover for line in LINES):
-        return -1
-    values = tic_tac_toe_values(board, mover).values()
-    return max(values, default=0)
-
-
-def tic_tac_toe_values(board: Square, mover: int) -> dict[int, int]:
-    """The mover's result after each of its moves, with best play from there."""
-    return {
-        square: -tic_tac_toe_value((*board[:square], mover, *board[square + 1 :]), -mover)
-        for square in range(9)
-        if board[square] == 0
-    }

@@ -18,14 +18,12 @@ from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.kernels.nodes import NONE
-from alphago.mcts.kernels.waves import decide
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
 from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
-from tests.mcts.trees import random_position, run, search_from
+from tests.mcts.trees import assert_same, random_position, run, search_from
 
 TIC_TAC_TOE = GomokuEnv(3, 3)
 
@@ -62,8 +60,7 @@ def test_as_if_the_network_had_said_so(env: GameEnv, settings: SearchSettings) -
     blind = replace(settings, decisive_moves=False)
     ours, theirs = search_from(positions, HashEvaluator(), settings), search_from(positions, Told(), blind)
     assert np.array_equal(run(ours, 80), run(theirs, 80))
-    for name, one, two in zip(ours.tree._fields, ours.tree, theirs.tree, strict=True):
-        assert np.array_equal(one, two, equal_nan=True), name
+    assert_same(ours, theirs)
     without = search_from(positions, HashEvaluator(), blind)
     run(without, 80)
     assert not np.array_equal(without.tree.value, ours.tree.value)
@@ -84,14 +81,6 @@ def test_the_root_too_and_a_player_who_must_not() -> None:
         without = analyst.ask(winning(), limit=Limit(30), level=10, avoid=[Forbidden(1, frozenset([win]))]).last()
     assert without.action != win
     assert (without.found.value[0] < 1, without.found.visits[0, win]) == (True, 0)
-
-
-def test_only_decided_leaves_change() -> None:
-    decisive, values = np.array([NONE, 1, NONE, 0], np.int32), np.array([0.25, -0.5, -1, 0], np.float32)
-    priors = np.full((4, 2), 0.5, np.float32)
-    decide(decisive, priors, values)
-    assert values.tolist() == [0.25, 1, -1, 1]
-    assert priors.tolist() == [[0.5, 0.5], [0, 1], [0.5, 0.5], [1, 0]]
 
 
 def test_graded_games_and_go_do_not_look() -> None:

@@ -26,10 +26,9 @@ from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.puct import PuctRule
 from alphago.mcts.search import Search
-from alphago.mcts.tree import Tree
 from alphago.mcts.tree_reading import read_analysis
 from tests.devices import needs_compiler
-from tests.mcts.trees import random_position
+from tests.mcts.trees import assert_same, random_position
 
 GO = GoEnv(5, komi=0.5, max_moves=40)
 GAMES = [GO, ReversiEnv(4), GomokuEnv(5, 4), ConnectFourEnv(), OwareEnv(max_moves=60)]
@@ -99,15 +98,6 @@ class Broken(DeviceHash):
 def searches(env: GameEnv, settings: SearchSettings, device: str, games: int) -> list[Search]:
     """On the CPU and on the device. On a GPU, exp and log are rounded otherwise, which coarse priors do not show."""
     return [Search(env, DeviceHash(where, device == "cuda"), games, settings) for where in ("cpu", device)]
-
-
-def assert_same(ours: Search, theirs: Search) -> None:
-    """Every word of the trees that is in use."""
-    for name in Tree._fields:
-        one, other = getattr(ours.tree, name), getattr(theirs.tree, name)
-        for game, used in enumerate(ours.tree.used):
-            rows = slice(used) if one.ndim > 1 else ()
-            assert np.array_equal(one[game][rows], other[game][rows], equal_nan=True), name
 
 
 @pytest.mark.parametrize("rule", RULES)

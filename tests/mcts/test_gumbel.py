@@ -177,22 +177,6 @@ def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) 
     assert (kept.tree.used < empty.tree.parent.shape[1]).all()  # what nobody can reach any more is dropped
 
 
-def test_a_search_that_begins_anew_keeps_no_more_than_it_can_reach() -> None:
-    """The same position again and again, with other noise: nodes are found again, not made again."""
-    search = search_from([GoEnv(3).position()], Counting(), Gumbel(considered=4))
-    random = np.random.default_rng(1)
-    asked = []
-    for _ in range(40):
-        search.restart(ONE)
-        search.rule.noise[:] = random.gumbel(size=search.rule.noise.shape)
-        search.expand_roots(ONE)
-        search.run(np.array([12], np.int32))
-        asked.append(sum(search.evaluator.sizes))
-    assert asked[0] == 13
-    assert asked[-1] - asked[-11] < 30
-    assert search.tree.used[0] <= asked[-1]
-
-
 def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
     search = search_from([GoEnv(3).position()], Counting(), Gumbel(leaves=2))
     for _ in range(2):

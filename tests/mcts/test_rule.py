@@ -5,14 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago import GoEnv, MCTSPlayer, Puct, ReversiEnv, evaluate, selfplay
-from alphago.arena.entrant import parse_entrant
-from alphago.cli import make_parser
-from alphago.cli.settings_flags import given_settings
+from alphago import GoEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.kernels.waves import select_by
-from alphago.mcts.puct import PuctRule
 from alphago.mcts.rule import (
     choose_actions,
     measured_threshold,
@@ -22,13 +16,7 @@ from alphago.mcts.rule import (
     without_idle_moves,
     without_rash_passes,
 )
-from alphago.mcts.search_specs import SEARCHES
-from alphago.system.kernels.jit import inlined
-from alphago.system.settings import make
-from alphago.system.validation import setting, settings
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests import diagrams
-from tests.training.small_runs import run_settings
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
 
@@ -162,62 +150,6 @@ def test_who_resigns(threshold: float | None, expected: list[bool]) -> None:
     values = np.array([-1.0, -0.875, 0.5], np.float32)
     assert resigns(values, threshold).tolist() == expected
     assert [resigns(float(value), threshold) for value in values] == expected
-
-
-@inlined
-def choose(tree, game, node, rule):
-    """Return the first action's child, or NONE where it has none yet: the waiting action with the greatest prior."""
-    return tree.first_child[game, node]
-
-
-class FirstTried(PuctRule):
-    """A third rule: simulations follow the first action that was tried.  This file is all that it takes."""
-
-    select = staticmethod(select_by(choose))
-
-
-@settings
-class FirstSettings(Puct):
-    patience: float = setting("nothing yet", default=1.0, least=0)
-
-    def new_rule(self, games: int, actions: int) -> FirstTried:
-        return FirstTried(self, games)
-
-
-@pytest.fixture(params=["by its settings", "by its name"])
-def third(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> FirstSettings | str:
-    """A third rule; by its name it is in the registry, which is all that a name takes."""
-    if request.param == "by its settings":
-        return FirstSettings(leaves=2)
-    monkeypatch.setitem(SEARCHES, "first", FirstSettings)
-    return "first"
-
-
-def test_a_third_rule(third: FirstSettings | str) -> None:
-    """Players, self-play and matches take it."""
-    env = TicTacToeEnv()
-    player = MCTSPlayer(env, HashEvaluator(), 20, settings=third)
-    player.suggest_move()
-    assert (player.visits() > 0).sum() == 1
-    (record,) = selfplay(env, HashEvaluator(), 8, search=third, temperature_plies=0, seed=0)
-    assert all((policy > 0).sum() == 1 for policy in record.policies)
-    match = evaluate(env, HashEvaluator(), "random", 2, 8, search=(third, "puct"), opening_plies=0)
-    assert len(match.games) == 2
-
-
-def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its flags, its readers' errors, and its entrants come from the registry."""
-    monkeypatch.setitem(SEARCHES, "first", FirstSettings)
-    options = make_parser("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
-    assert given_settings(options, SelfPlaySettings) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
-    settings = make(SelfPlaySettings, given_settings(options, SelfPlaySettings)).completed(9, 1)
-    assert settings.search == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
-    help_text = " ".join(make_parser("selfplay", in_full=True).format_help().split())
-    assert "nothing yet [first] (1.0)" in help_text
-    assert "weight of prior against value [puct, first] (0.96)" in help_text
-    with pytest.raises(ValueError, match=r"^patience is a setting of FirstSettings, but this search is Gumbel"):
-        run_settings(patience=2.0)
-    assert parse_entrant("7x7@9,first").name == "7x7@9,first"
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,13 @@ import pytest
 
 from alphago import GoEnv, Position, Puct
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import FunctionEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from tests import diagrams
-from tests.mcts.games import best_values, misleading, tic_tac_toe_values
-from tests.mcts.trees import children, random_position, run, search_from
+from tests.mcts.games import best_values, misleading
+from tests.mcts.trees import children, run, search_from
 
 TIC_TAC_TOE = TicTacToeEnv()
-
-
-def stones(position: Position) -> tuple[int, ...]:
-    return tuple(position.batch.states[0].board.tolist())
 
 
 def misled(puzzle: Position, good: list[int]) -> FunctionEvaluator:
@@ -27,23 +23,6 @@ def misled(puzzle: Position, good: list[int]) -> FunctionEvaluator:
         return (policy if same else position.legal_mask), 0.0
 
     return FunctionEvaluator(read)
-
-
-@pytest.mark.parametrize("evaluator", [UniformEvaluator(), HashEvaluator()], ids=["uniform", "hash"])
-def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
-    """Random positions of tic-tac-toe against its solution; hash values mislead at every node."""
-    random = np.random.default_rng(4)
-    found: dict[tuple, Position] = {}
-    while len(found) < 60:
-        position = random_position(TIC_TAC_TOE, int(random.integers(2, 8)), random)
-        found[stones(position)] = position
-    visits = run(search_from(list(found.values()), evaluator, Puct(c_puct=1.5)), 4000)
-    told = 0
-    for row, (board, position) in zip(visits, found.items(), strict=True):
-        values = tic_tac_toe_values(board, position.to_play)
-        told += len(set(values.values())) > 1
-        assert values[int(row.argmax())] == max(values.values()), (board, row)
-    assert told > 20
 
 
 # The drawing, komi, moves that follow, who is to move, the only move that wins, and plies until the board is scored.

@@ -66,6 +66,15 @@ def children(tree: Tree, game: int, node: int) -> dict[int, int]:
     return found
 
 
+def assert_same(ours: Search, theirs: Search) -> None:
+    """Every word of the trees that is in use."""
+    for name in Tree._fields:
+        one, other = getattr(ours.tree, name), getattr(theirs.tree, name)
+        for game, used in enumerate(ours.tree.used):
+            rows = slice(used) if one.ndim > 1 else ()
+            assert np.array_equal(one[game][rows], other[game][rows], equal_nan=True), name
+
+
 def assert_same_tree(search: Search, game: int, naive: NaiveSearch) -> None:
     """Every node of a game with every field, and no node besides."""
     nodes = assert_same_node(search.tree, game, ROOT, naive.root, naive.root.mover)
