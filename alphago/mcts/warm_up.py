@@ -34,7 +34,7 @@ GAMES_AT_ONCE = 2  # games searched side by side
 def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     """Start the process that compiles the search's kernels, at most once, and return it.
 
-    The process ends at the latest when this process ends.
+    The process ends at the latest when this process ends ; the kernels compiled so far stay cached.
 
     Args:
         game: the packaged game of a command that is about to play a move: the kernels of this game's planes are
@@ -55,17 +55,9 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
         process = subprocess.Popen(command, env=child_environment(), **streams)
     except OSError:  # no second process: this one compiles the kernels itself
         return None
-    atexit.register(end, process)
+    atexit.register(process.__exit__, None, None, None)  # closes the pipe, and waits for the process
+    atexit.register(process.kill)  # the last one is called first; it does nothing if the process has ended
     return process
-
-
-def end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process if it still runs; the kernels compiled so far stay cached."""
-    if process.stdin is not None:
-        process.stdin.close()
-    if process.poll() is None:
-        process.kill()
-        process.wait()
 
 
 def is_compiled(kernel: Any) -> bool:
