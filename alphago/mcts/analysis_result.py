@@ -175,9 +175,12 @@ class Analysis:
         Without a search, these are the actions that have a prior.  Actions are ordered by visits, and those with equal
         visits by prior.
         """
-        listed = (self.visits[i] if self.visits[i].any() else self.prior[i]) > 0
-        ranked = np.lexsort((-self.prior[i], -self.visits[i]))
-        return ranked[listed[ranked]]
+        visited = np.count_nonzero(self.visits[i])
+        return self._ranked(i)[: visited or np.count_nonzero(self.prior[i])]
+
+    def _ranked(self, i: int) -> np.ndarray:
+        """Return all actions of position i by visits, and those with equal visits by prior, int64 [A]."""
+        return np.lexsort((-self.prior[i], -self.visits[i]))
 
     @cached_property
     def leading(self) -> np.ndarray:
@@ -244,11 +247,8 @@ class Analysis:
             least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
                 order of their priors.
         """
-        listed = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
-        if least > len(listed):
-            others = np.argsort(-self.prior[i], kind="stable")
-            others = others[(self.prior[i, others] > 0) & (self.visits[i, others] == 0)]
-            listed = np.concatenate([listed, others[: least - len(listed)]])
+        legal = np.count_nonzero((self.visits[i] > 0) | (self.prior[i] > 0))
+        listed = self._ranked(i)[: max(np.count_nonzero(self.visits[i]), min(least, legal))]
         return [self.move(i, int(action), order) for order, action in enumerate(listed)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:

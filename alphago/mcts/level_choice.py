@@ -19,7 +19,6 @@ import numpy as np
 
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import evaluate_all
-from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.levels import POINTS, LevelTerms, level_conditions
 from alphago.mcts.rule import choose_actions, neutral_moves, winning_passes, without_rash_passes
 from alphago.mcts.search import Search
@@ -99,15 +98,6 @@ class MoveLosses(NamedTuple):
     analysis: Analysis
 
 
-def run_until(search: Search, budget: np.ndarray, deadline: float) -> None:
-    """Run the simulations of `budget`, int32 [games], but begin none after `deadline`, a value of time.monotonic()."""
-    left = budget.copy()
-    while left.any() and time.monotonic() < deadline:
-        part = left if math.isinf(deadline) else np.minimum(left, STEP)
-        search.run(part)
-        left = left - part
-
-
 def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
     """Return what each candidate loses in `games` (int64 [n]), as `move_losses`, with passes that are searched enough.
 
@@ -117,9 +107,12 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
     losses = move_losses(search, games, terms)
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
     if len(doubtful):
-        more = np.zeros(search.games, np.int32)
-        more[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.visits[games[doubtful], ROOT])
-        run_until(search, more, deadline)
+        left = np.zeros(search.games, np.int32)
+        left[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.at("visits", games[doubtful]))
+        while left.any() and time.monotonic() < deadline:
+            part = left if math.isinf(deadline) else np.minimum(left, STEP)
+            search.run(part)
+            left -= part
         longer = move_losses(search, games[doubtful], terms)
         take_neutral_points(search, games[doubtful], longer)
         for known, better in zip(losses[:3], longer[:3], strict=True):  # lost, shares and passes

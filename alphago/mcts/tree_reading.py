@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
 from alphago.mcts.kernels import tree_reading as kernels
@@ -55,7 +54,13 @@ def read_analysis(
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if search.has_forecasts:
         raw = tree.at("owners", games) / np.float32(OWNERS)
-        ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **read_ownership(sums, env, move_ownership)}
+        entries = sums.ownership.shape[1]  # one for each action and one for the whole tree, or only the latter
+        moments = mean_and_stdev(sums.ownership, sums.squared_ownership, sums.weight[:, -entries:, None])
+        mean, stdev = (moment.reshape(len(games), entries, *env.plane_shape) for moment in moments)
+        ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape)}
+        ownership |= {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
+        if move_ownership:
+            ownership |= {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
     return Analysis(
         env,
         to_play=tree.at("mover", games),
@@ -100,17 +105,6 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
         mean = total / weight
         variance = np.maximum(squared / weight - mean * mean, 0)
     return mean.astype(np.float32), np.sqrt(variance).astype(np.float32)
-
-
-def read_ownership(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
-    """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
-    weight = sums.weight if every_move else sums.weight[:, -1:]  # the last entry is for the whole tree
-    flat_mean, flat_stdev = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
-    shape = (*flat_mean.shape[:2], *env.plane_shape)
-    mean, stdev = flat_mean.reshape(shape), flat_stdev.reshape(shape)
-    of_position = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
-    of_moves = {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
-    return of_position | of_moves if every_move else of_position
 
 
 def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.ndarray:
