@@ -4,6 +4,7 @@ They have the names and the results of the kernels for the CPU, and the arrays o
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ class DeviceWaves:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
         self.batch, self.rule, self.backend = batch, rule, backend
         collisions = zeros((2 * rows,), np.int32)  # nodes: a row's game is known
-        self.wave = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=collisions)
+        self.buffers = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=collisions)
         self.slots = backend.upload(np.arange(games, games + rows), np.int64)
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
@@ -176,27 +177,15 @@ class DeviceWaves:
             roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
             change: changes the evaluations of a wave, on the CPU; None for waves that may be graphs.
         """
-        count = rows = leaves = (
-            0  # games, rows, and leaves of a game in the present wave, set below; `steps` reads them
-        )
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
-
-        def steps() -> None:
-            self.select(count, leaves, roots)
-            self.evaluate(rows)
-            if change is not None:
-                self.change(rows, change)
-            self.expand(rows, leaves)
-
         with evaluator.stream():
             count = self.begin(budget)
             for leaves in plan:
-                rows = count * leaves if roots is None else len(roots)
                 if roots is None and change is None:
-                    evaluator.repeat(steps, self.graphs, (count, leaves))
+                    evaluator.repeat(partial(self.wave, count, leaves), self.graphs, (count, leaves))
                 else:
-                    steps()
+                    self.wave(count, leaves, roots, change)
             return self.end(budget)
 
     def begin(self, budget: np.ndarray) -> int:
@@ -208,7 +197,7 @@ class DeviceWaves:
         """
         self.budget[...] = self.backend.upload(budget, np.int32)
         self.broken[...] = 0
-        self.wave.collisions[:] = NONE  # after an error some are left
+        self.buffers.collisions[:] = NONE  # after an error some are left
         active = int(np.count_nonzero(budget))
         step = max(1, (1 << (active - 1).bit_length()) // 4)  # two sizes in each octave
         count = min(-(-active // step) * step, len(budget))
@@ -224,47 +213,44 @@ class DeviceWaves:
         budget[:] = left
         return int(broken.sum())
 
-    def select(self, count: int, leaves: int, roots: np.ndarray | None) -> None:
-        """Choose up to so many leaves in each of `count` games; or let the roots of games be the leaves, a row each."""
-        wave, words, launch = flat(self.wave, self.backend), self.tree.words, self.tree.kernels.launch
+    def wave(self, count: int, leaves: int, roots: np.ndarray | None = None, change: Change | None = None) -> None:
+        """Queue the kernels of one wave: choose leaves, reach and evaluate them, expand them and back them up.
+
+        Padding and the leaves of finished games are evaluated too.
+
+        Args:
+            count: number of games.
+            leaves: the most leaves of a game.
+            roots, change: as in `run`.
+        """
+        launch, words, upload = self.tree.kernels.launch, self.tree.words, self.backend.upload
+        buffers = flat(self.buffers, self.backend)
         if roots is None:
-            arguments = (self.active, count, self.budget, *self.parameters, *wave, leaves)
-            launch(self.rule.device_select, count, *words, *arguments)
+            chosen = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
+            launch(self.rule.device_select, count, *words, *chosen)
         else:
-            launch("select_roots", len(roots), *words, self.backend.upload(roots, np.int64), len(roots), *wave)
-
-    def evaluate(self, count: int) -> None:
-        """Reach and evaluate the leaves in the first `count` rows, those of finished games and padding too."""
-        _, leaves, reached, priors, values, decisive = self._first(count)
-        self.batch.reach(leaves, reached)
-        self.evaluator.evaluate(self.batch, leaves.slots, priors, values)
+            launch("select_roots", len(roots), *words, upload(roots, np.int64), len(roots), *buffers)
+        rows = count * leaves if roots is None else len(roots)
+        wave = self.buffers.part(slice(rows), slice(2 * rows))
+        reached = Reached(*(array[:rows] for array in self.reached))
+        slots, priors, values = self.slots[:rows], self.priors[:rows], self.values[:rows]
+        decisive = None if self.decisive is None else self.decisive[:rows]
+        self.batch.reach(Leaves(wave.game, wave.path, wave.length, slots), reached)
+        self.evaluator.evaluate(self.batch, slots, priors, values)
         if decisive is not None:
-            self.batch.decisive_moves(leaves.slots, decisive)
+            self.batch.decisive_moves(slots, decisive)
+        if change is not None:
+            self.change(change, wave, reached, [priors] if decisive is None else [priors, decisive])
+        if decisive is not None:
+            launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
+        evaluated = flat((wave, reached, priors, values), self.backend)
+        games = rows // leaves
+        launch("expand", games, *words, *evaluated, self.broken, leaves, games)
 
-    def change(self, count: int, change: Change) -> None:
-        """Let a function change the evaluations of the first `count` rows on the CPU."""
+    def change(self, change: Change, wave: Wave, reached: Reached, found: list[Any]) -> None:
+        """Let a function change what was found at leaves, on the CPU."""
         download, upload = self.backend.download, self.backend.upload
-        wave, _, reached, priors, _, decisive = self._first(count)
-        there = [priors] if decisive is None else [priors, decisive]
-        here = [download(array) for array in there]
+        here = [download(array) for array in found]
         change(Wave(*map(download, wave)), Reached(*map(download, reached)), *here)
-        for array, changed in zip(there, here, strict=True):
+        for array, changed in zip(found, here, strict=True):
             array[...] = upload(changed, changed.dtype)
-
-    def expand(self, count: int, leaves: int) -> None:
-        """Write the evaluations into the trees and back them up; leaves: rows of each game."""
-        wave, _, reached, priors, values, decisive = self._first(count)
-        launch = self.tree.kernels.launch
-        if decisive is not None:
-            launch("decide", count, decisive, *flat((priors, values), self.backend), count)
-        arguments = (*self.tree.words, *flat((wave, reached, priors, values), self.backend), self.broken, leaves)
-        launch("expand", count // leaves, *arguments, count // leaves)
-
-    def _first(self, count: int) -> tuple[Wave, Leaves, Reached, Any, Any, Any]:
-        """Return the first `count` rows of all arrays."""
-        rows = slice(count)
-        wave = self.wave.part(rows, slice(2 * count))
-        leaves = Leaves(wave.game, wave.path, wave.length, self.slots[rows])
-        reached = Reached(*(array[rows] for array in self.reached))
-        decisive = None if self.decisive is None else self.decisive[rows]
-        return wave, leaves, reached, self.priors[rows], self.values[rows], decisive
