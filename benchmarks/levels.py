@@ -33,7 +33,7 @@ from alphago.exams.grading import MOST_LOST, answer_all, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.exams.statistics import estimate_mean
 from alphago.mcts import levels
-from alphago.mcts.analysis import BatchSearch, analyze
+from alphago.mcts.analysis import analyze, open_analyst
 from alphago.mcts.levels import LEVELS, describe_level, level_conditions
 from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
@@ -254,8 +254,8 @@ def rate_moves(asked: list[Any], net: Any) -> np.ndarray:
     moves = []
     for level in range(1, LEVELS):
         terms = level_conditions(level, net.env, evaluator.makes_forecasts)
-        with BatchSearch(asked, evaluator, terms.readouts, threads=1).analyst() as analyst:
-            questions = analyst.ask_all([(position, Limit(0)) for position in asked], level=level, reuse=False)
+        with open_analyst(asked, evaluator, terms.readouts, threads=1) as analyst:
+            questions = analyst.ask_all(asked, Limit(0), level=level, reuse=False)
             shares = np.array([question.last().shares for question in questions])
         with np.errstate(divide="ignore"):
             moves.append((np.log(shares) + noise).argmax(axis=2))

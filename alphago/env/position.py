@@ -193,7 +193,12 @@ class Position:
         return position
 
     def again_in(self, env: Any) -> "Position":
-        """Return the position after the same moves in `env`, a game that differs from this in komi or planes only."""
+        """Return the position after the same moves in `env`, a game that differs from this in komi or planes only.
+
+        A position that `env` accepts is returned as it is.
+        """
+        if env.accepts(self.env):
+            return self
         end: Position = env.position(**self.setup_in(env)).after(self.moves, self.movers)
         return end if self.is_over else end.give_turn(self.to_play)  # a turn may have been skipped since the last move
 

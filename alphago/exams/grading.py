@@ -10,11 +10,12 @@ from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.exams.positions import Exam
-from alphago.mcts.analysis import BatchSearch
+from alphago.mcts.analysis import open_analyst
 from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.levels import LEVELS, level_conditions
 from alphago.mcts.puct import Puct
+from alphago.mcts.questions import Limit
 from alphago.mcts.search_specs import SearchSpec
 
 MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
@@ -129,13 +130,12 @@ def answer_all(
     """
     if level is not None:
         readouts = level_conditions(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
-    batch = BatchSearch(positions, evaluator, readouts, search, threads=threads)
-    by_visits = level is None and readouts > 0 and isinstance(batch.settings, Puct)
     found = []
-    with batch.analyst() as analyst:
+    with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
+        by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
         full_strength = None if by_visits else LEVELS  # None: no move; other rules choose their moves themselves
         asked = full_strength if level is None else level
-        for question in analyst.ask_all(batch.limited(readouts), level=asked, reuse=False, plies=1):
+        for question in analyst.ask_all(positions, Limit(readouts), level=asked, reuse=False, plies=1):
             found.append(question.last())
             tell(1)
     black = join_analyses([answer.found for answer in found]).as_black()

@@ -3,26 +3,34 @@
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.games import with_planes
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_evaluator, check_symmetries
+from alphago.mcts.evaluator import (
+    AveragedEvaluator,
+    Evaluator,
+    as_evaluator,
+    evaluate_all,
+    new_boards,
+    points_forecast,
+)
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
-from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for, node_bytes
 from alphago.mcts.search_specs import SearchSpec, make_search
-from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_bool, check_int, check_positive, checks_keywords, shown
 
 TREE_BYTES = 2**27  # memory for the trees that one thread searches side by side
 NO_LIMIT = 2**62  # bytes: a search of known positions ends with its readouts only
-MOST_GAMES = 256  # most trees that one thread searches side by side: larger batches are not faster
+MOST_GAMES = 256  # positions that one thread searches or evaluates side by side: larger batches are not faster
 
 Moves = Iterable[int | str]
 
@@ -72,14 +80,15 @@ def analyze(
         ValueError: for positions of different games, if no legal move is left to search, and if both `avoid` and
             `allow` are given.
     """
-    search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
-    options = search.options(avoid, allow, depth, plies, move_ownership)
-    if search.readouts == 0 and search.evaluator.device == "cpu":
-        averaged = check_symmetries(search.env, search.evaluator, search.symmetries)
-        return evaluate_alone(search.env, search.evaluator, search.positions, averaged, search.threads)
-    with search.analyst() as analyst:
-        questions = analyst.ask_all(search.limited(readouts, stop), **options)
-        return join_analyses([question.last().found for question in questions])
+    boards = [positions] if isinstance(positions, Position) else list(positions)
+    with open_analyst(boards, net, readouts, settings, symmetries, device=device, threads=threads) as analyst:
+        options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
+        evaluator = analyst.evaluators(boards[0].env)
+        if readouts == 0 and evaluator.device == "cpu":
+            chunks = [boards[begin : begin + MOST_GAMES] for begin in range(0, len(boards), MOST_GAMES)]
+            with ThreadPoolExecutor(analyst.threads) as pool:
+                return join_analyses(list(pool.map(lambda chunk: evaluate_alone(chunk, evaluator), chunks)))
+        return analyst.analyze(boards, Limit(readouts, until=stop), **options)
 
 
 @checks_keywords()
@@ -108,22 +117,24 @@ def iter_analysis(
         every: seconds between two results.  The first result comes at once and has only the network's evaluations.
         stop: an event that ends the search early; one last result follows.
     """
-    search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
-    options = search.options(avoid, allow, depth, plies, move_ownership)
-    return growing(search, stop or threading.Event(), check_positive("every", every), options)
+    boards = [positions] if isinstance(positions, Position) else list(positions)
+    slots, stop = len(boards), stop or threading.Event()
+    analyst = open_analyst(boards, net, readouts, settings, symmetries, device=device, threads=threads, slots=slots)
+    options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
+    return growing(analyst, boards, Limit(readouts, until=stop), check_positive("every", every), options)
 
 
 def growing(
-    search: "BatchSearch", stop: threading.Event, every: float, options: Mapping[str, Any]
+    analyst: Analyst, positions: Sequence[Position], limit: Limit, every: float, options: Mapping[str, Any]
 ) -> Iterator[Analysis]:
     """Yield an analysis of all positions every `every` seconds, the last one complete; options: for the analyst."""
-    with search.analyst(at_once=len(search.positions)) as analyst:
-        alone = analyst.ask_all(search.limited(0), **options)
+    with analyst:
+        alone = analyst.ask_all(positions, Limit(0), **options)
         answers = [replace(question.last(), is_last=False) for question in alone]  # the searches are still to come
         yield join_analyses([answer.found for answer in answers])
-        if search.readouts == 0 or stop.is_set():
+        if limit.readouts == 0 or (limit.until is not None and limit.until.is_set()):
             return
-        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, **options)
+        questions = analyst.ask_all(positions, limit, every=every, **options)
         while not all(answer.is_last for answer in answers):
             due = time.monotonic() + every
             for question in questions:
@@ -132,68 +143,56 @@ def growing(
             yield join_analyses([answer.found for answer in answers])
 
 
-class BatchSearch:
-    """A search of positions that are known at once; its results do not depend on `threads`.
+def open_analyst(
+    positions: Sequence[Position],
+    net: object,
+    readouts: int,
+    settings: SearchSpec = None,
+    symmetries: bool = False,
+    *,
+    device: str = "auto",
+    threads: int | None = None,
+    slots: int | None = None,
+) -> Analyst:
+    """Return an analyst for positions that are known at once, whose results do not depend on `threads`; close it.
 
-    The arguments and the ValueErrors are those of `analyze`.
+    Args:
+        slots: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
+
+    Raises:
+        ValueError: as `analyze`; errors of the network are raised here too.
     """
+    env = common_game(positions)
+    check_int("readouts", readouts, 0, MOST_READOUTS)
+    made = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
+    evaluator = as_evaluator(net, env, device, forecasts=True)
+    if check_bool("symmetries", symmetries):
+        evaluator = AveragedEvaluator(evaluator, env)
+    nodes = readouts + 2  # of a tree: the root, and one that is spare
+    return Analyst(
+        settings=made,
+        threads=threads,
+        evaluators=lambda env: evaluator,
+        slots=slots or max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(env)))),
+        tree_bytes=NO_LIMIT,
+    )
 
-    def __init__(
-        self,
-        positions: Position | Sequence[Position],
-        net: object,
-        readouts: int,
-        settings: SearchSpec = None,
-        symmetries: bool = False,
-        device: str = "auto",
-        threads: int | None = None,
-    ) -> None:
-        self.positions = [positions] if isinstance(positions, Position) else list(positions)
-        self.env = common_game(self.positions)
-        self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
-        self.symmetries = check_bool("symmetries", symmetries)
-        self.settings = make_search(settings, max(1, readouts), leaves_for(len(self.positions), readouts))
-        self.evaluator: Any = as_evaluator(net, self.env, device, forecasts=True)
-        seen = with_planes(self.env, of=getattr(self.evaluator, "env", self.env))
-        if not seen.accepts(self.env):  # the network reads other planes
-            self.env, self.positions = seen, [position.again_in(seen) for position in self.positions]
-        self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
 
-    def analyst(self, at_once: int | None = None) -> Analyst:
-        """Return an analyst for the positions; close it after use.
-
-        Args:
-            at_once: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
-        """
-        nodes = self.readouts + 2  # of a tree: the root, and one that is spare
-        fitting = max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
-        return Analyst(
-            settings=self.settings,
-            symmetries=self.symmetries,
-            threads=self.threads,
-            evaluators=lambda env: self.evaluator,
-            slots=at_once or fitting,
-            tree_bytes=NO_LIMIT,
-        )
-
-    def limited(self, readouts: int, stop: threading.Event | None = None) -> list[tuple[Position, Limit]]:
-        """Return the positions with the limit of their searches."""
-        return [(position, Limit(readouts, until=stop)) for position in self.positions]
-
-    def options(self, avoid: Moves, allow: Moves, depth: int, plies: int, move_ownership: bool) -> dict[str, Any]:
-        """Return options of `Analyst.ask_all` by arguments of `analyze`."""
-        check_int("depth", depth, 1)
-        avoided, allowed = to_actions("avoid", avoid, self.env), to_actions("allow", allow, self.env)
-        if avoided and allowed:
-            raise ValueError("avoid and allow must not be given together")
-        if allowed:
-            avoided = frozenset(range(self.env.action_space)) - allowed
-        return {
-            "avoid": [(Forbidden(position.to_play, avoided, depth),) for position in self.positions],
-            "plies": check_int("plies", plies, 1),
-            "move_ownership": check_bool("move_ownership", move_ownership),
-            "reuse": False,
-        }
+def analyst_options(
+    positions: Sequence[Position], avoid: Moves, allow: Moves, depth: int, **options: Any
+) -> dict[str, Any]:
+    """Return options of `Analyst.ask_all` by arguments of `analyze`; options: plies and move_ownership."""
+    check_int("depth", depth, 1)
+    check_int("plies", options["plies"], 1)
+    check_bool("move_ownership", options["move_ownership"])
+    env = positions[0].env
+    avoided, allowed = to_actions("avoid", avoid, env), to_actions("allow", allow, env)
+    if avoided and allowed:
+        raise ValueError("avoid and allow must not be given together")
+    if allowed:
+        avoided = frozenset(range(env.action_space)) - allowed
+    rules = [(Forbidden(position.to_play, avoided, depth),) for position in positions]
+    return {"avoid": rules, "reuse": False, **options}
 
 
 def common_game(positions: Sequence[Any]) -> GameEnv:
@@ -234,3 +233,32 @@ def to_actions(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
             raise ValueError(f"{name} must be actions from 0 to {env.action_space - 1}, got {action}")
         actions.add(action)
     return frozenset(actions)
+
+
+def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analysis:
+    """Return the analysis of positions by the network alone, in one batch; its lines of play have no plies.
+
+    Args:
+        evaluator: for boards on the CPU.
+    """
+    env = with_planes(positions[0].env, of=getattr(evaluator, "env", positions[0].env))
+    boards, batch = [position.again_in(env) for position in positions], new_boards(env, evaluator, len(positions))
+    batch.gather([board.batch for board in boards])
+    points = points_forecast(env, evaluator)
+    priors, values, scores, owners = evaluate_all(evaluator, batch, points)
+    ownership = owners.reshape(-1, *env.plane_shape) if points else None
+    needs_search = ("q", "lower_bound", "score", "score_stdev")
+    found: dict[str, Any] = dict.fromkeys(needs_search, np.full(priors.shape, np.nan, np.float32))
+    found |= dict.fromkeys(("lines", "line_visits"), np.zeros((*priors.shape, 0), np.int32))
+    found |= {"prior": priors, "value": values, "raw_value": values, "root_score": scores, "raw_score": scores}
+    found |= {"ownership": ownership, "raw_ownership": ownership}
+    return Analysis(
+        env,
+        to_play=np.array([board.to_play for board in boards], np.int8),
+        visits=np.zeros(priors.shape, np.int32),
+        root_visits=np.array([not board.is_over for board in boards], np.int32),
+        root_score_stdev=np.where(np.isnan(scores), scores, 0),
+        ownership_stdev=None if ownership is None else np.zeros_like(ownership),
+        positions=tuple(boards),
+        **found,
+    )

@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go_count import GoCount, count_as_alive
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
-from alphago.mcts.evaluator import Evaluator, as_evaluator, as_network
+from alphago.mcts.evaluator import AveragedEvaluator, Evaluator, as_evaluator, as_network
 from alphago.mcts.forbidden_moves import Forbidden, check_move_left, usable
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level, is_measured
@@ -38,7 +38,7 @@ class Analyst:
 
     Args:
         network: as in `MCTSPlayer`.
-        settings, symmetries, device: as in `alphago.analyze`.
+        settings, symmetries, device: as in `alphago.analyze`; symmetries and device of the evaluators of `network`.
         threads: how many threads search; None for one per core.
         forecasts: as in `MCTSPlayer`; without them, levels and moves to avoid need boards in the CPU's memory too.
         evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
@@ -65,16 +65,15 @@ class Analyst:
         seed: int | None = None,
         name: str = "alphago-analyst",
     ) -> None:
-        self.network, self.name = network, name
-        self.settings, self.symmetries = settings, symmetries
+        self.network, self.settings, self.name = network, settings, name
         self._made = lru_cache(partial(make_search, settings))  # settings by readouts and leaves
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
-        self.evaluators = evaluators or Evaluators(network, device, forecasts)
-        self._estimator = cache(self._new_estimator)
+        self.evaluators = evaluators or Evaluators(network, device, forecasts, symmetries)
+        self._estimator = cache(lambda env: StrengthEstimator(env, self.evaluators(env), is_measured(network, env)))
         self._estimating = threading.Lock()
-        self._random = np.random.default_rng(seed)
+        self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
         self._numbers = itertools.count()
         self._waiting: list[tuple[int, int, Question]] = []  # a heap: by priority, then in order
@@ -133,12 +132,13 @@ class Analyst:
             ValueError: if all legal moves are to be avoided.
         """
         start = game if isinstance(game, Position) else game.position()
-        [question] = self.ask_all([(start.after(moves), limit)], avoid=[avoid], beside=beside, **options)
+        [question] = self.ask_all([start.after(moves)], limit, avoid=[avoid], beside=beside, **options)
         return question
 
     def ask_all(
         self,
-        wanted: Sequence[tuple[Position, Limit]],
+        positions: Sequence[Position],
+        limit: Limit,
         *,
         avoid: Sequence[Sequence[Forbidden]] = (),
         beside: int = 1,
@@ -147,7 +147,7 @@ class Analyst:
         """Begin to search positions, which enter the searches together; return at once.
 
         Args:
-            wanted: each position with its limit.
+            limit: of each position.
             avoid: of each position; () for none.
             beside, options: as in `ask`, for all positions.
         """
@@ -156,7 +156,7 @@ class Analyst:
         if options.get("every") is not None:
             check_positive("every", options["every"])
         questions = []
-        for i, (position, limit) in enumerate(wanted):
+        for i, position in enumerate(positions):
             rules = usable(avoid[i]) if avoid else ()
             if not position.is_over:
                 check_move_left(position, rules)
@@ -164,16 +164,15 @@ class Analyst:
         self._enter(questions)
         return questions
 
-    def analyze(self, positions: Sequence[Position], readouts: int | Sequence[int], beside: int = 1) -> Analysis:
+    def analyze(self, positions: Sequence[Position], readouts: int | Limit, **options: Any) -> Analysis:
         """Search positions and return their analysis, with a row for each.
 
         Args:
-            readouts: of each position, one number for all or one for each; those of kept trees count.
-            beside: as in `ask`.
+            readouts: of each position, those of kept trees included; or its limit.
+            options: as in `ask_all`.
         """
-        counts = [readouts] * len(positions) if isinstance(readouts, int) else readouts
-        wanted = [(position, Limit(count)) for position, count in zip(positions, counts, strict=True)]
-        return join_analyses([question.last().found for question in self.ask_all(wanted, beside=beside)])
+        limit = readouts if isinstance(readouts, Limit) else Limit(readouts)
+        return join_analyses([question.last().found for question in self.ask_all(positions, limit, **options)])
 
     def forget(self) -> None:
         """Drop the trees that are kept."""
@@ -200,7 +199,7 @@ class Analyst:
         leaves = MOST_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._made(readouts, leaves)
         planned = 0 if settings.keeps_trees else limit.readouts or 0
-        return Kind(position.env, settings, self.symmetries, readouts=planned)
+        return Kind(position.env, settings, readouts=planned)
 
     def _enter(self, questions: Sequence[Question]) -> None:
         """Let questions wait for a thread, all at once."""
@@ -284,40 +283,30 @@ class Analyst:
     def _group(self, question: Question) -> SearchGroup:
         """Return the group with room for a question: one of its own for a long one, else that with the least load."""
         if question.is_long:
-            return self._new_group(question.kind, count=1)
+            return SearchGroup(self, question.kind, count=1)
         if question.kind not in self._shared and len(self._shared) >= self.kinds:
             busy = self._groups  # kinds without questions go
             self._shared = {kind: own for kind, own in self._shared.items() if any(group in busy for group in own)}
         groups = self._shared.setdefault(question.kind, [])
         if len(groups) < self.threads and all(group.all for group in groups):
-            groups.append(self._new_group(question.kind, self.slots))
+            groups.append(SearchGroup(self, question.kind, self.slots))
         return min(groups, key=lambda group: len(group.all))
 
-    def _new_group(self, kind: Kind, count: int) -> SearchGroup:
-        """Return a new group of `count` slots, 1 for a long question."""
-        chance = self._random.random
-        return SearchGroup(
-            kind, self.evaluators, count, self.kept, share=self._share, estimate=self._estimate, draw=chance
-        )
-
-    def _share(self) -> int:
-        """Return the bytes that the trees of one group may take."""
+    def share(self) -> int:
+        """Return the most bytes that the trees of one group may take now: the search of a full tree ends early."""
         return self.threads * self.tree_bytes // max(1, len(self._groups))
 
-    def _estimate(self, position: Position, seconds: float) -> OpponentStrength:
+    def estimate(self, position: Position, seconds: float) -> OpponentStrength:
         """Return how strong the side that is not to move seems to be; seconds: time for searches."""
         with self._estimating:
             return self._estimator(position.env).estimate(position, seconds)
 
-    def _new_estimator(self, env: GameEnv) -> StrengthEstimator:
-        return StrengthEstimator(env, self.evaluators(env), is_measured(self.network, env))
-
 
 class Evaluators:
-    """The evaluators of one network, one for each game; network, device, forecasts: as in `MCTSPlayer`."""
+    """The evaluators of one network, one for each game; arguments as in `Analyst`."""
 
-    def __init__(self, network: object, device: str = "auto", forecasts: bool = True) -> None:
-        self.network, self.device, self.forecasts = network, device, forecasts
+    def __init__(self, network: object, device: str = "auto", forecasts: bool = True, symmetries: bool = False) -> None:
+        self.network, self.device, self.forecasts, self.symmetries = network, device, forecasts, symmetries
         self._made: dict[GameEnv, Evaluator] = {}
         self._making = threading.Lock()
 
@@ -326,5 +315,6 @@ class Evaluators:
         with self._making:
             if env not in self._made:
                 self.network = as_network(self.network, env)  # a name is loaded once
-                self._made[env] = as_evaluator(self.network, env, self.device, forecasts=self.forecasts)
+                made = as_evaluator(self.network, env, self.device, forecasts=self.forecasts)
+                self._made[env] = AveragedEvaluator(made, env) if self.symmetries else made
             return self._made[env]

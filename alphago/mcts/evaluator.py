@@ -107,17 +107,6 @@ def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | Non
     return with_moves(batch) if getattr(evaluator, "reads_moves", False) else batch
 
 
-def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
-    """Return the symmetries over which to average, as indices: all, or only the identity (0).
-
-    Raises:
-        ValueError: if `symmetries` is set and `evaluator` cannot average.
-    """
-    if symmetries and not isinstance(evaluator, Forecaster):
-        raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
-    return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
-
-
 class Evaluations(NamedTuple):
     """What is known of n positions, from the view of the player to move."""
 
@@ -141,29 +130,21 @@ def points_forecast(env: GameEnv, evaluator: Evaluator) -> int:
     return env.plane_shape[0] * env.plane_shape[1]
 
 
-def evaluate_boards(
-    evaluator: Any,
-    batch: GameBatch,
-    slots: np.ndarray,
-    over: np.ndarray,
-    out: Evaluations,
-    symmetries: Sequence[int] = (0,),
-) -> None:
+def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: np.ndarray, out: Evaluations) -> None:
     """Evaluate the positions in some slots of a batch; a finished game has the score and ownership of its board.
 
     Args:
         slots: int64 [n].
         over: bool [n], whether each game is over.
-        out: overwritten, but for the values of finished games, which must be there.
-        symmetries: as in `Forecaster.evaluate_forecasts`; the evaluator must be a Forecaster to average over several,
-            or to write ownership.
+        out: overwritten, but for the values of finished games, which must be there.  To write ownership the evaluator
+            must be a Forecaster.
     """
     has_ended, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
     live = np.flatnonzero(~over) if has_ended else slice(None)
     found = Evaluations(*(array[live] for array in out)) if has_ended else out
-    if len(found.values) and (has_forecasts or len(symmetries) > 1):
-        forecasts = (found.scores, found.owners) if has_forecasts else None
-        evaluator.evaluate_forecasts(batch, slots[live], found.priors, found.values, forecasts, symmetries)
+    if len(found.values) and has_forecasts:
+        forecasts = found.scores, found.owners
+        evaluator.evaluate_forecasts(batch, slots[live], found.priors, found.values, forecasts)
     elif len(found.values):
         evaluator.evaluate(batch, slots[live], found.priors, found.values)
     if not has_ended:
@@ -176,29 +157,42 @@ def evaluate_boards(
         out.owners[over] = batch.ownership(ended, np.empty((len(ended), out.owners.shape[1]), np.int8))
 
 
-def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int, symmetries: Sequence[int] = (0,)) -> Evaluations:
+def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int) -> Evaluations:
     """Evaluate all positions of a batch; a finished game is worth the result on its board, and has no priors.
 
     Args:
         points: whose ownership to forecast, see `points_forecast`; 0 for neither scores nor ownership.
-        symmetries: as in `evaluate_boards`.
     """
     slots, found = np.arange(batch.count), blank_evaluations(batch.count, batch.env.action_space, points)
     over = batch.is_over(slots, np.empty(batch.count, np.bool_))
     batch.outcome(slots, found.values)
-    evaluate_boards(evaluator, batch, slots, over, found, symmetries)
+    evaluate_boards(evaluator, batch, slots, over, found)
     return found
 
 
 class AveragedEvaluator(Evaluator):
-    """An evaluator that averages the evaluations of `inner` over all symmetries of the board of `env`."""
+    """A Forecaster that averages the evaluations of `inner` over symmetries of the board of `env`, a game of `inner`.
 
-    def __init__(self, inner: Forecaster, env: GameEnv) -> None:
-        self.inner, self.device = inner, inner.device
-        self.symmetries = range(len(env.symmetries.points))
+    Args:
+        symmetries: indices into `env.symmetries`; None for all.
+
+    Raises:
+        ValueError: if `inner` is no Forecaster, and so cannot average.
+    """
+
+    def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
+        if not isinstance(inner, Forecaster):
+            raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
+        self.inner: Any = inner
+        self.device, self.makes_forecasts = inner.device, inner.makes_forecasts
+        self.env, self.reads_moves = getattr(inner, "env", env), getattr(inner, "reads_moves", False)
+        self.symmetries = range(len(env.symmetries.points)) if symmetries is None else symmetries
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        self.inner.evaluate_forecasts(batch, slots, priors, values, None, self.symmetries)
+        self.evaluate_forecasts(batch, slots, priors, values, None)
+
+    def evaluate_forecasts(self, batch: GameBatch, slots: np.ndarray, *out: Any) -> None:
+        self.inner.evaluate_forecasts(batch, slots, *out, self.symmetries)
 
 
 class UniformEvaluator(Evaluator):

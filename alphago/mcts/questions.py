@@ -50,13 +50,11 @@ class Kind(NamedTuple):
     Attributes:
         env: the game.
         settings: the search.
-        symmetries: as in `alphago.analyze`.
         readouts: of each search, if the rule divides them among the moves, as Gumbel search does; else 0.
     """
 
     env: GameEnv
     settings: SearchSettings
-    symmetries: bool
     readouts: int = 0
 
 

@@ -21,7 +21,6 @@ from alphago.mcts.evaluator import (
     Evaluations,
     Evaluator,
     blank_evaluations,
-    check_symmetries,
     evaluate_boards,
     new_boards,
     points_forecast,
@@ -63,8 +62,6 @@ class Search:
     Args:
         forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has
             them.
-        symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and
-            needs a Forecaster and `forecasts`.
     """
 
     def __init__(
@@ -75,14 +72,10 @@ class Search:
         settings: SearchSettings,
         *,
         forecasts: bool = False,
-        symmetries: bool = False,
     ) -> None:
-        if symmetries and not forecasts:
-            raise ValueError("symmetries must be False without forecasts, got True")
         self.env, self.games = env, games
         self.evaluator: Any = evaluator  # a WaveEvaluator if the boards are on a device
         self.points = points_forecast(env, evaluator) if forecasts else 0  # whose ownership is forecast
-        self.symmetries = check_symmetries(env, evaluator, symmetries)
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
@@ -159,17 +152,12 @@ class Search:
         self.tree.restore(game, nodes)
 
     @TREE
-    def restart(self, games: np.ndarray) -> None:
-        """Restart the search of `games` (int64 [n]) as from empty trees, but keep the evaluations as a cache.
-
-        The root positions must be unchanged; after a change call `forget`. If the leaves of a wave are not independent,
-        the trees are cleared, since a cached evaluation would change which other leaves a wave chooses.
-        """
-        change = subtrees.restart_all if self.settings.independent_leaves else subtrees.clear_all
-        self.tree.launch(change, games)
-
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
-        """Prepare the trees of `games` (int64 [n]) for the search of a move; if the rule keeps no trees, restart them.
+        """Prepare the trees of `games` (int64 [n]) for the search of a move.
+
+        If the rule keeps no trees, the search restarts as from empty ones, but keeps the evaluations as a cache; if the
+        leaves of a wave are not independent, the trees are cleared, since a cached evaluation would change which other
+        leaves a wave chooses.  The root positions must be those of the trees; else call `forget`.
 
         Args:
             plies: int32 [n], the number of plies played in each game, on which the rule's constants may depend; None to
@@ -178,7 +166,8 @@ class Search:
         if plies is not None:
             self.rule.begin_move(games, plies)
         if not self.rule.keeps_trees:
-            self.restart(games)
+            change = subtrees.restart_all if self.settings.independent_leaves else subtrees.clear_all
+            self.tree.launch(change, games)
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
@@ -282,7 +271,7 @@ class Search:
         try:
             with BOARDS:
                 self.batch.reach(leaves, reached)
-            evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, found, self.symmetries)
+            evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, found)
             if self.points:
                 self.tree.score[wave.game, wave.leaf] = found.scores
                 self.tree.owners[wave.game, wave.leaf] = np.rint(found.owners * OWNERS)

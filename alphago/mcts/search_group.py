@@ -2,26 +2,22 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv
 from alphago.env.games import with_planes
-from alphago.env.position import Position
-from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.forbidden_moves import excluded
-from alphago.mcts.kept_trees import MOST_BYTES, KeptTrees
+from alphago.mcts.kept_trees import MOST_BYTES
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import level_move
+from alphago.mcts.level_choice import current_outcomes, level_move
 from alphago.mcts.levels import LEVELS, level_conditions
-from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.search import FULL_BATCH, Search, node_bytes
+from alphago.mcts.tree import root_priors
 from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
 
@@ -34,30 +30,13 @@ class SearchGroup:
     """Up to `count` positions of one kind, each with a slot of its own; one thread works on a group at a time.
 
     Args:
-        evaluators: returns the evaluator for a game.
+        analyst: the `Analyst`, whose evaluators, kept trees and random numbers the group uses.
         count: 1 for the search of a long question; its waves grow with its tree, from LEAVES leaves to those of the
             settings.
-        kept: where trees are found and kept.
-        share: returns the most bytes that all trees may take now; the search of a position ends early if its tree is
-            full.
-        estimate: returns how strong the side that is not to move seems to be in a position, with time for searches in
-            seconds, for the level "even".
-        draw: returns a random number, 0 .. 1, with which a move of a level is drawn.
     """
 
-    def __init__(
-        self,
-        kind: Kind,
-        evaluators: Callable[[GameEnv], Evaluator],
-        count: int,
-        kept: KeptTrees,
-        *,
-        share: Callable[[], int],
-        estimate: Callable[[Position, float], OpponentStrength],
-        draw: Callable[[], float],
-    ) -> None:
-        self.kind, self.evaluators, self.count, self.is_long = kind, evaluators, count, count == 1
-        self.kept, self.share, self.estimate, self.draw = kept, share, estimate, draw
+    def __init__(self, analyst: Any, kind: Kind, count: int) -> None:
+        self.analyst, self.kind, self.count, self.is_long = analyst, kind, count, count == 1
         self.coming: list[Question] = []  # which get slots in the next step; other threads append to it
         self.questions: dict[int, Question] = {}  # by slot
         self.budget = np.zeros(count, np.int32)  # readouts left, by slot
@@ -66,9 +45,9 @@ class SearchGroup:
     def search(self) -> Search:
         """The search of all slots; the first use loads the network."""
         kind = self.kind
-        evaluator: Any = self.evaluators(kind.env)
+        evaluator: Any = self.analyst.evaluators(kind.env)
         env = with_planes(kind.env, of=getattr(evaluator, "env", kind.env))  # of a network that reads other planes
-        return Search(env, evaluator, self.count, kind.settings, symmetries=kind.symmetries, forecasts=True)
+        return Search(env, evaluator, self.count, kind.settings, forecasts=True)
 
     @property
     def is_urgent(self) -> bool:
@@ -90,7 +69,7 @@ class SearchGroup:
         if self.budget.any() and not self.search.wave(self.budget, self.leaves()):
             self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
         now = time.monotonic()
-        most_nodes = self.share() // (self.count * node_bytes(self.kind.env))  # of each tree
+        most_nodes = self.analyst.share() // (self.count * node_bytes(self.kind.env))  # of each tree
         is_full = self.search.tree.used >= most_nodes
         ends = (self.budget <= 0) | is_full
         for slot, question in list(self.questions.items()):
@@ -129,11 +108,10 @@ class SearchGroup:
             slot = next(slot for slot in range(self.count) if slot not in self.questions)
             self.questions[slot] = question
             del self.coming[0]  # only now: `all` has the question at any time
-            if not self.search.env.accepts(question.position.env):  # of other planes
-                question.position = question.position.again_in(self.search.env)
+            question.position = question.position.again_in(self.search.env)  # which may have other planes
             self.search.start(slot, question.position, question.avoid)
             if question.reuse and self.search.rule.keeps_trees:
-                self.kept.load(self.search, slot, question.position, kept_kind(question.kind))
+                self.analyst.kept.load(self.search, slot, question.position, kept_kind(question.kind))
             question.begin()
             visits = int(self.search.tree.visits[slot, ROOT])
             question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
@@ -153,7 +131,7 @@ class SearchGroup:
         if limit.until is not None and limit.until.is_set():
             return 0
         if isinstance(level, str):  # "even"; half of the time is left for the search itself
-            question.opponent = self.estimate(question.position, (limit.seconds or math.inf) / 2)
+            question.opponent = self.analyst.estimate(question.position, (limit.seconds or math.inf) / 2)
             level = question.level = question.opponent.level
         if level is not None and level < LEVELS:  # among a level's readouts counts the root's own visit too
             return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
@@ -165,9 +143,10 @@ class SearchGroup:
         question, move = self.questions[slot], self.move(slot)
         size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
         if question.reuse and self.search.rule.keeps_trees and size <= MOST_BYTES:
-            self.kept.keep(kept_kind(question.kind), question.position, question.avoid, self.search.saved(slot))
+            self.analyst.kept.keep(kept_kind(question.kind), question.position, question.avoid, self.search.saved(slot))
         self.answer(slot, move)
-        self.release(slot)
+        del self.questions[slot]
+        self.budget[slot] = 0
 
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
@@ -176,13 +155,8 @@ class SearchGroup:
             left.append(self.coming.pop(0))
         for question in left:
             question.answer(Answer(question.position, None, is_last=True, error=error))
-        for slot in list(self.questions):
-            self.release(slot)
-
-    def release(self, slot: int) -> None:
-        """Free a slot for another question."""
-        del self.questions[slot]
-        self.budget[slot] = 0
+        self.questions.clear()
+        self.budget[:] = 0
 
     def answer(self, slot: int, move: Mapping[str, Any] | None = None) -> None:
         """Give an answer of what was found so far in a slot.
@@ -211,27 +185,13 @@ class SearchGroup:
             return {}
         assert not isinstance(level, str)  # "even" was made a number
         if level < LEVELS:
-            return level_move(search, slot, level, self.draw(), question.end)._asdict()
+            return level_move(search, slot, level, self.analyst.random.random(), question.end)._asdict()
         if search.tree.visits[slot, ROOT] > 1:
             return {"action": int(search.choose(games, NEVER, np.zeros(1))[0])}
-        return {"action": policy_move(search, slot, question.position)}
-
-
-def policy_move(search: Search, game: int, position: Position) -> int:
-    """Return the action with the greatest prior among those that are not forbidden and not rash passes.
-
-    A rash pass might lose a won game (see `without_rash_passes`).
-
-    Args:
-        position: that of the game, whose root must be evaluated.
-    """
-    games = np.array([game])
-    priors, values = search.priors(games), search.tree.value[games, ROOT]
-    actions = excluded(search.forbidden(game), position.to_play, depth=0)
-    if np.delete(priors, actions).any():  # as in the search, if all are forbidden, none counts as forbidden
-        priors[0, actions] = 0
-    outcomes = np.array([position.to_play * position.outcome])
-    return int(without_rash_passes(search.env, priors, values, outcomes)[0].argmax())
+        # The network's first move, without a pass that might lose a won game; moves to avoid have no prior.
+        priors, values = root_priors(search.tree, games), search.tree.at("value", games)
+        allowed = without_rash_passes(search.env, priors, values, current_outcomes(search, games))
+        return {"action": int(allowed[0].argmax())}
 
 
 @lru_cache  # settings check themselves, which takes longer than a small search

@@ -79,7 +79,7 @@ def compile_tree() -> None:
         search = Search(PlainGame(), UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
         generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
         search.forget(games)
-        search.restart(games)
+        search.begin_move(games)
         search.expand_roots(games)
         search.priors(games)
         search.add_noise(games, generators)

@@ -4,7 +4,8 @@ from functools import cache
 
 import numpy as np
 
-from alphago import GameEnv, Position
+from alphago import GameEnv, GoEnv, Position
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 
 class Counting:
@@ -57,6 +58,10 @@ class CountingEnv(GameEnv):
 
     def new(self, pile: int | None = None) -> Counting:
         return Counting(self.pile if pile is None else pile)
+
+
+# Searches are compared with naive ones in these.
+GAMES = [GoEnv(3), GoEnv(5, komi=0.5, max_moves=14), TicTacToeEnv(), CountingEnv(12)]
 
 
 @cache

@@ -9,9 +9,10 @@ from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position
 from alphago.mcts.analysis_result import DEVIATIONS
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
+from tests.mcts.trees import children
 
 GO5 = GoEnv(5, komi=0.5)
 OPEN = GO5.position("C3 D3", "C4 D4 B2")
@@ -63,13 +64,9 @@ def searched(position: Position, readouts: int, leaves: int = 1, gumbel: bool = 
 
 def ends(search: Search, node: int) -> list[tuple[int, int]]:
     """Return (node, number of simulations that ended there) of a node and all below it."""
-    tree, children = search.tree, []
-    child = int(tree.first_child[0, node])
-    while child != NONE:
-        children.append(child)
-        child = int(tree.next_sibling[0, child])
-    own = int(tree.visits[0, node]) - sum(int(tree.visits[0, child]) for child in children)
-    return [(node, own)] + [pair for child in children for pair in ends(search, child)]
+    below, visits = children(search.tree, 0, node).values(), search.tree.visits[0]
+    own = int(visits[node] - visits[list(below)].sum())
+    return [(node, own)] + [pair for child in below for pair in ends(search, child)]
 
 
 def moments(search: Search, node: int, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -116,9 +113,7 @@ def test_every_number_is_that_of_the_tree(position: Position, readouts: int, lea
     assert found.ownership[0].ravel() == pytest.approx(mean, abs=1e-4)
     assert found.ownership_stdev[0].ravel() == pytest.approx(stdev, abs=1e-3)
     for action in np.flatnonzero(found.visits[0]):
-        child = next(
-            node for node, _ in ends(search, ROOT) if tree.parent[0, node] == ROOT and tree.action[0, node] == action
-        )
+        child = children(tree, 0, ROOT)[action]
         assert found.q[0, action] == pytest.approx(moments(search, child, values)[0], abs=1e-5)
         assert (found.score[0, action], found.score_stdev[0, action]) == pytest.approx(
             moments(search, child, scores), abs=1e-3
@@ -299,8 +294,6 @@ def test_symmetries_reach_the_network() -> None:
     assert set(forecaster.symmetries) == {tuple(range(8))}
     with pytest.raises(ValueError, match="symmetries must be False without a network, got HashEvaluator"):
         analyze(OPEN, HashEvaluator(), 0, symmetries=True)
-    with pytest.raises(ValueError, match="symmetries must be False without forecasts"):
-        Search(OPEN.env, forecaster, 1, Puct(), symmetries=True)
 
 
 def test_other_games_and_evaluators_without_forecasts() -> None:

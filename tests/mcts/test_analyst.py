@@ -61,9 +61,12 @@ class TestArrays:
         positions = [GO.position(), *(GO.position().play(action) for action in range(25))]
         counts = [30 + 7 * i for i in range(len(positions))]
         with Analyst(OwnedByBlack(), threads=2, slots=5) as analyst:
-            together = analyst.analyze(positions, counts)
-        for row, (position, count) in enumerate(zip(positions, counts, strict=True)):
-            same(together.take([row]), analyze(position, OwnedByBlack(), count, threads=1))
+            together = [
+                analyst.ask(board, limit=Limit(count), reuse=False)
+                for board, count in zip(positions, counts, strict=True)
+            ]
+            for question, position, count in zip(together, positions, counts, strict=True):
+                same(question.last().found, analyze(position, OwnedByBlack(), count, threads=1))
 
     def test_options(self, net: NeuralNet) -> None:
         position = GoEnv(5).position().play("C3")

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from alphago import GameEnv, GoEnv, Gumbel, Position, SearchSettings
-from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.gumbel import due_candidates
 from alphago.mcts.search import Search
-from tests.mcts.games import CountingEnv
+from tests.mcts.games import GAMES
 from tests.mcts.trees import ONE, Counting, improved, random_position, search_from
 from tests.naive.gumbel import NaiveGumbel
 from tests.naive.puct import one_by_one
-
-GAMES = [GoEnv(3), GoEnv(5, komi=0.5, max_moves=14), TicTacToeEnv(), CountingEnv(12)]
 
 
 def test_schedules() -> None:
@@ -155,7 +152,7 @@ def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) 
         going = games[~kept.batch.is_over(games, np.empty(3, np.bool_))]
         if not len(going):
             break
-        kept.restart(going)
+        kept.begin_move(going)
         empty.forget(going)
         noise = random.gumbel(size=kept.rule.noise.shape)
         readouts = np.zeros(3, np.int32)
@@ -180,7 +177,7 @@ def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) 
 def test_searches_of_several_leaves_begin_with_empty_trees() -> None:
     search = search_from([GoEnv(3).position()], Counting(), Gumbel(leaves=2))
     for _ in range(2):
-        search.restart(ONE)
+        search.begin_move(ONE)
         search.run(np.array([12], np.int32))
     assert sum(search.evaluator.sizes) == 26
 

@@ -9,27 +9,21 @@ from alphago import GameEnv, GoEnv, Puct, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.puct import mix_noise
-from tests.mcts.games import CountingEnv
+from tests.mcts.games import GAMES
 from tests.mcts.trees import assert_same_tree, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
 
-GAMES = {
-    "go 3x3": GoEnv(3),
-    "go 5x5": GoEnv(5, komi=0.5, max_moves=14),
-    "tic-tac-toe": TicTacToeEnv(),
-    "counting": CountingEnv(12),
-}
-SETTINGS = {
-    "defaults": {},
-    "AlphaGo.jl": {"first_play_reduction": 0.0},
-    "AlphaGo Zero": {"parent_value_weight": 0.0, "first_play_reduction": 0.0},
-    "explores": {"c_puct": 4.0, "parent_value_weight": 0.5},
-    "exploits": {"c_puct": 0.1},
-    "4 leaves": {"leaves": 4},
-    "4 leaves, AlphaGo Zero": {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
-    "untried is worse, 4 leaves": {"first_play_reduction": 0.2, "leaves": 4, "parent_value_weight": 0.0},
-    "8 leaves, virtual loss 3": {"leaves": 8, "virtual_loss": 3},
-}
+SETTINGS = [
+    {},
+    {"first_play_reduction": 0.0},  # AlphaGo.jl
+    {"parent_value_weight": 0.0, "first_play_reduction": 0.0},  # AlphaGo Zero
+    {"c_puct": 4.0, "parent_value_weight": 0.5},
+    {"c_puct": 0.1},
+    {"leaves": 4},
+    {"leaves": 4, "parent_value_weight": 0.0, "c_puct": 1.5},
+    {"first_play_reduction": 0.2, "leaves": 4, "parent_value_weight": 0.0},
+    {"leaves": 8, "virtual_loss": 3},
+]
 
 
 def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
@@ -38,8 +32,8 @@ def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
     return NaiveSearch(position, evaluate, **{name: asdict(settings.completed(32, leaves=1))[name] for name in wanted})
 
 
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
-@pytest.mark.parametrize("env", GAMES.values(), ids=GAMES.keys())
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("env", GAMES, ids=str)
 def test_same_trees(env: GameEnv, settings: dict) -> None:
     chosen = Puct(**settings)
     random = np.random.default_rng(1)
@@ -57,7 +51,7 @@ def test_same_trees(env: GameEnv, settings: dict) -> None:
 
 
 @pytest.mark.parametrize("settings", [{}, {"leaves": 4}, {"parent_value_weight": 0.0}], ids=str)
-@pytest.mark.parametrize("env", GAMES.values(), ids=GAMES.keys())
+@pytest.mark.parametrize("env", GAMES, ids=str)
 def test_same_trees_over_a_game(env: GameEnv, settings: dict) -> None:
     """The tree is kept from move to move; most moves are good ones, some nobody had looked at."""
     chosen = Puct(**settings)

@@ -15,9 +15,10 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
+from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
+from alphago.mcts.evaluator import AveragedEvaluator, Forecaster
 from alphago.mcts.forbidden_moves import Forbidden, check_move_left
-from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, integer, number, replying, switch
@@ -205,14 +206,17 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     if not all(0 <= symmetry < count for symmetry in symmetries):
         raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
     position = engine.game.ready(colour or engine.game.to_play)
-    texts = [raw_text(evaluated(engine, position, (symmetry,)), position) for symmetry in symmetries]
+    texts = [raw_text(evaluated(engine, position, symmetry), position) for symmetry in symmetries]
     return "\n".join(f"symmetry {symmetry}\n{text}" for symmetry, text in zip(symmetries, texts, strict=True))
 
 
-def evaluated(engine: GtpEngine, position: GoPosition, symmetries: Sequence[int] = (0,)) -> Analysis:
-    """Return the network's evaluation of a position; symmetries: as in `Forecaster.evaluate_forecasts`."""
+def evaluated(engine: GtpEngine, position: GoPosition, symmetry: int = 0) -> Analysis:
+    """Return the network's evaluation of a position, seen by the network with one of the board's symmetries."""
     engine.end_background()
-    return evaluate_alone(position.env, engine.analyst.evaluators(engine.game.env), [position], symmetries)
+    evaluator = engine.analyst.evaluators(engine.game.env)
+    if isinstance(evaluator, Forecaster):  # to an engine without a network all symmetries are alike
+        evaluator = AveragedEvaluator(evaluator, position.env, [symmetry])
+    return evaluate_alone([position], evaluator)
 
 
 def clear(engine: GtpEngine, arguments: list[str]) -> None:

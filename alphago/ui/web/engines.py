@@ -58,7 +58,7 @@ class SharedEngine:
 
     def position(self, position: Position) -> Position:
         """Return a position as one of the engine's game, which may have other planes or another komi."""
-        return position if self.env.accepts(position.env) else position.again_in(self.env)
+        return position.again_in(self.env)
 
 
 class Engines:
