@@ -47,8 +47,10 @@ class DeviceHash(HashEvaluator, WaveEvaluator):
 
     def __init__(self, device: str, coarse: bool = False) -> None:
         self.device, self.coarse = device, coarse
+        self.sizes: list[int] = []  # of its batches
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.sizes.append(len(slots))
         own = np.empty(priors.shape, np.float32), np.empty(values.shape, np.float32)
         super().evaluate(batch, slots, *own)
         if self.coarse:
@@ -86,12 +88,9 @@ class FarHost(Host):
 class Broken(DeviceHash):
     """Its values are no numbers after some waves."""
 
-    waves = 0
-
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         super().evaluate(batch, slots, priors, values)
-        self.waves += 1
-        if self.waves > 3:
+        if len(self.sizes) > 3:
             values[:1] = np.nan
 
 
@@ -171,21 +170,9 @@ def test_analyses(env: GameEnv, rule: str, device: str) -> None:
         assert_same(*both)
 
 
-class Counting(DeviceHash):
-    """Knows the sizes of its batches."""
-
-    def __init__(self, device: str) -> None:
-        super().__init__(device)
-        self.sizes: list[int] = []
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        super().evaluate(batch, slots, priors, values)
-        self.sizes.append(len(slots))
-
-
 def test_batches_have_no_more_rows_than_leaves(device: str) -> None:
     """Rounds know their sizes; games without readouts, and those that are done, leave the waves."""
-    evaluator = Counting(device)
+    evaluator = DeviceHash(device)
     search = Search(GO, evaluator, 4, ROUNDS)
     search.run(np.full(4, 16, np.int32))
     assert evaluator.sizes == [4, 4 * 8, 4 * 4, 4 * 2, 4 * 2]  # roots, and rounds of so many candidates
@@ -240,7 +227,7 @@ class Recorder(DeviceHash):
         super().__init__("host")
         self.tape: list[Any] | None = None
         self.graphs = self.replays = 0
-        self.sizes: set[Hashable] = set()
+        self.keys: set[Hashable] = set()
         launch = HostKernels.launch
 
         def recorded(kernels: HostKernels, *arguments: Any) -> None:
@@ -265,7 +252,7 @@ class Recorder(DeviceHash):
             for step in graphs[key]:
                 step()
             return
-        self.sizes.add(key)
+        self.keys.add(key)
         self.graphs, self.tape = self.graphs + 1, []
         steps()
         graphs[key], self.tape = self.tape, None
@@ -289,8 +276,8 @@ def test_waves_can_be_repeated_as_they_were(rule: str, monkeypatch: pytest.Monke
             search.advance(games, actions)
             search.make_room(1000 if move >= 2 else 0)  # from here on nothing grows
         if move == 2:
-            recorder.graphs, recorder.sizes = 0, set()
-    assert recorder.graphs == len(recorder.sizes)  # one for each size of a wave, whatever the budgets
+            recorder.graphs, recorder.keys = 0, set()
+    assert recorder.graphs == len(recorder.keys)  # one for each size of a wave, whatever the budgets
     assert recorder.replays > recorder.graphs > 0
 
 

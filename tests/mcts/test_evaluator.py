@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, MCTSPlayer, NeuralNet, load_model
-from alphago.mcts.evaluator import UniformEvaluator, as_evaluator, as_network
+from alphago.mcts.evaluator import as_evaluator, as_network
 
 GO = GoEnv(5)
 
@@ -71,7 +71,3 @@ class TestNames:
     def test_an_unknown_name(self, name: str) -> None:
         with pytest.raises(ValueError, match=r"did you mean 7x7|there are 7x7"):
             MCTSPlayer(GO, name)
-
-    def test_anything_else_stays_as_it_is(self) -> None:
-        evaluator = UniformEvaluator()
-        assert as_network(evaluator) is evaluator

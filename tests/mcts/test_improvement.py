@@ -86,7 +86,8 @@ def searched(puzzle: Puzzle, logits: list[float], noise: list[float], chosen: Se
     return search
 
 
-draws = given(
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
     puzzle=st.sampled_from(PUZZLES),
     logits=per_action(-12, 0),
     noise=per_action(-3, 12),
@@ -94,32 +95,20 @@ draws = given(
     c_scale=st.floats(0.01, 4),
     considered=st.integers(1, 10),
 )
-examples = settings(max_examples=60, deadline=None, derandomize=True)
+def test_what_it_teaches_and_plays(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
+    """The improved policy's value, all actions visited, is no less than the prior's.
 
-
-@examples
-@draws
-def test_the_policy_it_teaches(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
-    """The improved policy's value, all actions visited, is no less than the prior's."""
-    chosen = Gumbel(considered=10, c_visit=c_visit, c_scale=c_scale)
-    search = searched(puzzle, logits, noise, chosen)
+    For every draw of the noise, the action played is worth no less than the one that noise and prior alone would draw.
+    """
     legal = puzzle.position.legal_mask
-    assert (search.visits(ONE)[0][legal] == 1).all()
     prior = np.where(legal, np.exp(logits[: len(legal)]), 0)
+    search = searched(puzzle, logits, noise, Gumbel(considered=10, c_visit=c_visit, c_scale=c_scale))
+    assert (search.visits(ONE)[0][legal] == 1).all()
     policy = improved(search, ONE)[0][0].astype(np.float64)
     assert abs(policy.sum() - 1) < 1e-4
     assert policy @ puzzle.worth >= prior @ puzzle.worth / prior.sum() - 1e-5
-
-
-@examples
-@draws
-def test_the_action_it_plays(puzzle, logits, noise, c_visit, c_scale, considered) -> None:
-    """For every draw of the noise it is worth no less than the action that noise and prior alone would draw."""
-    chosen = Gumbel(considered=considered, c_visit=c_visit, c_scale=c_scale)
-    search = searched(puzzle, logits, noise, chosen)
-    legal = puzzle.position.legal_mask
-    prior = np.where(legal, np.exp(logits[: len(legal)]), 0)
+    few = searched(puzzle, logits, noise, Gumbel(considered=considered, c_visit=c_visit, c_scale=c_scale))
     with np.errstate(divide="ignore"):
         drawn = np.log(prior) + noise[: len(legal)]
     likely = np.flatnonzero(drawn > drawn.max() - 1e-3)  # equal but for rounding
-    assert puzzle.worth[improved(search, ONE)[1][0]] >= puzzle.worth[likely].min()
+    assert puzzle.worth[improved(few, ONE)[1][0]] >= puzzle.worth[likely].min()

@@ -28,6 +28,7 @@ def searched(position: Position, evaluator: object, readouts: int = 24) -> Searc
     search = Search(position.env, evaluator, 1, Puct(), forecasts=True)  # type: ignore[arg-type]
     search.start(0, position)
     search.run(np.array([readouts], np.int32))
+    search.expand_roots(GAMES)
     return search
 
 
@@ -111,7 +112,6 @@ class TestCandidates:
         policy = np.full(26, 0.01)
         policy[[position.env.from_text("E5"), -1]] = 0.5, 0.7
         search = searched(position, FunctionEvaluator(lambda p: (policy, 0.95 * p.to_play)), 0)
-        search.expand_roots(GAMES)
         shares = level_shares(search, GAMES, LevelTerms(1.0, "win rate", 24))
         assert np.flatnonzero(shares[0]).tolist() == [position.env.from_text(played)]
 
@@ -123,7 +123,6 @@ class TestPasses:
         policy = np.full(position.env.action_space, 1 - pass_share)
         policy[-1] = pass_share * position.env.action_space
         search = searched(position, FunctionEvaluator(lambda _: (policy, value)), 0)
-        search.expand_roots(GAMES)
         return bool(move_losses(search, GAMES, LevelTerms(0.3, "win rate", 1)).passes[0])
 
     def test_not_if_a_won_game_would_be_lost(self) -> None:
@@ -147,7 +146,6 @@ class TestPasses:
         policy[[better, -1]] = 0.5, 1
         network = FunctionEvaluator(lambda p: (policy, float(p.board.flat[better]) or -value))
         search = searched(position.give_turn(-1), network, 0)
-        search.expand_roots(GAMES)
         terms = LevelTerms(0.3, "win rate", 1)
         assert move_losses(search, GAMES, terms).passes[0]
         assert sure_losses(search, GAMES, terms).passes[0] == passes
@@ -159,7 +157,6 @@ class TestPasses:
         policy = np.full(26, 1e-9)
         policy[-1] = 1
         search = searched(position, FunctionEvaluator(lambda p: (policy, value * p.to_play)), 0)
-        search.expand_roots(GAMES)
         shares = level_shares(search, GAMES, LevelTerms(0.1, "win rate", 1))
         assert {position.env.to_text(int(a)) for a in np.flatnonzero(shares[0] > 1e-3)} == set(points.split())
         assert shares.sum() == pytest.approx(1)

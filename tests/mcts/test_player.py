@@ -16,6 +16,7 @@ from tests import diagrams
 from tests.mcts.games import DummyNet
 from tests.mcts.trees import children, improved
 from tests.naive.puct import NaiveSearch, one_by_one
+from tests.ui.own_games import OwnedByBlack
 
 GO9, GO5, TIC_TAC_TOE = GoEnv(9), GoEnv(5), TicTacToeEnv()
 
@@ -35,23 +36,6 @@ def resigning_plies(player: MCTSPlayer, plies: int) -> list[int]:
             found.append(ply)
         player.play_move(int(player.position.legal_mask.argmax()))
     return found
-
-
-class BlackIsBehind(UniformEvaluator):
-    """An evaluator that gives Black no hope, and forecasts by how many points it is behind."""
-
-    makes_forecasts = True
-
-    def __init__(self, points: float) -> None:
-        self.points = points
-
-    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
-        self.evaluate(batch, slots, priors, values)
-        movers = batch.to_play(slots, np.empty(len(slots), np.int8))
-        values[:] = -movers
-        if forecasts is not None:
-            forecasts[0][:] = -self.points * movers
-            forecasts[1][:] = 0
 
 
 class TestVerbs:
@@ -137,17 +121,10 @@ class TestVerbs:
     @pytest.mark.parametrize(("behind", "resigns"), [(2.4, False), (2.6, True)])
     def test_it_does_not_resign_where_it_is_hardly_behind(self, behind: float, resigns: bool) -> None:
         """By less than half a point for each line of the board, where the network forecasts the score."""
-        player = MCTSPlayer(GO5, BlackIsBehind(behind), device="cpu", level=10)
+        network = OwnedByBlack()
+        network.value, network.score = -1.0, -behind
+        player = MCTSPlayer(GO5, network, device="cpu", level=10)
         assert bool(resigning_plies(player, 12)) == resigns
-
-    def test_the_first_move_is_no_place_to_resign(self) -> None:
-        """7x7 with komi 9, and one bad move on the board: 0.97 for White and 19 points, below self-play's threshold."""
-        env = GoEnv(7, komi=9)
-        player = MCTSPlayer(env, "7x7", two_player_mode=True, resign_threshold=None, device="cpu", level=10)
-        player.initialize_game(env.position().after(["A1", "D4"]))
-        player.tree_search(32)
-        assert player.root_value < player.network.resign_threshold
-        assert not player.should_resign()
 
     @pytest.mark.parametrize(
         ("moves", "winner", "resigned", "text"),
@@ -181,10 +158,6 @@ class TestVerbs:
         assert not player.is_done()
         assert player.root_visits == 0
         assert len(player.game_record()) == 0
-        player.tree_search(30)
-        fresh = MCTSPlayer(GO5, HashEvaluator())
-        fresh.tree_search(30)
-        assert np.array_equal(player.visits(), fresh.visits())
 
     def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
         player = MCTSPlayer(GO5.replace(first_pass=10), HashEvaluator())
@@ -332,15 +305,6 @@ ALMOST_DONE = """
 """
 
 
-def almost_done_player(**options) -> MCTSPlayer:
-    """Priors on some points along the top and on the pass."""
-    priors = np.full(GO9.action_space, 0.001)
-    priors[[2, 3, 4, -1]] = 0.2
-    player = MCTSPlayer(GO9, DummyNet(GO9, priors), **options)
-    player.initialize_game(diagrams.position(ALMOST_DONE, env=GO9, komi=2.5))
-    return player
-
-
 def value_of(player: MCTSPlayer, action: int) -> float:
     """The mean of the values backed up to a move of the root, its mover's view."""
     tree, child = player.search.tree, children(player.search.tree, 0, ROOT)[action]
@@ -392,7 +356,10 @@ class TestVectorsOfAlphaGoJl:
     @pytest.mark.parametrize("parallel", [1, 8, 10])
     def test_do_not_pass_if_losing(self, parallel: int) -> None:
         """Black is behind by half a point; D9 is the only move that wins."""
-        player = almost_done_player(leaves=parallel)
+        priors = np.full(GO9.action_space, 0.001)
+        priors[[2, 3, 4, -1]] = 0.2  # points along the top, and the pass
+        player = MCTSPlayer(GO9, DummyNet(GO9, priors), leaves=parallel)
+        player.initialize_game(diagrams.position(ALMOST_DONE, env=GO9, komi=2.5))
         assert player.position.score() == -0.5
         for _ in range(160 // parallel):
             player.tree_search(parallel)

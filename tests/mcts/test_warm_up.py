@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from alphago.system.cores import available_cores
+from tests.arena.test_engine import is_running
 
 BEGIN = """
 import os, sys
@@ -116,17 +116,4 @@ def test_it_ends_if_the_process_is_killed(tmp_path: Path) -> None:
         assert parent.stdout is not None
         compiler = int(parent.stdout.readline())
         parent.kill()
-    deadline = time.monotonic() + 120
-    while alive(compiler):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-def alive(process: int) -> bool:
-    """Whether a process runs, or has ended and is not waited for (which an orphan's new parent may never do)."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{process}/stat")
-    return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
+    assert not is_running(compiler)
