@@ -28,7 +28,6 @@ from alphago.training.run import Run
 from alphago.training.run_clock import SavingTimes
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.judge_settings import Opponent
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import GameSource, MakeSource
 
@@ -155,13 +154,12 @@ def opened(
     saving: SavingTimes | None = None,
     extra: Sequence[Judge[Run]] = (),
     source: MakeSource = SelfPlay,
-    until: Opponent | None = None,
     report: Listener | None = None,
     tower_height: int = SIZES["tower_height"],
     **settings: Any,
 ) -> Iterator[Run]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
-    given = spread(RunSettings, {**SETTINGS, "num_games": num_games, "until": until, **settings})
+    given = spread(RunSettings, {**SETTINGS, "num_games": num_games, **settings})
     call = Call(
         env,
         None,

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -125,20 +125,18 @@ class TestExaminations:
             (examiner,) = run.judges
             yield run, examiner
 
-    def test_they_are_not_training_time(self, tmp_path: Path) -> None:
+    def test_they_are_not_training_time(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whether there is a row where the clock stops, and where it goes on."""
         written = []
 
-        class Clock(RunClock):
-            @contextmanager
-            def stopped(self) -> Any:
-                """Stand still, and note whether there is a row before and after."""
-                written.append((tmp_path / EVALUATIONS).exists())
-                with super().stopped():
-                    yield
-                written.append((tmp_path / EVALUATIONS).exists())
+        @contextmanager
+        def stopped(_: RunClock) -> Iterator[None]:
+            written.append((tmp_path / EVALUATIONS).exists())
+            yield
+            written.append((tmp_path / EVALUATIONS).exists())
 
+        monkeypatch.setattr(RunClock, "stopped", stopped)
         with self.run(tmp_path, AT_THE_END) as (run, examiner):
-            run.clock = Clock(None)
             examiner.judge(run, threading.Event())
         assert written == [False, True]
 

@@ -15,7 +15,6 @@ import pytest
 
 from alphago import ConnectFourEnv, GameRecord, GoEnv, OwareEnv, selfplay, train
 from alphago.arena.engine import Engine, EngineError
-from alphago.cli import make_parser
 from alphago.exams.grades import compute_grade
 from alphago.exams.grading import answer_all, mark
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
@@ -38,7 +37,7 @@ from alphago.training.judges.watcher import (
     watched_by_name,
 )
 from alphago.training.run import Run
-from alphago.training.settings.judge_settings import WatchList, check_watch, split_readouts
+from alphago.training.settings.judge_settings import WatchList, split_readouts
 from tests.exams.small_exams import row, write
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
@@ -233,11 +232,8 @@ class TestRuns:
         assert {(row["opponent"], row["readouts"]) for row in rows_of(tmp_path / "new")} == {(str(finished), 2)}
 
     def test_texts(self) -> None:
-        """A comma separates names on the command line and in a string; 64 readouts are usual."""
-        assert check_watch("random@0,gnugo:10@64") == ("random@0", "gnugo:10@64")
+        """64 readouts are usual."""
         assert run_settings(watch=[]).watch is None
-        for text, names in (("random@0,gnugo:10@64", ("random@0", "gnugo:10@64")), ("none", None)):
-            assert make_parser("train").parse_args(["--watch", text]).watch == names
         assert [split_readouts(text) for text in ("gnugo", "uct:9@0", "records:a@b")] == [
             ("gnugo", 64),
             ("uct:9", 0),

@@ -1,23 +1,20 @@
 """The order in which a run takes given games, and how many at once."""
 
-import threading
 from pathlib import Path
 
 import numpy as np
 
-from alphago import GoEnv, NeuralNet, selfplay
+from alphago import GoEnv, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.settings import make
-from alphago.training.loop import play, remember
-from alphago.training.run import Run
-from alphago.training.runs.folder import RunFolder
-from alphago.training.supervised.call import run_settings
+from alphago.training.supervised.call import run_settings, train_supervised
 from alphago.training.supervised.given_games import Epochs, RecordGames
 from alphago.training.supervised.supervised_settings import SupervisedSettings
+from tests.training.small_runs import Listener
 
 ENV = GoEnv(3, komi=0.5)
-GAMES = RecordGames(ENV, selfplay(ENV, HashEvaluator(), 2, 30, seed=0, groups=1))
+RECORDS = selfplay(ENV, HashEvaluator(), 2, 30, seed=0, groups=1)
+GAMES = RecordGames(ENV, RECORDS)
 TOTAL = len(GAMES.lengths)
 
 
@@ -47,32 +44,19 @@ def test_it_goes_on_with_the_games_that_were_begun() -> None:
     assert again.begun == games.begun == 4
 
 
-def at_once(**given: int) -> int:
-    settings = make(SupervisedSettings, given).completed(TOTAL)
-    return run_settings(settings, GAMES).selfplay.games_in_flight
-
-
 def test_an_iteration(tmp_path: Path) -> None:
     """Its games' positions are as many samples to learn, from all games, of which no copy is kept."""
-    settings = make(
-        SupervisedSettings, {"bfloat16": False, "num_games": 10, "checks": 5, "batch_size": 4, "threads": 1}
-    )
-    with RunFolder(tmp_path / "run") as folder, one_torch_thread(), Workers(1) as workers:
-        run = Run(
-            run_settings(settings.completed(TOTAL), GAMES),
-            NeuralNet(ENV, tower_height=0, channels=4),
-            env=ENV,
-            folder=folder,
-            workers=workers,
-            make_source=lambda *arguments, **more: Epochs(GAMES, *arguments, **more),
-        )
-        run.begin_iteration()
-        remember(run, play(run, threading.Event()))
-        first_two = numbers_of(0, 2)  # as many as between two tests
-        positions = int(GAMES.lengths[first_two].sum())
-        assert (run.games, run.positions, run.batches_due) == (2, positions, positions // 4)
-        assert run.game_metrics["game_length"] == np.mean([len(GAMES.record(number)) for number in first_two])
-        assert len(list(run.batches(lambda: True))) == positions // 4
-        assert run.counts.samples_due == positions % 4
-        assert not folder.shards.waiting
-    assert at_once(batch_size=1, checks=1) == min(TOTAL, round(32 / GAMES.lengths.mean()))
+    given = {"bfloat16": False, "batch_size": 4, "threads": 1, "tower_height": 0, "channels": 4, "device": "cpu"}
+    listener = Listener()
+    train_supervised(ENV, RECORDS, num_games=10, checks=5, folder=tmp_path, reports=[listener], **given)
+    first, last = listener.rows[0], listener.last
+    first_two = numbers_of(0, 2)  # as many as between two tests
+    positions = int(GAMES.lengths[first_two].sum())
+    assert (first["games"], first["positions"], first["steps"]) == (2, positions, positions // 4)
+    assert first["game_length"] == np.mean([len(GAMES.record(number)) for number in first_two])
+    assert (last["games"], last["steps"]) == (10, last["positions"] // 4)
+    assert first["selfplay_share"] is None  # so no advice about self-play is given
+    assert not list((tmp_path / "games").iterdir())
+    settings = make(SupervisedSettings, {"batch_size": 1, "checks": 1}).completed(TOTAL)
+    at_once = run_settings(settings, GAMES).selfplay.games_in_flight
+    assert at_once == min(TOTAL, round(32 / GAMES.lengths.mean()))

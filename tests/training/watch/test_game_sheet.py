@@ -4,12 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.records.record import load_records
 from alphago.training.runs.config import read_config, write_config
 from alphago.training.watch.game_sheet import game_sheet
-from tests.drawing.reading import root_of, shapes, texts
+from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import Small
 
 
@@ -45,15 +44,3 @@ def test_a_folder_without_games(finished_run: Small, tmp_path: Path) -> None:
     write_config(tmp_path, read_config(finished_run.folder))
     with pytest.raises(ValueError, match="has no games yet: they are written with the first checkpoint"):
         game_sheet(tmp_path)
-
-
-def test_the_command(
-    finished_run: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["plot", str(finished_run.folder), "--games"]) == 0
-    assert main(["plot", str(finished_run.folder), "--network", "--out", "mine.svg"]) == 0
-    assert capsys.readouterr().out == "games.svg\nmine.svg\n"
-    assert "Self-play of" in texts((tmp_path / "games.svg").read_text())[0]
-    assert "features" in (tmp_path / "mine.svg").read_text()
-    assert root_of((tmp_path / "mine.svg").read_text()).get("role") == "img"

@@ -57,20 +57,6 @@ def points(panel: CurvePanel) -> list[tuple[list[float], list[float]]]:
 # --- what is drawn -----------------------------------------------------------------------------------
 
 
-def test_a_run_of_training(finished_run: Small) -> None:
-    """The keys that `train` writes are the keys that are drawn."""
-    drawn = panels(finished_run.folder)
-    names = {title.split(":")[0].split(" [")[0] for title in drawn}
-    drawn_ones = """
-Value error/Pearson's r of value and result/Policy loss/Policy's top move/Entropy/Game length/Passes
-Results of self-play/Games that were not played out/Speed of self-play/Memory/Learning rate
-Self-play's share of the time
-"""
-    assert names >= set(drawn_ones.strip().replace("\n", "/").split("/"))
-    rows = finished_run.listener.rows
-    assert points(drawn["Game length [moves]"])[0][1] == [row["game_length"] for row in rows if row["game_length"]]
-
-
 def test_exams(tmp_path: Path) -> None:
     """The curve of each exam with its interval, over games or processor seconds, beside opponents and alone."""
     numbers = {"exam_points_low": 0.5, "exam_points_high": 2.0, "exam_blunders": 0.2}
@@ -191,15 +177,20 @@ def test_final_boards(tmp_path: Path) -> None:
         assert text.startswith(f"{i + 1}: {('Black', 'White')[i % 2]}, {result} by ")
 
 
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    finished_run: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     make(tmp_path / "run", [metrics(1)])
     make(tmp_path / "other", [metrics(1)])
     assert main(["plot", "run"]) == 0
     assert main(["plot", "run", "other", "--out", "both.svg", "--x", "games"]) == 0
-    assert capsys.readouterr().out == "curves.png\nboth.svg\n"
+    assert main(["plot", str(finished_run.folder), "--games"]) == 0
+    assert main(["plot", str(finished_run.folder), "--network", "--out", "mine.svg"]) == 0
+    assert capsys.readouterr().out == "curves.png\nboth.svg\ngames.svg\nmine.svg\n"
     assert (tmp_path / "curves.png").read_bytes().startswith(PNG)
-    assert "games of self-play" in (tmp_path / "both.svg").read_text()
+    for name, word in (("both", "games of self-play"), ("games", "Self-play of"), ("mine", "features")):
+        assert word in (tmp_path / f"{name}.svg").read_text()
 
 
 def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
