@@ -58,11 +58,14 @@ class Pace:
         now, moves = self.clock.seconds, self.source.moves - self.moves
         playing, total = (self.play_ended or now) - self.began, max(now - self.began, 1e-9)
         readouts = self.source.readouts_done - self.readouts
-        speeds = (moves / max(playing, 1e-9), readouts / max(playing, 1e-9), playing / total)
-        names = ("moves_per_second", "readouts_per_second", "selfplay_share")
-        searched = dict(zip(names, speeds, strict=True)) if readouts else dict.fromkeys(names)
         processor = max(0.0, self.clock.processor - self.processor)
-        return {"moves": moves, **searched, "processor_share": processor / (total * self.threads)}
+        return {
+            "moves": moves,
+            "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
+            "readouts_per_second": readouts / max(playing, 1e-9) if readouts else None,
+            "selfplay_share": playing / total if readouts else None,
+            "processor_share": processor / (total * self.threads),
+        }
 
 
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:

@@ -25,8 +25,9 @@ from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.supervised.given_games import Epochs, GivenGames, GivenMemory, given_games
+from alphago.training.supervised.given_games import Epochs, GivenGames, given_games
 from alphago.training.supervised.supervised_settings import SupervisedSettings
+from alphago.training.targets import LambdaReturns
 from alphago.training.watch.report import Report
 
 STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
@@ -147,7 +148,8 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
         **shared,
         exact_rules=True,
         selfplay=SelfPlaySettings(games_in_flight=at_once, groups=settings.threads),
-        memory=GivenMemory(given, settings.search_share),
+        memory=given,
+        targets=LambdaReturns(settings.search_share),
         judges=(HeldOutGames(held_out, settings.checks),),
     )
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from alphago.records.game_conversion import NO_RESULT
 from alphago.records.labels import OWNED, label_policies, label_values
 from alphago.records.record import GameRecord
 from alphago.training.memory import Memory, ReplayMemory, Sample, apply_symmetries
+from alphago.training.targets import Targets
 
 AT_ONCE = 256  # games whose records are in memory at the same time: 50 MB on 19x19
 
@@ -23,7 +24,8 @@ AT_ONCE = 256  # games whose records are in memory at the same time: 50 MB on 19
 class GivenGames(Memory, Protocol):
     """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games.
 
-    They are the Memory of a run: the games that it remembers count, and samples are drawn from all training games.
+    They are the settings of a run's memory and the Memory itself: the games that it remembers count, and samples are
+    drawn from all training games.
 
     Attributes:
         env: the game.
@@ -44,13 +46,18 @@ class GivenGames(Memory, Protocol):
     added: int = 0  # positions of the games that were remembered
     newly_added: int = 0  # positions that the last `remember` added
 
-    def prepare(self, masked: bool, search_share: float) -> None:
-        """Set the targets of samples; to be called before the first sample is drawn.
+    def make_memory(self, env: GameEnv, *, targets: Targets, masked: bool, **_: Any) -> Self:
+        """Return the games, whose samples get these targets; see `MemorySettings.make_memory`.
 
         Args:
-            masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
-            search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
+            targets: the rule of the targets of records; in a dataset, moves and results are the targets.
         """
+        self.added = 0
+        self.set_targets(targets, masked)
+        return self
+
+    def set_targets(self, targets: Targets, masked: bool) -> None:
+        """Set the targets of samples; the arguments: see `make_memory`."""
 
     def record(self, number: int) -> GameRecord:
         """Return the training game with this number."""
@@ -152,8 +159,8 @@ class DatasetGames(GivenGames):
             is_legal[i] = legal_actions == len(actions)
         return is_legal
 
-    def prepare(self, masked: bool, search_share: float) -> None:
-        """Set whether the policy's targets mark illegal actions; without searches' values, `search_share` is unused."""
+    def set_targets(self, targets: Targets, masked: bool) -> None:
+        """Set whether the policy's targets mark illegal actions; moves and results have no other rule."""
         self.masked = masked
 
     def record(self, number: int) -> GameRecord:

@@ -6,7 +6,6 @@ The loop of self-play learns from them.
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
@@ -26,6 +25,7 @@ from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.source import GameSource
 from alphago.training.supervised.dataset_games import DatasetGames, GivenGames, LabelledGames
+from alphago.training.targets import Targets
 
 UNLIMITED = 2**31  # more positions than given games have
 HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no splits
@@ -60,9 +60,9 @@ class RecordGames(GivenGames):
         self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
         self.digest = records_digest(kept)
 
-    def prepare(self, masked: bool, search_share: float) -> None:
-        self.memory = ReplayMemory(self.env, UNLIMITED, search_share, masked=masked)
-        self.validation = ReplayMemory(self.env, UNLIMITED, search_share, masked=masked)
+    def set_targets(self, targets: Targets, masked: bool) -> None:
+        self.memory = ReplayMemory(self.env, UNLIMITED, targets=targets, masked=masked)
+        self.validation = ReplayMemory(self.env, UNLIMITED, targets=targets, masked=masked)
         self.memory.add(self.records)
         self.validation.add(self.held)
 
@@ -194,21 +194,3 @@ class Epochs(GameSource):
 def epoch_order(seed: int, epoch: int, games: int) -> np.ndarray:
     """Return the order in which an epoch takes the given games, int64 [games]."""
     return np.random.default_rng([seed, epoch]).permutation(games)
-
-
-@dataclass(frozen=True)
-class GivenMemory:
-    """The settings of a memory that has all given games from the beginning; the settings of the run make it.
-
-    Attributes:
-        search_share: see GivenGames.
-    """
-
-    given: GivenGames
-    search_share: float
-
-    def make_memory(self, env: GameEnv, *, masked: bool, **_: Any) -> GivenGames:
-        """Return the memory, with its samples' targets set; see `MemorySettings.make_memory`."""
-        self.given.added = 0
-        self.given.prepare(masked, self.search_share)
-        return self.given

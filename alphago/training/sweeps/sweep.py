@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ class SweepResult:
 
     folder: Path
     runs: Mapping[str, list[SweepRun]]
-    faults: Mapping[str, str]
+    faults: dict[str, str]
 
     @property
     def numbers(self) -> dict[str, dict[int, dict[str, float]]]:
@@ -71,11 +72,10 @@ class SweepResult:
         Raises:
             ValueError: if no run has metrics yet.
         """
-        folders_by_name = {}
-        for name, runs in self.runs.items():
-            if folders := [run.folder for run in runs if (run.folder / METRICS).exists()]:
-                folders_by_name[name] = folders
-        return plot(folders_by_name, None if out is None else Path(out), x)
+        folders = {
+            name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
+        }
+        return plot({name: found for name, found in folders.items() if found}, None if out is None else Path(out), x)
 
     def _repr_svg_(self) -> str:
         return str(self.plot())
@@ -155,26 +155,24 @@ def sweep(
     if not settings or not all(may_be_folders):
         raise ValueError(f"settings must have names that may be folders, got {shown(list(settings))}")
     path = user_path(folder)
-    runs = []
-    for name, keywords in settings.items():
-        runs += [SweepRun(call, path / name / str(seed), seed, dict(keywords)) for seed in seeds]
+    runs_by_name = {
+        name: [SweepRun(call, path / name / str(seed), seed, dict(keywords)) for seed in seeds]
+        for name, keywords in settings.items()
+    }
+    runs = list(chain.from_iterable(runs_by_name.values()))
     processes = available_cores() if processes is None else check_int("processes", processes, 1)
     check_call(call, runs, alone=processes == 1)
     unfinished = [run for run in runs if run.numbers() is None]
     for run in unfinished:
         run.check_may_begin()
-    faults: dict[str, str] = {}
-
-    def results() -> SweepResult:
-        runs_by_name = {name: [run for run in runs if run.name == name] for name in settings}
-        return SweepResult(path, runs_by_name, faults)
+    result = SweepResult(path, runs_by_name, {})  # which reads numbers when it is asked
 
     def ended(run: SweepRun, fault: str) -> None:
         if fault:
-            faults[f"{run.name}/{run.seed}"] = fault
-        tell(results())
+            result.faults[f"{run.name}/{run.seed}"] = fault
+        tell(result)
 
     if not unfinished:
-        tell(results())
+        tell(result)
     run_all(unfinished, processes, ended)
-    return results()
+    return result

@@ -12,16 +12,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from alphago.system import interrupts
 from alphago.system.files import LOCK, parse_json, read_file, write_atomic
-from alphago.system.interrupts import (
-    NEEDS_GUARD,
-    NO_FILE,
-    comes_from_standard_input,
-    end_with_parent,
-    has_importable_program,
-    leave_if_imported_again,
-    only_parent_is_interrupted,
-)
 from alphago.system.validation import shown
 from alphago.training.call.summary import run_summary
 from alphago.training.code_digest import as_text, code_digests
@@ -154,10 +146,10 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
     if alone:
         return
     try:
-        if comes_from_standard_input():
-            raise TypeError(NO_FILE)
+        if interrupts.comes_from_standard_input():
+            raise TypeError(interrupts.NO_FILE)
         pickled = pickle.dumps((call, [run.settings for run in runs]))
-        if b"__main__" in pickled and not has_importable_program():
+        if b"__main__" in pickled and not interrupts.has_importable_program():
             raise TypeError("this program is no file")
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
@@ -191,7 +183,7 @@ def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
             if not fault and run.numbers() is None:
                 break
         return
-    leave_if_imported_again()
+    interrupts.leave_if_imported_again()
     runs_left = list(runs)
     running: list[RunningCall] = []
     try:
@@ -218,7 +210,7 @@ def start(run: SweepRun, place: int) -> RunningCall:
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=work, args=(run, core, sender))
-    with only_parent_is_interrupted():
+    with interrupts.only_parent_is_interrupted():
         process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
     return RunningCall(run, process, receiver, place)
@@ -230,7 +222,7 @@ def failure_reason(over: RunningCall) -> str:
         return str(over.receiver.recv())
     except EOFError:
         code = over.process.exitcode  # 1 if `leave_if_imported_again` has ended the process
-        return f"its process ended with code {code}" + (f": {NEEDS_GUARD}" if code == 1 else "")
+        return f"its process ended with code {code}" + (f": {interrupts.NEEDS_GUARD}" if code == 1 else "")
     finally:
         over.receiver.close()
         over.process.join()
@@ -240,7 +232,7 @@ def work(run: SweepRun, core: int | None, sender: Connection) -> None:
     """Make a call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
     if core is not None:
         os.sched_setaffinity(0, [core])
-    end_with_parent()
+    interrupts.end_with_parent()
     sender.send(run_call(run))
 
 

@@ -27,6 +27,7 @@ from alphago.training.judges.prediction import make_predictions
 from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
+from alphago.training.targets import LambdaReturns
 from tests.training.small_runs import Listener, RandomGames, interrupt_at, run
 
 ENV = GoEnv(5, komi=0.5)
@@ -82,7 +83,7 @@ class TestSamples:
         """Those of each position under its symmetry, where the losses leave them out."""
         games = given_games(ENV, dataset if kind == "dataset" else selfplay(ENV, HashEvaluator(), 2, 40, seed=0))
         for masked in (False, True):
-            games.prepare(masked, 0.0)
+            games.make_memory(ENV, targets=LambdaReturns(0.0), masked=masked)
             sample = games.sample(30, np.random.default_rng(0))
             stones = sample.planes[:, :2].sum(axis=1).reshape(30, 25) > 0
             illegal = sample.policy[:, :25] == ILLEGAL
