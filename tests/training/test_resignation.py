@@ -68,7 +68,7 @@ def test_what_it_says_is_what_happens() -> None:
 
 
 def test_games_that_prove_nothing() -> None:
-    """Draws, games that were resigned, and too few."""
+    """Draws, games that were resigned, and too few; one more is enough."""
     for records in (
         [game([-0.9], [0.9], 0.0)] * 100,
         [game([-0.9], [0.9], -1, resigned=True)] * 100,
@@ -76,9 +76,6 @@ def test_games_that_prove_nothing() -> None:
         [],
     ):
         assert calibrate(records) is None
-
-
-def test_enough_games() -> None:
     found = calibrate([game([-0.9], [0.9], -1)] * FEWEST)
     assert found is not None
     assert found.threshold == pytest.approx(-0.45)  # half way to 0: nobody's lowest value lay between

@@ -17,6 +17,7 @@ from alphago.nn.model_files import read_weights
 from alphago.records.record import RecordBuilder, load_records
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
+from alphago.training.metrics import WORK
 from alphago.training.run import Run
 from alphago.training.stage import Stage
 from tests.training.small_runs import (
@@ -62,8 +63,16 @@ class TestWhatItLeaves:
         for number, row in enumerate(rows, start=1):
             assert expected <= row.keys()
             assert row["iteration"] == number
+            shares = {kind: row[f"{kind}_share"] for kind in WORK}  # all of its time is accounted for
+            assert sum(shares.values()) == pytest.approx(1)
+            assert min(shares.values()) >= 0
+            spent = {kind for kind, share in shares.items() if share > 0}
+            assert spent >= {"net", "tree", "boards", "games", "sampling"}
+            assert (shares["transfer"], row["gpu_busy"]) == (0, None)
+            assert row["processor_share"] > 0
             assert all(value is None or math.isfinite(value) for value in row.values())
-        assert listener.rises("seconds", "games", "positions", "steps")
+        assert listener.rises("seconds", "processor_seconds", "games", "positions", "steps")
+        assert max(row["optimizer_share"] for row in rows) > 0
         assert (rows[-1]["games"], rows[-1]["skipped_steps"]) == (40, 0)
         trained = [row for row in rows if row["policy_loss"] is not None]
         assert trained[-1]["steps"] > 10
