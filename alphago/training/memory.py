@@ -328,7 +328,7 @@ class ReplayMemory:
         if self._columns is None:
             self._columns = Columns.join(self.entries)
         columns = self._columns
-        skipped = max(0, self._positions - (newest or self._positions))
+        skipped = max(0, self._positions - (newest or self._positions))  # number of oldest positions
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         # A drawn number selects a game, which has an interval as long as the number of its positions.  The place of the
         # number in this interval selects the ply.

@@ -75,7 +75,7 @@ class MuonAdamW(torch.optim.AdamW):
         gradients = [gradient for _, gradient in moving]
         momenta = [self.state[kernel]["momentum"] for kernel in kernels]
         torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
-        nesterov = torch._foreach_lerp(gradients, momenta, MOMENTUM)
+        nesterov = torch._foreach_lerp(gradients, momenta, MOMENTUM)  # (1 - MOMENTUM) gradient + MOMENTUM momentum
         matrices = [momentum.flatten(1) for momentum in nesterov]  # [outputs, inputs * height * width]
         if len(matrices) == 1:  # a batched matrix product is slower for a single matrix
             directions = [orthogonalise(matrices[0])]

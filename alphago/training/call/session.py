@@ -19,7 +19,7 @@ from alphago.system.settings import addresses, value_to_data
 from alphago.system.user_warning import warn_user
 from alphago.training.call.progress import RunProgress
 from alphago.training.call.start import Call, Start, value_for_message
-from alphago.training.call.summary import longer
+from alphago.training.call.summary import prolonging_option
 from alphago.training.history import METRICS, read_rows
 from alphago.training.judge import Judge
 from alphago.training.judges.gate import Gatekeeper
@@ -154,16 +154,16 @@ def make_judges(call: Call, start: Start, folder: Path) -> list[Judge[Any]]:
 
 @contextmanager
 def explain_divergence(run: Run) -> Iterator[None]:
-    """Add the sentence of `divergence` to a ValueError in the `with` block if the network's weights have diverged."""
+    """Add `divergence_sentence` to a ValueError in the `with` block if the network's weights have diverged."""
     try:
         yield
     except ValueError as error:
         if not run.learner.has_diverged:
             raise
-        raise ValueError(f"{error}; {divergence(run)}") from error
+        raise ValueError(f"{error}; {divergence_sentence(run)}") from error
 
 
-def divergence(run: Run) -> str:
+def divergence_sentence(run: Run) -> str:
     """Return a sentence that says that training has diverged and needs a lower learning rate."""
     return (
         f"training has diverged after {run.learner.steps} gradient steps: a new run needs a lower learning_rate than "
@@ -181,12 +181,12 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     ends_with_this_call = run.is_over and save and not stopped
     if ends_with_this_call:
-        option = longer(vars(run.settings), run.games)
+        option = prolonging_option(vars(run.settings), run.games)
         tell_that_little_was_learned(run, option)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
     run.note(*map(str, run.reporter.diagnosis.final()))
     if run.learner.has_diverged:
-        run.note(divergence(run))
+        run.note(divergence_sentence(run))
     # Only after the checkpoint: until here `model` is the network that trains, whose latest weights are saved.
     # The run's network may be an earlier one, which a judge has chosen.
     model.load_state_dict(run.player.state_dict())

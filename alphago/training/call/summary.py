@@ -38,7 +38,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     until = settings.get("until")
     more = ""  # the options that prolong a run that is over
     if over:
-        more = "--until none" if PROVED in over else longer(settings, number(last, "games") or 0)
+        more = "--until none" if PROVED in over else prolonging_option(settings, number(last, "games") or 0)
     return {
         "game": game_text(config),
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
@@ -152,7 +152,7 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
     return ""
 
 
-def longer(settings: Mapping[str, Any], games: float) -> str:
+def prolonging_option(settings: Mapping[str, Any], games: float) -> str:
     """Return the option that doubles the limit (of games or of time) that a run has reached.
 
     Args:

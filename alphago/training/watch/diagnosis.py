@@ -248,13 +248,13 @@ class Rule:
 
     def remedy(self, settings: Mapping[str, Any]) -> str:
         """Return what helps a run with these settings, with advice only about those that are not its recipe's."""
-        recipe = recipe_settings(settings)
+        recipe = nearest_recipe(settings)
         own = [name for name in self.advice if name in settings and settings[name] != recipe.get(name)]
         advice = ", or ".join(self.advice[name] for name in own) or self.otherwise
         return "; ".join(filter(None, (advice, self.always)))
 
 
-def recipe_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the settings of the packaged recipe that a run's settings are most like, and DEFAULTS."""
     recipes: list[Mapping[str, Any]] = [FEW_GAMES]
     recipes += [recipe.settings_on(device) for recipe in (*RECIPES.values(), OTHER_GAMES) for device in ("cpu", "cuda")]

@@ -54,7 +54,7 @@ class Panel(NamedTuple):
     live: bool = False
 
 
-class Source(NamedTuple):
+class CurveRows(NamedTuple):
     """Rows of a log with a curve for each metric of a panel.
 
     Attributes:
@@ -81,7 +81,7 @@ def run_colours(count: int) -> list[str]:
     return ["#" + "".join(f"{round(255 * part):02x}" for part in colour) for colour in rainbow]
 
 
-def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = "") -> CurvePanel:
+def curve_panel(panel: Panel, sources: Sequence[CurveRows], x: str, title: str = "") -> CurvePanel:
     """Return a panel with the curves of all sources that have points of its metrics.
 
     Args:
@@ -92,7 +92,7 @@ def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = ""
     return CurvePanel(title or panel.title, curves, panel.unit, panel.level)
 
 
-def read_curves(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
+def read_curves(panel: Panel, source: CurveRows, x: str) -> Iterator[Curve]:
     """Yield the curves of a panel's metrics in a source, in bands of their intervals, or of means over runs.
 
     An interval's end that is missing or infinite is replaced by the value, so that the band ends there.
@@ -139,14 +139,14 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] =
     looks = choose_styles([row for history in histories for row in history.evaluations])
     if len(histories) == 1 and len(looks) > 1:
         rows = histories[0].evaluations
-        sources = [Source(rows_against(name, rows), *look, name=name) for name, look in looks.items()]
+        sources = [CurveRows(rows_against(name, rows), *look, name=name) for name, look in looks.items()]
         win_rate, *others = panels
         yield curve_panel(win_rate, sources, x, f"{win_rate.title} (dashed: the policy alone)")
         yield from (curve_panel(panel, sources, x) for panel in others)
         return
     for name in looks:
         colours = zip(run_colours(len(histories)), histories, strict=True)
-        sources = [Source(rows_against(name, history.evaluations), colour) for colour, history in colours]
+        sources = [CurveRows(rows_against(name, history.evaluations), colour) for colour, history in colours]
         yield from (curve_panel(panel, sources, x, f"{panel.title}, {name}") for panel in panels)
 
 
@@ -334,7 +334,7 @@ def list_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
 def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = TRAINING) -> Iterator[CurvePanel]:
     """Yield the panels of training, with or without curves, in a colour for each run."""
     colours = zip(run_colours(len(histories)), histories, strict=True)
-    sources = [Source(history.metrics, colour) for colour, history in colours]
+    sources = [CurveRows(history.metrics, colour) for colour, history in colours]
     for panel in panels:
         keys = {key: reword(histories, label) for key, label in panel.keys.items()}
         yield curve_panel(panel._replace(keys=keys), sources, x, reword(histories, panel.title))
