@@ -108,11 +108,9 @@ def import_games(
         for job, batch in enumerate(batches, jobs_done + 1):
             writer.add(batch, jobs=job)
             if on_progress is not None:
-                kept = writer.games - writer.before
-                on_progress(kept + sum(writer.waiting.left_out.values()), kept)
+                on_progress(writer.kept + sum(writer.waiting.left_out.values()), writer.kept)
         writer.finish()
-        kept = writer.games - writer.before
-        return ImportReport(kept, writer.games, writer.waiting.left_out)
+        return ImportReport(writer.kept, writer.games, writer.waiting.left_out)
 
 
 def stamp(path: str | Path, dataset: str | Path) -> list[str]:

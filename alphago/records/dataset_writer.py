@@ -237,9 +237,9 @@ class DatasetWriter:
         return sum(part["count"] for part in self.index["parts"]) + len(self.waiting.rows)
 
     @property
-    def before(self) -> int:
-        """The number of games before the current import."""
-        return int(self.index["imports"][-1]["before"])
+    def kept(self) -> int:
+        """The number of games that the current import has added so far."""
+        return self.games - int(self.index["imports"][-1]["before"])
 
     # --- imports ---
 

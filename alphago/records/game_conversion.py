@@ -125,28 +125,21 @@ class Converter:
         wanted = self.filter
         fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # CUT: faults after which a game was cut off
         of_game = {fault.kind for fault in game.faults}
-        if reason := next((kind for kind in fatal if kind in of_game), ""):
-            return reason
-        if wanted.player is not None and not any(wanted.player.casefold() in name.casefold() for name in game.players):
-            return PLAYER
-        if wanted.size is not None and game.board_size != wanted.size:
-            return SIZE
-        if len(game.moves) < wanted.min_moves:
-            return SHORT
-        if len(game.moves) > wanted.max_moves:
-            return LONG
-        if game.handicap > max(wanted.max_handicap, 1):  # HA[1] means that Black moves first, without a stone more
-            return HANDICAP
-        if game.outcome is None and not wanted.any_result:
-            return NO_RESULT
-        least, most = wanted.min_rank, wanted.max_rank
-        if least is None and most is None:
-            return ""
-        ranks = self.ranks(game)
-        unknown = 0 in ranks
-        too_low = least is not None and min(ranks) < least
-        too_high = most is not None and max(ranks) > most
-        return RANK if unknown or too_low or too_high else ""
+        ranks = self.ranks(game)  # 0: unknown
+        too_low = wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank)
+        too_high = wanted.max_rank is not None and (0 in ranks or max(ranks) > wanted.max_rank)
+        player = (wanted.player or "").casefold()
+        reasons = [
+            *((kind, kind in of_game) for kind in fatal),
+            (PLAYER, not any(player in name.casefold() for name in game.players)),
+            (SIZE, wanted.size not in (None, game.board_size)),
+            (SHORT, len(game.moves) < wanted.min_moves),
+            (LONG, len(game.moves) > wanted.max_moves),
+            (HANDICAP, game.handicap > max(wanted.max_handicap, 1)),  # HA[1]: Black moves first, without a stone more
+            (NO_RESULT, game.outcome is None and not wanted.any_result),
+            (RANK, too_low or too_high),
+        ]
+        return next((reason for reason, applies in reasons if applies), "")
 
     def ranks(self, game: SgfGame) -> tuple[int, int]:
         """Return the ranks of Black and White; one without a rank gets the filter's `rank`, or 0 if it has none."""

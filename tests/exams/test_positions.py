@@ -45,13 +45,6 @@ class TestReading:
         np.testing.assert_array_equal(again.points, exam.points)
         np.testing.assert_array_equal(again.rates, exam.rates)
 
-    def test_positions_of_another_network(self, tmp_path: Path) -> None:
-        """Whose planes are a history."""
-        exam = exam_of(tmp_path / "x", row("B2 A1"))
-        (position,) = exam.positions_of(ENV.replace(planes=17))
-        assert position.planes().shape == (17, 3, 3)
-        assert position.board.tolist() == exam.boards[0].board.tolist()
-
 
 BAD: list[tuple[Any, str]] = [
     ([1], "must be a JSON object, got \\[1\\]"),

@@ -46,11 +46,8 @@ class SgfDocument:
         return number
 
     def set_text(self, number: int, name: str, text: str) -> None:
-        """Set a property of a node to a text; remove it if the text is empty."""
-        if text:
-            self.nodes[number][name] = [escape_text(text)]
-        else:
-            self.nodes[number].pop(name, None)
+        """Set a property of a node to a text; without values, as for an empty text, it is not written."""
+        self.nodes[number][name] = [escape_text(text)] if text else []
 
     def text(self) -> bytes:
         """Return the document as SGF text in UTF-8."""
