@@ -439,8 +439,8 @@ class TestWaysToCall:
     def test_one_path(self, tmp_path: Path) -> None:
         """A string is a path, not a sequence of letters."""
         (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
-        for number, paths in enumerate((str(tmp_path / "a.sgf"), tmp_path / "a.sgf", [tmp_path / "a.sgf"])):
-            assert import_games(paths, tmp_path / f"{number}.dataset").kept == 1
+        for number, path in enumerate((str(tmp_path / "a.sgf"), tmp_path / "a.sgf")):
+            assert import_games(path, tmp_path / f"{number}.dataset").kept == 1
 
     @pytest.mark.slow
     @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")

@@ -389,20 +389,12 @@ class TestLimits:
             with pytest.raises(ValueError, match="incomplete"):
                 unpack(whole[:length])
 
-    def test_a_packed_bomb(self) -> None:
-        """A note that unpacks to more than a note can be is left out."""
-        bomb = packed(b"[" * 3_000_000)
-        assert read_notes([{"KT": ["", "", bomb]}]) == {}
-        assert read_notes([{"KT": ["", "", packed(b"[" * 100_000)]}]) == {}
-        assert read_notes([{"KT": ["", "", "%%%"]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
-        for text in (
-            '{"visits": -1, "prior": "x", "played": 9e99}',
-            '{"visits": 1',
-            "[1]",
-            "[" * 100_000,
-            '{"prior": NaN}',
-        ):
-            assert read_notes([{"AGO": [text]}]) == {}
+    def test_notes_that_cannot_be_read(self) -> None:
+        """They are left out, also one that unpacks to more than a note can be."""
+        for value in (packed(b"[" * 3_000_000), packed(b"[" * 100_000), "%%%"):
+            assert read_notes([{"KT": ["", "", value]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
+        wrong = '{"visits": -1, "prior": "x", "played": 9e99}', '{"visits": 1', "[1]", "[" * 100_000, '{"prior": NaN}'
+        assert read_notes([{"AGO": [text]} for text in wrong]) == {}
 
 
 class TestNotes:
@@ -415,10 +407,8 @@ class TestNotes:
     def test_what_sabaki_draws(self) -> None:
         """SBKV: Black's win rate in percent, at the node of the position; SBKS: Black's lead."""
         nodes = format_sgf(self.game()).decode().split(";")
-        assert "SBKV[62.50]" in nodes[1]
-        assert "SBKS[2.50]" in nodes[1]
-        assert "SBKV[25.00]" in nodes[2]
-        assert "SBKS[-1.25]" in nodes[4]
+        for number, text in ((1, "SBKV[62.50]"), (1, "SBKS[2.50]"), (2, "SBKV[25.00]"), (4, "SBKS[-1.25]")):
+            assert text in nodes[number]
 
     def test_katrain_is_not_told_of_one_move_only(self) -> None:
         """It would show the move that was played as the best, without a loss; the numbers are in a property of ours."""
@@ -512,22 +502,13 @@ def test_what_is_written_is_read_again(size: int, seed: int, komi2: int, name: s
 class TestNodesBehindTheRoot:
     """What a node says holds wherever it stands."""
 
-    @pytest.mark.parametrize(
-        ("text", "side"),
-        [
-            ("(;SZ[9];AB[ee][ef]AW[dd][de]PL[W])", -1),
-            ("(;SZ[9]AB[ee][ef]AW[dd][de];PL[W])", -1),
-            ("(;SZ[9]PL[B];AB[ee]PL[B];PL[W])", -1),
-            ("(;SZ[9];PL[W];C[x];C[y];C[z])", -1),
-            ("(;SZ[9];B[ee];W[gg];PL[W])", -1),
-            ("(;SZ[9];B[ee];PL[B])", 1),
-            ("(;SZ[9];B[ee];PL[B];W[gg])", 1),
-            ("(;SZ[9];B[ee];W[gg])", 1),
-            ("(;SZ[9]PL[B];W[ee])", 1),  # a move is more reliable
-        ],
-    )
-    def test_who_is_to_move(self, text: str, side: int) -> None:
-        assert parse_sgf(text).position().to_play == side
+    WHITE = "AB[ee][ef]AW[dd][de];PL[W] ;AB[ee][ef]AW[dd][de]PL[W] PL[B];AB[ee]PL[B];PL[W] ;PL[W];C[x];C[y];C[z]"
+    BLACK = ";B[ee];PL[B] ;B[ee];PL[B];W[gg] ;B[ee];W[gg] PL[B];W[ee]"  # a move is more reliable than PL
+
+    def test_who_is_to_move(self) -> None:
+        for side, texts in ((-1, self.WHITE + " ;B[ee];W[gg];PL[W]"), (1, self.BLACK)):
+            for text in texts.split():
+                assert parse_sgf(f"(;SZ[9]{text})").position().to_play == side, text
 
     def test_the_game(self) -> None:
         game = only("(;SZ[9];KM[3.5]PB[Ann]RU[AGA];B[aa];HA[2]RE[W+R]C[not the game's])")
