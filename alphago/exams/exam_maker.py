@@ -25,11 +25,10 @@ from alphago.exams.drawn_positions import UNDECIDED, DrawnPosition, MakeSettings
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.dataset_writer import check_begun
 from alphago.records.record import GameRecord
-from alphago.system.files import explain_os_error
+from alphago.system.files import explain_os_error, write_atomic
 
 READ = 200_000  # most positions in the games that are read
 AT_ONCE = 8  # drawn positions about which the judge is asked at the same time
-HEADER_START = b'{"exam": '  # the first bytes of an exam's file
 
 
 def make_exam(
@@ -104,21 +103,17 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
         data, header = path.read_bytes() if path.exists() else b"", header_line(size, provenance)
         whole_lines = data[: data.rfind(b"\n") + 1]
         if not whole_lines:
-            # A call that was killed may have left a part of the header; any other data is not an exam.
-            if data and not header.startswith(data[: len(HEADER_START)]):
+            if data:
                 raise ValueError(f"{path} must be an exam that was begun, or a new file, got another one")
-            path.write_bytes(header)
+            write_atomic(path, header)
             return 0, -1
         lines = enumerate(whole_lines.splitlines(), 1)
         before, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
         expected = json.loads(header)
         check_begun(path, before, {key: value for key, value in expected.items() if key != "date"})
-        for number, row in enumerate(rows, 2):
-            if not isinstance(row.get("drawn"), int):
-                raise ValueError(f"{path}, line {number} must have the number drawn, got none")
         if len(whole_lines) < len(data):  # a call that was killed has left a part of a line
             os.truncate(path, len(whole_lines))
-    return len(rows), (rows[-1]["drawn"] if rows else -1)
+    return len(rows), (int(rows[-1]["drawn"]) if rows else -1)
 
 
 def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:
