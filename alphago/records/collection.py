@@ -41,7 +41,7 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     """
     path = user_path(path)
     left_out = LeftOut()
-    files: list[Iterable[GameRecord]]
+    files: list[Iterable[GameRecord]]  # for each file its games
     if is_dataset(path):
         go, dataset = require_go(env, "datasets"), Dataset(path)
         numbers = dataset.select("validation", env.N, results_only=True)
@@ -52,9 +52,9 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         files = [in_random_order(file, env, left_out, asked=file == path) for file in shuffled(files_with_games(path))]
     records: list[GameRecord] = []
     missing = positions
-    for number, file in enumerate(files):
+    for number, games in enumerate(files):
         share = math.ceil(missing / (len(files) - number))  # of the missing positions, for each file that is left
-        for record in file if share > 0 else ():
+        for record in games if share > 0 else ():
             if not len(record):
                 left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
                 continue

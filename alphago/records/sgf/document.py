@@ -79,8 +79,7 @@ def to_document(game: SgfGame) -> SgfDocument:
         document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
         known = game.shared(before)
         document.line += origin.line[:known]
-        is_cut_short = known == len(game.moves) and known < len(before.moves)
-        if is_cut_short:  # remove the rest of the file's main line
+        if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
             last = document.line[-1]
             child = origin.line[known]  # the node of the next move, then its ancestors up to the child of `last`
             while origin.tree.parents[child] != last:  # nodes without a move may be between two moves
@@ -88,15 +87,16 @@ def to_document(game: SgfGame) -> SgfDocument:
             document.children[last].remove(child)
     add_moves(document, game)
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    notes = {number: note for number, note in before.notes.items() if number <= known}
+    notes = {ply: note for ply, note in before.notes.items() if ply <= known}
     # The notes that are new, or have a sentence in the file already; other notes stay as they are.
-    told = []
-    for number, note in game.notes.items():
-        comment = document.nodes[document.line[number]].get("C", ()) if number < len(document.line) else None
-        if comment is not None and (note != notes.get(number) or GENERATED in "".join(comment)):
-            told.append(number)
-    texts = node_texts(game, program, {number: game.notes[number] for number in told})
-    texts_before = node_texts(before, program, {number: notes[number] for number in told if number in notes})
+    comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
+    told = {
+        ply: note
+        for ply, note in game.notes.items()
+        if ply < len(comments) and (note != notes.get(ply) or GENERATED in comments[ply])
+    }
+    texts = node_texts(game, program, told)
+    texts_before = node_texts(before, program, {ply: notes[ply] for ply in told.keys() & notes.keys()})
     texts_before = texts_before[: known + 1] + [{} for _ in game.moves[known:]]
     for number, new, old in zip(document.line, texts, texts_before, strict=True):
         for name in {**old, **new}:
