@@ -11,12 +11,11 @@ import numpy as np
 
 from alphago.env.batch import FIRST
 from alphago.env.go import GoEnv
-from alphago.env.go_rules import Rules
 from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Batch, Collector
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import FATAL, TOLD
-from alphago.records.sgf.game_line import LENIENT
+from alphago.records.sgf.game_line import TRIED
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import PlayedStretch, Stretch, make_board
@@ -30,7 +29,6 @@ PLAYER = "another player"
 CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETITION, kinds.ENDED, kinds.SET_UP)
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 LONGEST_GAME = 0xFFFF  # largest number of plies, and of set-up stones, of a row
-TRIED = (Rules(), *LENIENT)  # rules of plays that name none
 # By the letters of a column and a row: the action.
 POINTS = {f"{chr(97 + action % 19)}{chr(97 + action // 19)}": action for action in range(361)} | {"tt": 361}
 # The plays on 19x19 in the form that texts with a game on each line have, as colour and action.

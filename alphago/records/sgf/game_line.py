@@ -24,7 +24,8 @@ SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 # Properties of a whole game, which SGF allows in any node of its line.
 GAME_INFO = frozenset(["AP", "BR", "DT", "EV", "GM", "HA", "KM", "KO", "PB", "PW", "RD", "RE", "RU", "TE", "WR"])
 UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
-LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
+# The rules of ko and suicide that are tried if a file names no known ones.
+TRIED = (Rules(), Rules("simple", False), Rules("simple", True))
 
 
 class LineReader:
@@ -235,10 +236,10 @@ class LineReader:
 
         Args:
             rules: the rules that the file names; None if it names none.  Then the default rules are used, or, if these
-                forbid a repetition or suicide, the first rules of LENIENT that allow the most plies.
+                forbid a repetition or suicide, the first rules of TRIED that allow the most plies.
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
-        tried = (Rules(), *LENIENT) if rules is None else (rules,)
+        tried = TRIED if rules is None else (rules,)
         games: list[Callable[[int], GoEnv]] = [partial(make_board, size, each) for each in tried]
         if (required := self.required) is not None:
             games = [lambda plays: required]
