@@ -86,12 +86,8 @@ def exam(
     for count in counts:
         check_int("readouts", count, 0, MOST_READOUTS)
     chosen = None if file is None else find_exam(file)
-    examinees = [
-        make_examinee(
-            network, counts, search, name=f"network {number}" if len(listed) > 1 else "network", chosen=chosen
-        )
-        for number, network in enumerate(listed, 1)
-    ]
+    names = [f"network {number}" for number in range(1, len(listed) + 1)] if len(listed) > 1 else ["network"]
+    examinees = [make_examinee(*named, counts, search, chosen) for named in zip(listed, names, strict=False)]
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
     questions = find_exam(file=None, size=common_board_size(examinees)) if chosen is None else chosen
@@ -111,13 +107,13 @@ def exam(
 
 
 def make_examinee(
-    network: object, readouts: tuple[int, ...], search: SearchSpec, name: str, chosen: Exam | None
+    network: object, name: str, readouts: tuple[int, ...], search: SearchSpec, chosen: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
 
     Args:
-        readouts, search: those of a network whose name has none.
         name: the name of a network that is not given by name.
+        readouts, search: those of a network whose name has none.
         chosen: the exam, None if it is not known yet; a network that was saved for another board is loaded for its
             board.
     """
