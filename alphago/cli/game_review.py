@@ -3,7 +3,7 @@
 import argparse
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,78 +32,75 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Review games of Go: write an SGF file with win rates, scores, best lines and mistakes, and a graph."""
-    reviewer = Reviewer(options)
+    # By board size; raises ValueError if there is none.
+    network = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
+    taken: set[str] = set()
+    code = 0
     for path, folder in sources(options.games, options.to):
-        reviewer.review(path, folder)
-    return 1 if reviewer.failures else 0
+        for fault in review(path, folder, options, network, taken):
+            print(f"alphago review: {fault}", file=sys.stderr)
+            code = 1
+    return code
 
 
-class Reviewer:
-    """Reviews the games of files, one after another, and counts the games that cannot be reviewed."""
+def review(
+    path: Path, folder: Path, options: argparse.Namespace, network: Callable[[int], Any], taken: set[str]
+) -> Iterator[str]:
+    """Review all games of a file, each up to the first fault of its text, and print faults and summaries.
 
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options = options
-        # By board size; raises ValueError if there is none.
-        self.network: Callable[[int], Any] = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
-        self.taken: set[str] = set()  # paths written by this command, without suffix, in lower case
-        self.failures = 0
+    Args:
+        folder: the folder of the reviews.
+        network: returns the network for a size of the board.
+        taken: the paths written by this command, see `free_place`.
 
-    def fail(self, message: str) -> None:
-        print(f"alphago review: {message}", file=sys.stderr)
-        self.failures += 1
+    Yields:
+        A sentence about each game that cannot be reviewed.
+    """
+    from alphago.records.sgf import salvage_sgf
+    from alphago.ui.review import review_game
 
-    def review(self, path: Path, folder: Path) -> None:
-        """Review all games of a file, each up to the first fault of its text, and print faults and summaries.
-
-        Args:
-            folder: the folder of the reviews.
-        """
-        from alphago.records.sgf import salvage_sgf
-        from alphago.ui.review import review_game
-
-        options = self.options
+    try:
+        with explain_os_error(f"{path} cannot be read"):
+            games = list(salvage_sgf(path))
+    except (ValueError, OSError) as error:
+        yield str(error)
+        return
+    has_several = len(games) > 1
+    for number, game in enumerate(games, 1):
+        if game.faults and not game.moves:
+            yield game.faults[0].of(str(path))
+            continue
+        for fault in game.faults:
+            told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
+            print(printable(told), file=sys.stderr)
+        place = free_place(folder, f"{path.stem}-{number}" if has_several else path.stem, taken)
+        title = f"{path}, game {number}" if has_several else str(path)
         try:
-            with explain_os_error(f"{path} cannot be read"):
-                games = list(salvage_sgf(path))
-        except (ValueError, OSError) as error:
-            self.fail(str(error))
-            return
-        has_several = len(games) > 1
-        for number, game in enumerate(games, 1):
-            if game.faults and not game.moves:
-                self.fail(game.faults[0].of(str(path)))
-                continue
-            for fault in game.faults:
-                told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
-                print(printable(told), file=sys.stderr)
-            place = self.place(folder, f"{path.stem}-{number}" if has_several else path.stem)
-            title = f"{path}, game {number}" if has_several else str(path)
-            try:
-                network = self.network(game.board_size)
-                review = review_game(
-                    game, network, options.readouts, symmetries=options.symmetries, device=options.device
-                )
-                folder.mkdir(parents=True, exist_ok=True)
-                write_atomic(place.with_name(f"{place.name}.sgf"), review.sgf())
-                if options.graph:
-                    save_drawing(review.graph(), place.with_name(f"{place.name}.png"))
-                print(printable(f"{title}\n{review.summary()}"))
-            except (IllegalMove, ValueError) as error:
-                self.fail(f"{path}: {error}")
+            net = network(game.board_size)
+            made = review_game(game, net, options.readouts, symmetries=options.symmetries, device=options.device)
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomic(place.with_name(f"{place.name}.sgf"), made.sgf())
+            if options.graph:
+                save_drawing(made.graph(), place.with_name(f"{place.name}.png"))
+            print(printable(f"{title}\n{made.summary()}"))
+        except (IllegalMove, ValueError) as error:
+            yield f"{path}: {error}"
 
-    def place(self, folder: Path, stem: str) -> Path:
-        """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
 
-        Args:
-            stem: the name of the review's files, without SUFFIX.
-        """
-        place = folder / f"{stem}{SUFFIX}"
-        for number in itertools.count(2):
-            if str(place).lower() not in self.taken:  # some file systems ignore case
-                break
-            place = folder / f"{stem}-{number}{SUFFIX}"
-        self.taken.add(str(place).lower())
-        return place
+def free_place(folder: Path, stem: str, taken: set[str]) -> Path:
+    """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
+
+    Args:
+        stem: the name of the review's files, without SUFFIX.
+        taken: the paths so far, in lower case, since some file systems ignore case; this one is added.
+    """
+    place = folder / f"{stem}{SUFFIX}"
+    for number in itertools.count(2):
+        if str(place).lower() not in taken:
+            break
+        place = folder / f"{stem}-{number}{SUFFIX}"
+    taken.add(str(place).lower())
+    return place
 
 
 def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
