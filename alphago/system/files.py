@@ -39,18 +39,18 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     """
     if path == "":
         raise ValueError("a file or folder must have a name, got ''")
-    found = Path(path)
+    expanded = Path(path)
     with contextlib.suppress(RuntimeError):  # raised if there is no such user or no home folder
-        found = found.expanduser()
+        expanded = expanded.expanduser()
     try:
-        os.stat(found)
+        os.stat(expanded)
     except (OSError, ValueError) as error:
         # Any other OSError, as for a file that does not exist yet, says nothing against the name.
         is_name = isinstance(error, OSError) and error.errno not in (errno.ENAMETOOLONG, errno.ELOOP)
         if not is_name:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ValueError(f"{shown(os.fspath(path))} cannot be the name of a file ({reason})") from error
-    return found
+    return expanded
 
 
 def typed_path(path: str | os.PathLike[str]) -> str:

@@ -211,30 +211,30 @@ def addresses(root: type) -> dict[str, Address]:
     return found
 
 
-def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: object = None) -> Iterator[Address]:
+def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instance: object = None) -> Iterator[Address]:
     """Yield the addresses of a class's settings, and of the settings of its parts.
 
     A setting that several classes of a part have is yielded for each of them.
 
     path, title, prefix: of the part to which the settings belong; "" for settings of the root.
-    made: an object of the class, which has the defaults; None for the class's own.
+    instance: an object of the class, which has the defaults; None for the class's own.
     """
     for field in fields(owner):
-        here, default = path + field.name, field.default if made is None else getattr(made, field.name)
+        own_path, default = path + field.name, field.default if instance is None else getattr(instance, field.name)
         declared = part_declaration(field)
         if declared is None:
             keyword = "" if field.metadata.get("rare", False) else prefix + field.name
-            yield Address(here, keyword, title, owner, field, default)
+            yield Address(own_path, keyword, title, owner, field, default)
             continue
         if declared.is_group:  # it adds nothing to the path
-            yield from _walk(declared.kind, path, declared.title, prefix, made=default)
+            yield from _walk(declared.kind, path, declared.title, prefix, instance=default)
             continue
-        yield Address(here, field.name, declared.title, owner, field, default)
+        yield Address(own_path, field.name, declared.title, owner, field, default)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
-            inner = list(_walk(kind, here + ".", declared.title, declared.prefix, made=defaults))
+            inner = list(_walk(kind, own_path + ".", declared.title, declared.prefix, instance=defaults))
             for address in inner[1:] if declared.first else inner:  # the part's keyword gives the first setting
-                name = address.path.removeprefix(here + ".")
+                name = address.path.removeprefix(own_path + ".")
                 all_have_it = all(name.partition(".")[0] in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)
                 yield replace(address, kinds=address.kinds or kinds)  # of a part inside this one, if they tell

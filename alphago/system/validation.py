@@ -87,9 +87,9 @@ def settings(cls: type[Kind]) -> type[Kind]:
     made = checks_keywords()(dataclass(frozen=True)(cls))
     declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
     arguments = []
-    for one in declared:
-        sentences = filter(None, (one.metadata["help"], one.metadata["python"]))  # the second may be ""
-        text = f"{one.name}: {'.  '.join(sentences)}"
+    for declaration in declared:
+        sentences = filter(None, (declaration.metadata["help"], declaration.metadata["python"]))  # the second may be ""
+        text = f"{declaration.name}: {'.  '.join(sentences)}"
         # 116 letters, with the indent of a class's docstring 120.
         arguments.append(textwrap.fill(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 8))
     made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])

@@ -110,7 +110,7 @@ class JobPool:
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
-        waiting, under_way, due = enumerate(jobs), 0, 0
+        waiting, under_way, due = enumerate(jobs), 0, 0  # due: the turn of the next answer to yield
         early: dict[int, Any] = {}  # answers that are not yielded, by their turn; they count as under way
 
         def hand_back(number: int, answer: Any) -> int:
@@ -209,21 +209,21 @@ class JobPool:
 
     def step(self) -> None:
         """Take answers, and give jobs to workers that are free."""
-        there = self.transport.workers()
+        workers = self.transport.workers()
         with self.lock:
-            self._notice(there)
+            self._notice(workers)
         answers = self.transport.answers()
         with self.lock:
             for answer in answers:
                 self._take(answer)
             self._give()
 
-    def _notice(self, there: dict[str, int]) -> None:
+    def _notice(self, workers: dict[str, int]) -> None:
         """Note which workers are there; the jobs of workers that are gone are given to other workers.
 
-        there: the workers and the numbers of their jobs at the same time.
+        workers: by name, the numbers of their jobs at the same time.
         """
-        before, self.live = self.live, {name: cores for name, cores in there.items() if name not in self.refused}
+        before, self.live = self.live, {name: cores for name, cores in workers.items() if name not in self.refused}
         for name in [] if self.transport.is_own else sorted(self.live.keys() - before.keys()):
             cores = self.live[name]
             self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
@@ -289,8 +289,8 @@ class JobPool:
         for job in [job for job in self.jobs.values() if job.worker is None]:
             if max(free.values(), default=0) <= 0:
                 return
-            wanted = self.live.keys() - job.failed or self.live.keys()
-            worker = max(wanted, key=lambda name: free[name])
+            candidates = self.live.keys() - job.failed or self.live.keys()
+            worker = max(candidates, key=lambda name: free[name])
             if free[worker] > 0:
                 self.transport.give(worker, job.key, job.work, job.data)
                 job.worker = worker

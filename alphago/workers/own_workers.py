@@ -40,7 +40,7 @@ class OwnWorkers(SharedFolder):
         super().__init__(self.files.name)
         self.command = python_command("-m", __name__, str(self.path), game)
         self.processes: list[subprocess.Popen[bytes]] = []
-        self.unborn = 0  # number of processes that have ended before they were live workers
+        self.false_starts = 0  # processes that have ended before they were live workers
 
     def workers(self) -> dict[str, int]:
         """Return the live workers; raise ChildProcessError if one has failed, or too many could not begin."""
@@ -53,10 +53,10 @@ class OwnWorkers(SharedFolder):
             for folder in folders:
                 (folder / LEFT).touch()
                 self.gone[folder.name] = "its process has ended"
-            self.unborn += all(folder.name not in self.live for folder in folders)
-            if self.unborn >= MOST_FALSE_STARTS * self.count:
+            self.false_starts += all(folder.name not in self.live for folder in folders)
+            if self.false_starts >= MOST_FALSE_STARTS * self.count:
                 raise ChildProcessError(
-                    f"{self.unborn} processes of workers have ended before they began, the last with code "
+                    f"{self.false_starts} processes of workers have ended before they began, the last with code "
                     f"{process.returncode} (-9: killed, as for want of memory; -11: a fault in compiled code; "
                     "0: by itself, as at the import of a game that ends the program)"
                 )

@@ -104,7 +104,7 @@ class RayCluster:
 
     def __init__(self, address: str, env: GameEnv | None = None) -> None:
         os.environ.setdefault(HEAD_PATIENCE, "10")
-        self.ray, self.where = import_ray(), address
+        self.ray, self.address = import_ray(), address
         check_reachable(address)
         check_token(address)
         before = signal.getsignal(signal.SIGTERM)  # by which a run is saved
@@ -119,7 +119,7 @@ class RayCluster:
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
-        self.out: set[str] = set()  # nodes whose workers have left, or cannot do the run's work
+        self.unfit: set[str] = set()  # nodes whose workers cannot do the run's work
         self.gone: dict[str, str] = {}
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # references to works, by name
@@ -139,7 +139,7 @@ class RayCluster:
             }
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
                 self._remove(name, HAS_LEFT)
-            taken = {*self.out, *(member.node for member in self.members.values())}
+            taken = {*self.unfit, *(member.node for member in self.members.values())}
             for node in [node for node, cores in cores_of.items() if cores and node not in taken]:
                 self._start(node, cores_of[node])
         names = {member.ready: name for name, member in self.members.items()}
@@ -170,8 +170,8 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=POLL)
-        for reference in there:
+        arrived, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=POLL)
+        for reference in arrived:
             worker, key = self.asked.pop(reference)
             try:
                 found.append(JobAnswer(worker, key, *self.ray.get(reference)))
@@ -181,16 +181,16 @@ class RayCluster:
                 self._remove(worker, str(error).partition("\n")[0])
             else:
                 if found[-1].kind == "refused" and worker in self.members:  # no worker on its machine will ever do
-                    self.out.add(self.members[worker].node)
+                    self.unfit.add(self.members[worker].node)
                     self._remove(worker, "")
         return found
 
     def how_to_join(self) -> str:
-        there = self.ray.cluster_resources().get("CPU", 0)
+        cores = self.ray.cluster_resources().get("CPU", 0)
         free = self.ray.available_resources().get("CPU", 0)
         return (
-            f"free are {free:g} of the {there:g} cores of the cluster at {self.where}; on each machine to add, start: "
-            f"alphago worker {self.head}"
+            f"free are {free:g} of the {cores:g} cores of the cluster at {self.address}; on each machine to add, "
+            f"start: alphago worker {self.head}"
         )
 
     def close(self) -> None:
@@ -215,8 +215,8 @@ def check_token(address: str) -> None:
 
     A process of its own tries, since Ray ends its process without a token, and tries for long with another one.
     """
-    tried = subprocess.run(python_command("-c", CONNECT, address), capture_output=True, text=True, check=False)
-    if tried.returncode and "token" in tried.stderr:
+    attempt = subprocess.run(python_command("-c", CONNECT, address), capture_output=True, text=True, check=False)
+    if attempt.returncode and "token" in attempt.stderr:
         raise ValueError(
             f"the Ray cluster at {address} wants its token, which is not here: copy ~/.ray/auth_token of the machine "
             f"where it was started to this one, or let {TOKEN_PATH} name a file with it"

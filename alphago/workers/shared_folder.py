@@ -17,7 +17,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -94,7 +94,7 @@ class SharedFolder:
             return self.live
         self.live, self.looked_at = {}, now
         for folder in files_in(self.path / WORKERS):
-            pulse = self._feel(folder, now)
+            pulse = self._read_pulse(folder, now)
             has_left = (folder / LEFT).exists() and not files_in(folder / ANSWERS)
             if has_left or now - pulse.since > self.dead:
                 del self.pulses[folder.name]
@@ -106,7 +106,7 @@ class SharedFolder:
                     self.live[folder.name] = parse_json(pulse.beat)["cores"]
         return self.live
 
-    def _feel(self, folder: Path, now: float) -> Heartbeat:
+    def _read_pulse(self, folder: Path, now: float) -> Heartbeat:
         """Return a worker's pulse.  Only a second beat shows that it lives, since the first may be an earlier run's."""
         beat = b""
         with suppress(OSError, ValueError):
@@ -156,8 +156,6 @@ class FolderWorker:
     ) -> None:
         self.path, self.cores, self.tell = user_path(path), cores, tell
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
-        self.busy: set[str] = set()  # names of the tasks that threads are doing
-        self.freed = threading.Event()  # set when a task ends
         self.refused = ""  # why this worker cannot do the run's work
         self.own = self.path / WORKERS / "none"  # this worker's folder, which `join` names and makes
 
@@ -192,20 +190,22 @@ class FolderWorker:
             WorkerRefused: if this machine cannot do the run's tasks as the run would.
         """
         self.join(stop)
+        begun: dict[str, Future[None]] = {}  # by its file's name, each task that a thread is doing
         with ThreadPoolExecutor(self.cores) as threads:
             while not (stop.is_set() or self.refused):
                 try:
                     self.beat()
                 except FileNotFoundError:  # the run counts this worker as gone, or was begun anew in an empty folder
                     self.join(stop)
-                begun = set(self.busy)  # before the files are listed, since a task that ends removes its file
+                # Before the files are listed, since a task removes its file before it ends.
+                begun = {name: task for name, task in begun.items() if not task.done()}
                 for path in files_in(self.own / TASKS):
                     if path.name not in begun:
-                        self.busy.add(path.name)
-                        threads.submit(self.do, path, stop)
-                has_free_core = len(self.busy) < self.cores
-                if self.freed.wait(POLL if has_free_core else BEAT / 2):
-                    self.freed.clear()
+                        begun[path.name] = threads.submit(self.do, path, stop)
+                if len(begun) < self.cores:
+                    stop.wait(POLL)
+                else:
+                    wait(begun.values(), BEAT / 2, FIRST_COMPLETED)
             if not self.refused:
                 self.tell(f"worker {self.own.name} leaves, after the move in hand")
         with suppress(FileNotFoundError):
@@ -222,5 +222,3 @@ class FolderWorker:
         with suppress(FileNotFoundError):
             write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)
             path.unlink()
-        self.busy.discard(path.name)
-        self.freed.set()

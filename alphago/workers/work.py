@@ -128,11 +128,9 @@ def check_build(wanted: dict[str, str], *, exact: bool) -> None:
         wanted: the run's `build()`.
         exact: whether Python and the libraries must be equal too, not only this package.
     """
-    here = build()
+    own = build()
     compared = [name for name in wanted if exact or name == "alphago"]
-    differences = [
-        f"{name} {wanted[name]}, got {here.get(name)}" for name in compared if here.get(name) != wanted[name]
-    ]
+    differences = [f"{name} {wanted[name]}, got {own.get(name)}" for name in compared if own.get(name) != wanted[name]]
     if differences:
         raise WorkerRefused(f"this worker must have the same versions as the run: {', '.join(differences)}")
 

@@ -87,11 +87,11 @@ def lock_beside(path: Path) -> BinaryIO | None:
     """
     if sys.platform == "win32":
         return None
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     with contextlib.suppress(OSError):
         make_private(path.parent)
         lock = open(f"{path}.lock", "wb")
-        while time.monotonic() < until:
+        while time.monotonic() < deadline:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
@@ -139,15 +139,15 @@ class KernelCache:
         """
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
-        found = self.read(path, signature, target_context)
-        if found is None and not path.exists():  # a damaged file is compiled again without a lock
+        compiled = self.read(path, signature, target_context)
+        if compiled is None and not path.exists():  # a damaged file is compiled again without a lock
             compiling_time.on_start()  # waiting counts as compiling
             try:
                 self.lock = lock_beside(path)
             finally:
                 compiling_time.on_end()
-            found = self.read(path, signature, target_context)
-        return found
+            compiled = self.read(path, signature, target_context)
+        return compiled
 
     def unlocks(self, compile_signature: Callable[[Signature], object]) -> Callable[[Signature], object]:
         """Return numba's `compile`, after which the lock is released, also if it fails or is interrupted."""

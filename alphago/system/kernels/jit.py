@@ -137,13 +137,13 @@ def compiled(function: Any, **options: bool) -> Any:
         try:
             return compile_for_args(*arguments, **named)
         except NumbaError as error:
-            tell(function, arguments, str(error))
+            raise_kernel_error(function, arguments, str(error))
 
     made._compile_for_args = compile_or_tell
     return compiled_once(made)
 
 
-def tell(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
+def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
     """Raise KernelError for numba's text about an error in a function called with `arguments`, or in one it calls."""
     plain = re.sub(r"\x1b\[\d*m", "", text)  # without colours of a terminal
     inner, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", plain)  # about the innermost function
@@ -152,8 +152,8 @@ def tell(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
     places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", inner) if NUMBA not in place[0]]
     file, line = places[0] if places else (function.__code__.co_filename, "")
     vague = re.compile(r"Failed in nopython mode|Resolution failure")
-    said = (words.strip(" -") for words in plain.splitlines() if not vague.search(words))
-    reason = ALLOCATES if "NRT required" in plain else next(filter(None, said), "numba does not say why")
+    reasons = (words.strip(" -") for words in plain.splitlines() if not vague.search(words))
+    reason = ALLOCATES if "NRT required" in plain else next(filter(None, reasons), "numba does not say why")
     at = f"{os.path.basename(file)}{line and f', line {line}'}"
     name = called[1] if called else function.__name__
     given = ", ".join(type(argument).__name__ for argument in arguments)
