@@ -5,7 +5,7 @@ If a class says what `--help` shows, that is what most people set, `--help-all` 
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import Field, fields, replace
+from dataclasses import replace
 from types import NoneType
 from typing import Any, get_type_hints
 
@@ -36,7 +36,7 @@ def add_flags(
     known = addresses(root)
     by_path = [path for path, address in known.items() if not address.keyword]
     # Whether --help shows only the settings that say so, since the class has many.
-    is_long = any(declaration(address).metadata["shown"] for address in known.values())
+    is_long = any(address.field.metadata["shown"] for address in known.values())
     for address in known.values():
         setting = to_setting(address)
         if not (address.keyword and (setting.types or setting.choices)):  # it cannot be typed, or is for --set only
@@ -99,53 +99,27 @@ def to_setting(address: Address) -> Setting:
 
     The result has neither types nor choices if the setting's values cannot be written on a command line.
     """
-    if address.part is not None:
-        return part_setting(address)
-    field = address.field
+    field, part = address.field, address.part
+    if part is not None and not part.first:
+        names = tuple(part.choices) if len(part.choices) > 1 else ()
+        # A name stands for an object, or for a class.
+        default = next((name for name in names if part.choices[name] in (address.default, type(address.default))), None)
+        return Setting(address.keyword, (), default, field.metadata["help"], choices=names)
     hint = get_type_hints(address.owner)[field.name]
     setting = typed_setting(address.keyword, hint, address.default, field.metadata["help"])
-    if field.metadata["automatic"]:
+    if field.metadata["automatic"] or part is not None:  # none takes a part off
         setting = replace(setting, types=(*setting.types, NoneType))
     if address.kinds:  # a setting of some kinds of parts only: the help names the kinds
         setting = replace(setting, text=f"{setting.text} [{', '.join(address.kinds)}]")
     return setting
 
 
-def part_setting(address: Address) -> Setting:
-    """Return the Setting of a part's keyword.
-
-    Where values of the part's first setting stand for the part, as a number does for Gate, the Setting has the values
-    of the first setting.  Otherwise it has the names of the parts, if there are several.
-    """
-    part = address.part
-    assert part is not None
-    text = declaration(address).metadata["help"]
-    names = tuple(part.choices) if len(part.choices) > 1 else ()
-    # A name stands for an object, or for a class.
-    default = next((name for name in names if part.choices[name] in (address.default, type(address.default))), None)
-    if not part.first:
-        return Setting(address.keyword, (), default, text, choices=names)
-    first_hint = get_type_hints(part.kind)[fields(part.kind)[0].name]
-    types = typed_setting("", first_hint, default=None, text="").types
-    return Setting(address.keyword, (*types, NoneType), default, text)
-
-
 def brief(setting: Setting, address: Address) -> str:
     """Return a setting's help in a few words, with the default if there is one; "" if --help does not show it."""
-    text = declaration(address).metadata["shown"]
+    text = address.field.metadata["shown"]
     if not text:
         return ""
     if setting.choices:
         text = f"{text}: {', '.join(setting.choices)}"
     with_default = replace(setting, text=text).help
     return with_default.replace("%", "%%")  # argparse formats it with %
-
-
-def declaration(address: Address) -> Field[Any]:
-    """Return the field whose metadata has a setting's help.
-
-    Where values of a part's first setting stand for the part, this is the field of the first setting.  Otherwise it is
-    the setting's own field.
-    """
-    part = address.part
-    return fields(part.kind)[0] if part is not None and part.first else address.field

@@ -167,8 +167,10 @@ class Address:
     Attributes:
         keyword: "" for a setting that has only its path.
         title: the heading of its flag; "" for settings of the root.
-        owner, field: the class that has the setting, and its declaration there.
+        owner, field: the class that has the setting, and its declaration there; those of a part's first setting if
+            values of that stand for the part.
         kinds: the names of the parts that have the setting, if other parts lack it; else ().
+        part: the declaration of the part, if the setting is one.
     """
 
     path: str
@@ -178,11 +180,7 @@ class Address:
     field: Field[Any]
     default: Any
     kinds: tuple[str, ...] = ()
-
-    @property
-    def part(self) -> PartField | None:
-        """The declaration of the part, if the setting is one."""
-        return part_declaration(self.field)
+    part: PartField | None = None
 
 
 def part_declaration(field: Field[Any]) -> PartField | None:
@@ -229,7 +227,8 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         if declared.is_group:  # it adds nothing to the path
             yield from _walk(declared.kind, path, declared.title, prefix, instance=default)
             continue
-        yield Address(own_path, field.name, declared.title, owner, field, default)
+        described = (declared.kind, fields(declared.kind)[0]) if declared.first else (owner, field)
+        yield Address(own_path, field.name, declared.title, *described, default, part=declared)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", declared.title, declared.prefix, instance=defaults))

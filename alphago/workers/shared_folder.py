@@ -217,6 +217,8 @@ class FolderWorker:
         """Do the task in a file, and put the answer beside it."""
         key, _, work = path.name.partition(" ")
         kind, data = self.bench.do(work, partial(read_file, path), stop)
+        if kind == "error" and not (path.exists() and (self.path / WORKS / work).exists()):
+            kind, data = "gone", b""  # the task or its work is no longer needed, and was removed
         if kind == "refused":
             self.refused = data.decode()
         with suppress(FileNotFoundError):

@@ -71,15 +71,13 @@ class WorkBench:
         """Do a job of the work called `name`; return the kind and the data of its JobAnswer.
 
         Args:
-            read_job: returns the job; like `fetch`, it raises FileNotFoundError if it is no longer needed.
+            read_job: returns the job.
             stop: as in RemoteWork.do.
         """
         try:
             with self.lock:
                 work = None if stop.is_set() else self.work(name)
             done = None if work is None else work.do(read_job(), stop)
-        except FileNotFoundError:
-            return "gone", b""
         except WorkerRefused as error:
             return "refused", str(error).encode()
         except Exception as error:

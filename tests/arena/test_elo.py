@@ -66,9 +66,3 @@ class TestManyPlayers:
         assert [math.isnan(rating.elo) for rating in ratings] == [False, False, True, True]
         assert all(math.isnan(value) for value in ratings[3])
         assert ratings[1].elo == pytest.approx(0)
-
-
-def test_expected_score() -> None:
-    assert expected_score(0) == 0.5
-    assert expected_score(400) == pytest.approx(10 / 11)
-    assert expected_score(-100) == pytest.approx(1 - expected_score(100))

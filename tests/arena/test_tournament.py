@@ -314,15 +314,10 @@ class TestStandings:
 
     def test_anchor(self) -> None:
         names = ["a@64", "gnugo:10", "x=1", "random"]
-        assert read_anchor(None, names) == (1, 0.0)
-        assert read_anchor(None, ["a@64", "random"]) == (1, 0.0)
-        assert read_anchor(None, ["uct:9", "rave:9", "random"]) == (1, 0.0)
-        assert read_anchor(None, ["rave:9", "gnugo", "random"]) == (1, 0.0)
-        assert read_anchor(None, ["raven", "uct", "random"]) == (1, 0.0)
-        assert read_anchor("a@64", names) == (0, 0.0)
-        assert read_anchor("gnugo:10=1800", names) == (1, 1800.0)
-        assert read_anchor("x=1", names) == (2, 0.0)
-        assert read_anchor("x=1=-20.5", names) == (2, -20.5)
+        for others in ("a@64 random", "uct:9 rave:9 random", "rave:9 gnugo random", "raven uct random"):
+            assert read_anchor(None, others.split()) == (1, 0.0)
+        given = {"a@64": (0, 0.0), "gnugo:10=1800": (1, 1800.0), "x=1": (2, 0.0), "x=1=-20.5": (2, -20.5)}
+        assert {text: read_anchor(text, names) for text in given} == given
         with pytest.raises(ValueError, match="no player is called 'b': there are a@64, gnugo:10, x=1, random"):
             read_anchor("b=3", names)
         with pytest.raises(ValueError, match="the anchor's rating must be a number, got 'much'"):

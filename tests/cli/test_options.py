@@ -67,20 +67,6 @@ class House:
     windows: int = setting("panes of glass", default=4, least=1, rare=True)
 
 
-class Room:
-    """A room.
-
-    doors: of the room,
-        at least one.
-    colour, shade: of the walls; on a
-        sunny day.
-    Raises nothing at all.
-    """
-
-    def __init__(self, doors: int = 1, shade: float = 0.5, windows: int = 2) -> None:
-        pass
-
-
 @pytest.fixture(params=[False])
 def parser(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Parser:
     """The parser of a house; in full if the test's parameter is True."""
@@ -91,13 +77,6 @@ def parser(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> P
 
 
 class TestSettings:
-    def test_help_from_a_docstring(self) -> None:
-        assert [setting.help for setting in keyword_settings(Room)] == [
-            "of the room, at least one (1)",
-            "of the walls; on a sunny day (0.5)",
-            " (2)",
-        ]
-
     def test_a_flag_with_another_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match="2"):
             main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--verbose"])

@@ -119,7 +119,7 @@ class TestSearch:
 
     @pytest.mark.parametrize("search", [None, "gumbel", Gumbel(), {"c_scale": 0.5}])
     def test_temperature_in_gumbel_search(self, search: Any) -> None:
-        sentence = "^temperature_plies is a setting of Puct, but this search is Gumbel: give search='puct'$"
+        sentence = '^temperature_plies is a setting of Puct, but this search is Gumbel: give search="puct"$'
         with pytest.raises(ValueError, match=sentence):
             run_settings(temperature_plies=4, search=search)
         run_settings(temperature_plies=4, search="puct")
