@@ -156,17 +156,13 @@ class KernelCache:
             try:
                 return compile_signature(signature)
             finally:
-                self.unlock()
+                lock, self.lock = self.lock, None  # several threads may do so
+                if lock is not None:
+                    with contextlib.suppress(OSError):
+                        os.unlink(lock.name)
+                    lock.close()
 
         return compile_and_unlock
-
-    def unlock(self) -> None:
-        """Let other processes go on that wait for this one to compile the function."""
-        lock, self.lock = self.lock, None  # several threads may do so
-        if lock is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(lock.name)
-            lock.close()
 
     def make_folders(self) -> None:
         """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
