@@ -145,24 +145,24 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
     query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
-    size, (rules, other_scoring, has_bonus) = board_size(fields), told_rules(rules_text(fields))
+    size, (rules, other_scoring, has_bonus) = board_size(fields), interpret_rules(rules_text(fields))
     if other_scoring:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
     wanted = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]  # the last one that is given counts
-    visits = checked("maxVisits", check_int, "maxVisits", wanted, 1, MOST_VISITS)
+    visits = check_field("maxVisits", check_int, "maxVisits", wanted, 1, MOST_VISITS)
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
         visits = defaults.limits.visits
     side = str(override.get("reportAnalysisWinratesAs", defaults.side)).upper()
-    checked("overrideSettings", check_choice, "reportAnalysisWinratesAs", side, SIDES)
+    check_field("overrideSettings", check_choice, "reportAnalysisWinratesAs", side, SIDES)
     warnings += [
         ("overrideSettings", f"{name} has no effect here")
         for name in override
         if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
     ]
-    env = checked("boardXSize", defaults.board, size, rules)
+    env = check_field("boardXSize", defaults.board, size, rules)
     stones = pairs("initialStones", fields.get("initialStones", []), env)
     moves = pairs("moves", fields.get("moves"), env)
     turns = parse_turns(fields, env, stones, moves, defaults.limits.positions)
@@ -189,7 +189,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 def board_size(fields: Mapping[str, Any]) -> int:
     """Return the size of a query's board; raise QueryError if it is not square."""
     width, height = (
-        checked(name, check_int, name, fields.get(name), go_rules.MIN_SIZE, go_rules.MAX_SIZE)
+        check_field(name, check_int, name, fields.get(name), go_rules.MIN_SIZE, go_rules.MAX_SIZE)
         for name in ("boardXSize", "boardYSize")
     )
     if width != height:
@@ -206,7 +206,7 @@ def rules_text(fields: Mapping[str, Any]) -> str:
 
 
 @lru_cache  # programs ask by the same rules again and again
-def told_rules(text: str) -> tuple[go_rules.Rules, str, bool]:
+def interpret_rules(text: str) -> tuple[go_rules.Rules, str, bool]:
     """Return the rules of a text, why they are scored in another way ("" if not), and whether they give a bonus.
 
     These are the nearest rules that are supported; raises QueryError if there are none.
@@ -229,8 +229,8 @@ def parse_turns(
         first = colour("initialPlayer", fields["initialPlayer"])
     is_handicap = not white and len(black) > 1 and first == -1
     default_komi = go_rules.handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    komi = checked("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
-    game = checked("initialStones", GtpGame, env, komi, black, white, first)
+    komi = check_field("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
+    game = check_field("initialStones", GtpGame, env, komi, black, white, first)
     positions = positions_after(game, moves, priorities)
     return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
 
@@ -355,7 +355,7 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
     return found
 
 
-def checked(name: str, check: Callable[..., T], *arguments: object) -> T:
+def check_field(name: str, check: Callable[..., T], *arguments: object) -> T:
     """Return `check(*arguments)`; raise QueryError for the field `name` instead of a ValueError."""
     try:
         return check(*arguments)
@@ -365,7 +365,7 @@ def checked(name: str, check: Callable[..., T], *arguments: object) -> T:
 
 def positive_field(fields: Mapping[str, Any], name: str) -> float | None:
     """Return a field that is a number > 0; None if it is missing; raise QueryError for any other value."""
-    return None if fields.get(name) is None else checked(name, check_positive, name, fields[name])
+    return None if fields.get(name) is None else check_field(name, check_positive, name, fields[name])
 
 
 def boolean_field(fields: Mapping[str, Any], name: str) -> bool:

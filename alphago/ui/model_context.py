@@ -50,8 +50,8 @@ class GoTools:
         moves = [
             {
                 "move": env.to_text(move.action),
-                "win_rate": known(move.win_rate, 3),
-                "score": known(move.score, 1),
+                "win_rate": round_known(move.win_rate, 3),
+                "score": round_known(move.score, 1),
                 "visits": move.visits,
                 "line": [env.to_text(action) for action in move.line],
             }
@@ -59,8 +59,8 @@ class GoTools:
         ]
         return {
             "to_play": PLAYER_NAMES[position.to_play],
-            "win_rate": known((1 + value) / 2, 3),
-            "score": known(score, 1),
+            "win_rate": round_known((1 + value) / 2, 3),
+            "score": round_known(score, 1),
             "moves": moves,
             "game_over": position.is_over,
         }
@@ -76,8 +76,8 @@ class GoTools:
                 "player": PLAYER_NAMES[move.colour],
                 "move": env.to_text(move.action),
                 "grade": move.grade,
-                "points_lost": known(move.point_loss, 1),
-                "win_rate_lost": known(move.rate_loss, 3),
+                "points_lost": round_known(move.point_loss, 1),
+                "win_rate_lost": round_known(move.rate_loss, 3),
                 "better_line": [env.to_text(action) for action in move.line],
                 "why": review.why[move.ply].reasons,
             }
@@ -118,20 +118,20 @@ class GoTools:
         error = optional_import("mcp.server.mcpserver.exceptions", MISSING).ToolError
         server = sdk.MCPServer("alphago", instructions=INSTRUCTIONS, version=alphago.__version__, log_level="WARNING")
         for tool in self.tools:
-            server.add_tool(answering(tool, error))
+            server.add_tool(translate_errors(tool, error))
         tools, call = {tool.__name__: tool for tool in self.tools}, server.call_tool
 
         async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
             """Call a tool; the SDK would leave out unknown arguments, and tell of others in pydantic's words."""
             if name in tools:
-                answering(check_arguments, error)(tools[name], arguments)
+                translate_errors(check_arguments, error)(tools[name], arguments)
             return await call(name, arguments, *context)
 
         server.call_tool = call_checked
         return server
 
 
-def answering(tool: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
+def translate_errors(tool: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
     """Return the tool with its ValueErrors raised as `error`, the SDK's exception for texts to the assistant."""
 
     @wraps(tool)
@@ -181,11 +181,11 @@ def position_at(game: SgfGame, at: int | None) -> Position:
     return positions[-1 if at is None else check_int("at", at, 0, len(positions) - 1)]
 
 
-def known(number: float, digits: int) -> float | None:
+def round_known(number: float, digits: int) -> float | None:
     """Return a number rounded to some digits; None for NaN, which JSON does not have."""
     return None if isnan(number) else round(number, digits) + 0.0  # makes -0.0 a 0.0
 
 
 def fact_numbers(fact: Fact) -> dict[str, float | None]:
     """Return the points, win rates and shares of a fact, by name."""
-    return {name: known(value, 3) for name, value in asdict(fact).items() if isinstance(value, float)}
+    return {name: round_known(value, 3) for name, value in asdict(fact).items() if isinstance(value, float)}

@@ -155,7 +155,7 @@ def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
     Args:
         kata: whether reports have KataGo's format; if not, they have Leela Zero's.
     """
-    request, position = requested(engine, arguments, kata)
+    request, position = read_position(engine, arguments, kata)
     engine.pondering = False  # so that no search goes on after this one
 
     def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
@@ -163,12 +163,12 @@ def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
         wait()  # for the next request
         engine.awake()  # stops the search
 
-    return Stream(run)
+    return run
 
 
 def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
     """Play a move as `genmove` does, with reports during the search; `kata`: as in `analyze`."""
-    request, position = requested(engine, arguments, kata)
+    request, position = read_position(engine, arguments, kata)
 
     def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
         try:
@@ -178,10 +178,10 @@ def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stre
             raise
         write(f"play {move}")
 
-    return Stream(run)
+    return run
 
 
-def requested(engine: GtpEngine, arguments: list[str], kata: bool) -> tuple[AnalysisRequest, GoPosition]:
+def read_position(engine: GtpEngine, arguments: list[str], kata: bool) -> tuple[AnalysisRequest, GoPosition]:
     """Return what a command asks for, and the position to search; raise GtpFailure if all legal moves are forbidden."""
     request = read_request(arguments, engine.game.env, kata)
     position = engine.game.ready(request.colour or engine.game.to_play)
@@ -206,11 +206,11 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     if not all(0 <= symmetry < count for symmetry in symmetries):
         raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
     position = engine.game.ready(colour or engine.game.to_play)
-    texts = [raw_text(evaluated(engine, position, symmetry), position) for symmetry in symmetries]
+    texts = [raw_text(evaluate_position(engine, position, symmetry), position) for symmetry in symmetries]
     return "\n".join(f"symmetry {symmetry}\n{text}" for symmetry, text in zip(symmetries, texts, strict=True))
 
 
-def evaluated(engine: GtpEngine, position: GoPosition, symmetry: int = 0) -> Analysis:
+def evaluate_position(engine: GtpEngine, position: GoPosition, symmetry: int = 0) -> Analysis:
     """Return the network's evaluation of a position, seen by the network with one of the board's symmetries."""
     engine.end_background()
     evaluator = engine.analyst.evaluators(engine.game.env)
@@ -230,14 +230,14 @@ def clear(engine: GtpEngine, arguments: list[str]) -> None:
 def ownership(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
     position = engine.game.ready(engine.game.to_play)
-    found = evaluated(engine, position).as_black()
+    found = evaluate_position(engine, position).as_black()
     return rows(points(found.ownership, found), position)
 
 
 def policy(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's policy without the pass, a board row per line."""
     position = engine.game.ready(engine.game.to_play)
-    return rows(evaluated(engine, position).prior[0, :-1], position)
+    return rows(evaluate_position(engine, position).prior[0, :-1], position)
 
 
 def search(engine: GtpEngine, arguments: list[str]) -> str:
@@ -274,7 +274,7 @@ COMMANDS = {
 
 def rows(numbers: Sequence[float] | np.ndarray, position: GoPosition) -> str:
     """Return numbers, one for each point, as text, a board row per line."""
-    return "\n".join(joined(row) for row in np.asarray(numbers, float).reshape(position.board.shape).tolist())
+    return "\n".join(join_numbers(row) for row in np.asarray(numbers, float).reshape(position.board.shape).tolist())
 
 
 def raw_text(analysis: Analysis, position: GoPosition) -> str:
@@ -345,9 +345,9 @@ def pairs(fields: dict[str, object]) -> str:
 
 def board(values: object, analysis: Analysis) -> str:
     """Return one number for each point as text, row by row from the top left; see `alphago.ui.katago.points`."""
-    return joined(points(values, analysis))  # type: ignore[arg-type]
+    return join_numbers(points(values, analysis))  # type: ignore[arg-type]
 
 
-def joined(numbers: Iterable[float]) -> str:
+def join_numbers(numbers: Iterable[float]) -> str:
     """Return numbers with up to six digits, separated by spaces."""
     return " ".join(f"{number:.6g}" for number in numbers)

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ def write(engine: GtpEngine, arguments: list[str]) -> str:
     Since the command may come from another machine, it writes only files named .sgf, and replaces only games.
     """
     try:
-        text = written(engine)
+        text = sgf_of_game(engine)
         if not arguments or arguments[0] == "-":
             return text.decode()
         path = file_named(arguments)
@@ -88,7 +89,7 @@ def write(engine: GtpEngine, arguments: list[str]) -> str:
     return ""
 
 
-def written(engine: GtpEngine) -> bytes:
+def sgf_of_game(engine: GtpEngine) -> bytes:
     """Return the game as SGF; after two passes it has its result and territory.
 
     Of a loaded game, what was not changed since is written as it is in its file.
@@ -102,9 +103,10 @@ def written(engine: GtpEngine) -> bytes:
     game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
     if loaded is None:
         return format_continued(game, None, count)
-    komi = {} if position.komi == loaded.komi else {"komi": position.komi}
-    rules = {} if position.env.rules == loaded.rules else {"rules": game.rules}
-    return format_continued(game, loaded.game, count, **komi, **rules)
+    changed: dict[str, Any] = {} if position.komi == loaded.komi else {"komi": position.komi}
+    if position.env.rules != loaded.rules:
+        changed["rules"] = game.rules
+    return format_continued(game, loaded.game, count, **changed)
 
 
 COMMANDS = {"loadsgf": load, "printsgf": write}

@@ -17,8 +17,12 @@ from typing import Any, NamedTuple, TextIO
 from alphago.env.board import check_player
 from alphago.system.validation import shortened
 
+# A reply that is written line by line: `stream(write, wait)` is called once, and the reply ends when it returns.
+# `write(line)` writes a line, given without its newline; any thread may call it, and after the end it does nothing.
+# `wait()` waits for the controller's next request.
+Stream = Callable[[Callable[[str], None], Callable[[], None]], None]
 # Arguments in, reply out, None for an empty one; GtpFailure for a failure.
-Command = Callable[[list[str]], "str | Stream | None"]
+Command = Callable[[list[str]], str | Stream | None]
 
 LONGEST_FAILURE = 400  # most letters of a failure's message
 LINES_AHEAD = 1024  # lines read in advance
@@ -37,16 +41,6 @@ class GtpRequest(NamedTuple):
     id: str  # digits, or ""
     name: str
     arguments: list[str]
-
-
-class Stream(NamedTuple):
-    """A reply that is written line by line: `run(write, wait)` is called once, and the reply ends when it returns.
-
-    `write(line)` writes a line, given without its newline; any thread may call it, and after the end it does nothing.
-    `wait()` waits for the controller's next request.
-    """
-
-    run: Callable[[Callable[[str], None], Callable[[], None]], None]
 
 
 class Inbox:
@@ -159,7 +153,7 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
         traceback.print_exc()
         output.write(reply(request, f"internal error: {type(error).__name__}: {error}", success=False))
     else:
-        if isinstance(answered, Stream):
+        if callable(answered):
             write_stream(request, answered, output, inbox)
         else:
             output.write(reply(request, answered or ""))
@@ -181,7 +175,7 @@ def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inb
 
     write(f"={request.id}")
     try:
-        stream.run(write, inbox.wait)
+        stream(write, inbox.wait)
     except Exception:
         traceback.print_exc()
     with lock:

@@ -126,7 +126,7 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     if net.env.config.get("planes") == KATAGO:
         raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
-    parts = packed_parts(net, name, about).items()
+    parts = pack_parts(net, name, about).items()
     replacements = {
         "title": html.escape(f"{net.env.title}: {name}"),
         "licence": (OWN_STATIC / "licence.txt").read_text("utf-8"),
@@ -141,7 +141,7 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     return text
 
 
-def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, bytes]:
+def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, bytes]:
     """Return the parts of the file that unpacking.js unpacks, by name; arguments as in `page_text`."""
     graph = network_graph(net)
     for step in graph.steps:

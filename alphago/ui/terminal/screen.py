@@ -49,7 +49,7 @@ class Screen:
 
     def draw(self, board: str) -> None:
         """Show a position as text, in colours if the terminal has them."""
-        self.write(coloured(board) if self.coloured else board)
+        self.write(colour_board(board) if self.coloured else board)
 
     def status(self, text: str) -> None:
         """Overwrite the status line; without a terminal, do nothing."""
@@ -65,12 +65,12 @@ class Screen:
             self._status_at = 0.0
 
 
-def coloured(board: str) -> str:
+def colour_board(board: str) -> str:
     """Return a drawn board with terminal colours: stones and points on wood, the last stone's brackets red."""
-    return "\n".join(ROW.sub(coloured_row, line) for line in board.split("\n"))
+    return "\n".join(ROW.sub(colour_row, line) for line in board.split("\n"))
 
 
-def coloured_row(row: re.Match[str]) -> str:
+def colour_row(row: re.Match[str]) -> str:
     """Return a row of a board, as matched by ROW, with colours."""
     signs = "".join(f"{INKS[sign]}{sign}" if sign in INKS else sign for sign in row[2])
     return f"{row[1]}{WOOD}{signs}{PLAIN}{row[3]}"

@@ -38,7 +38,7 @@ class PageAnswers:
 
     def receive(self, line: str) -> None:
         """Answer a query, with an error if that fails; of a search only begin it."""
-        query_id, over = None, self._patience()
+        query_id, over = None, self._tell_of_compiling()
         try:
             query = read_object(line, MOST_MESSAGE)
             query_id, action = query.get("id"), query.get("action")
@@ -66,7 +66,7 @@ class PageAnswers:
 
     def _report(self, search: PageSearch) -> None:
         """Send what a search finds, until it has ended or was dropped."""
-        over = self._patience()
+        over = self._tell_of_compiling()
         try:
             for answer in search.question:
                 over.set()
@@ -82,7 +82,7 @@ class PageAnswers:
             if search is self._search:
                 self.send(**reply)
 
-    def _patience(self) -> threading.Event:
+    def _tell_of_compiling(self) -> threading.Event:
         """Tell the page that kernels are compiled, if that takes long, until the event that is returned is set."""
         over, before = threading.Event(), compiling_time.seconds
 

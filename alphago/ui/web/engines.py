@@ -98,7 +98,7 @@ class Engines:
             raise ValueError(f"{name} is a network for {choice.game}, and this game is {env.name}")
         return name
 
-    def is_measured(self, name: str, env: GameEnv) -> str:
+    def measured_network(self, name: str, env: GameEnv) -> str:
         """Return the name of a network if the levels of a game were measured with it, else "".
 
         Of a file that is not loaded yet this is not known, and the answer is "".

@@ -19,7 +19,7 @@ from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties, read
 from alphago.records.sgf.stretches import KEPT, STONES, setup_stones
 from alphago.records.sgf.values import point_properties, point_text, read_point, read_sides
 from alphago.system.validation import check_float, check_int, shown
-from alphago.ui.web.new_game import GameTree, listed, start_from, usual_game
+from alphago.ui.web.new_game import GameTree, list_field, start_from, usual_game
 from alphago.ui.web.views import result_view, with_dead
 
 SHOWN = 5  # moves of an analysis in a comment
@@ -36,15 +36,15 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
     """Return a game with its variations that a page sends to be saved.
 
     Args:
-        query: what `begun` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count, and
-            `found`, the moves of an analysis in KataGo's fields and Black's view.
+        query: what `describe_start` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count,
+            and `found`, the moves of an analysis in KataGo's fields and Black's view.
         bases: games by name.
 
     Raises:
         ValueError: for anything else.
         IllegalMove: for an illegal move.
     """
-    nodes = listed(query, "nodes")
+    nodes = list_field(query, "nodes")
     tree = GameTree(start_from(query.get("game"), bases))
     for number, node in enumerate(nodes):
         if not isinstance(node, Mapping) or (number > 0 and not isinstance(node.get("move"), str)):
@@ -54,7 +54,7 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
             if tree.play(parent, node["move"], -1 if node.get("mover") == -1 else 1) != number:
                 raise ValueError(f"a move must stand once after another, got {shown(node['move'])} twice")
         tree.nodes[number] |= node
-    tree.view |= {"names": [str(name) for name in listed(query, "names")], "file": str(query.get("file", ""))}
+    tree.view |= {"names": [str(name) for name in list_field(query, "names")], "file": str(query.get("file", ""))}
     tree.view |= {
         "end": check_int("end", query.get("end", 0), 0, len(nodes) - 1),
         "fileLoser": query.get("fileLoser", 0),
@@ -78,7 +78,7 @@ def main_line_end(nodes: Sequence[Mapping[str, Any]]) -> int:
     """Return the last one of the root's first child, that node's first child, and so on."""
     last = 0
     for number, node in enumerate(nodes):
-        if node["parent"] == last:
+        if node["parent"] == last:  # its first child, since nodes are in the order in which they came
             last = number
     return last
 
@@ -102,16 +102,15 @@ def sgf_text(tree: GameTree) -> str:
             document.set_text(0, "RE", result)
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
     for number, node in enumerate(tree.nodes):
-        old, count = in_file(node), count_at(tree, number)
-        is_old = number == 0 or 0 <= old < len(document.nodes)  # a new file has its first node
-        if is_old:
-            numbers.append(old if number > 0 else 0)
+        number_in_file, count = in_file(node), count_at(tree, number)
+        if number == 0 or 0 <= number_in_file < len(document.nodes):  # a new file has its first node
+            numbers.append(number_in_file if number > 0 else 0)
         else:
             position = tree.positions[number]
             move: Properties = {PLAYER_NAMES[position.movers[-1]][0]: [point_text(env, position.moves[-1])]}
             numbers.append(document.add(numbers[node["parent"]], move))
         properties = document.nodes[numbers[-1]]
-        if old < 0 or node.get("found"):  # an analysis that comes from the file stays as it is there
+        if number_in_file < 0 or node.get("found"):  # an analysis that comes from the file stays as it is there
             properties |= analysis_properties(node)
         properties |= point_properties(env, {} if count is None else count.territory())
     return document.text().decode()
@@ -146,7 +145,7 @@ def analysis_properties(node: Mapping[str, Any]) -> Properties:
         score = None if node.get("score") is None else check_float("score", node["score"])
         note = MoveNote(value, check_int("visits", node.get("visits", 0), 0) or None, score=score)
         properties |= note_properties(note)
-        told = [note.sentence(""), *map(move_text, listed(node, "found")[:SHOWN])]
+        told = [note.sentence(""), *map(move_text, list_field(node, "found")[:SHOWN])]
         lines += [GENERATED + line for line in told]
     comment = "\n".join(filter(None, lines))
     return properties | ({"C": [escape_text(comment)]} if comment else {})
@@ -303,7 +302,7 @@ def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
     A move out of turn skips the other colour's turn; passes after the end of the game are left out.
 
     Args:
-        number: the number of the node in the file.
+        at: the number of the tree's node. number: that of the file's.
 
     Raises:
         IllegalMove: for an illegal move.

@@ -62,10 +62,10 @@ def make_chosen_game(name: Any, options: Any, bases: Mapping[str, GameEnv], setu
         env = base.choose(**chosen).match_variant() if chosen else base
     except TypeError as error:  # from a game of one's own
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
-    return checked_board(env)
+    return check_board(env)
 
 
-def checked_board(env: GameEnv) -> GameEnv:
+def check_board(env: GameEnv) -> GameEnv:
     """Return the game; raise ValueError if its board is larger than a page may ask for."""
     if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
         raise ValueError(f"a board must have at most {MOST_POINTS} points, got {env}")
@@ -99,14 +99,14 @@ def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:
 # --- as answers name a game ------------------------------------------------------------------------
 
 
-def begun(start: Position) -> dict[str, Any]:
+def describe_start(start: Position) -> dict[str, Any]:
     """Return what names a game and its first position in the queries of a page, as plain data for `start_from`."""
     words = {word: start.setup[word] for word in start.env.setup_words if start.setup.get(word)}
     return {"name": start.env.name, "config": dict(start.env.config), "setup": words}
 
 
 def start_from(game: object, bases: Mapping[str, GameEnv]) -> Position:
-    """Return the first position of the game that `begun` has described; raise ValueError for anything else."""
+    """Return the first position of the game that `describe_start` has described; raise ValueError for anything else."""
     if not isinstance(game, Mapping) or not isinstance(game.get("config", {}), Mapping):
         raise ValueError(f"game must be an object with a name, a config and a setup, got {shown(game)}")
     base = usual_game(str(game.get("name")), bases)
@@ -114,10 +114,10 @@ def start_from(game: object, bases: Mapping[str, GameEnv]) -> Position:
         env = base.replace(**game.get("config", {}))
     except TypeError as error:
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
-    return make_start(checked_board(base if env == base else env), game.get("setup", {}))
+    return make_start(check_board(base if env == base else env), game.get("setup", {}))
 
 
-def listed(given: Mapping[str, Any], name: str) -> list[Any]:
+def list_field(given: Mapping[str, Any], name: str) -> list[Any]:
     """Return a field that is a list, by default an empty one; raise ValueError for others."""
     value = given.get(name, [])
     if not isinstance(value, list):

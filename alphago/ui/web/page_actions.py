@@ -20,10 +20,10 @@ from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import (
     MOST_NODES,
     GameTree,
-    begun,
+    describe_start,
     line_tree,
     link_head,
-    listed,
+    list_field,
     make_chosen_game,
     make_start,
     next_position,
@@ -61,14 +61,14 @@ class QueryReader:
 
     def position(self, query: Query, back: int = 0) -> Position:
         """Return the position of a query's `game` after its `moves`, without the last `back` ones."""
-        moves = listed(query, "moves")
+        moves = list_field(query, "moves")
         moves = moves[: len(moves) - back]
         if len(moves) > MOST_NODES:
             raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
         known, position = self._latest
         if position is None or [query.get("game"), *moves][: len(known)] != known:
             known, position = [query.get("game")], start_from(query.get("game"), self.bases)
-        for move in moves[len(known) - 1 :]:
+        for move in moves[len(known) - 1 :]:  # the first of `known` is the game
             position = next_position(position, move)
         self._latest = [query.get("game"), *moves], position
         return position
@@ -90,12 +90,12 @@ def new(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return a new game; the query has its `name`, `options` and `setup` (`make_chosen_game`), else the usual ones."""
     name, setup = query.get("name") or next(iter(page.bases)), query.get("setup", {})
     env = make_chosen_game(name, query.get("options", {}), page.bases, setup)
-    return opened(page, GameTree(make_start(env, setup)))
+    return game_answer(page, GameTree(make_start(env, setup)))
 
 
 def link(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return the game of a `link`."""
-    return opened(page, line_tree(open_link(query.get("link"), page.bases)))
+    return game_answer(page, line_tree(open_link(query.get("link"), page.bases)))
 
 
 def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
     text = query.get("text")
     if not isinstance(text, str) or len(text) > MOST_MESSAGE:
         raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
-    return opened(page, open_sgf(text, page.bases))
+    return game_answer(page, open_sgf(text, page.bases))
 
 
 def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -112,24 +112,24 @@ def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
         raise ValueError("no run was given to this server: alphago web runs/a shows one")
     tree = page.runs.open_game(query.get("run"), query.get("number"))
     page.bases.setdefault(tree.env.name, tree.env)
-    return opened(page, tree)
+    return game_answer(page, tree)
 
 
 def game(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return what the page has to know of the query's `game`, as `begun` describes it; the page has kept the moves."""
+    """Return what the page has to know of the query's `game` (see `describe_start`), whose moves the page has kept."""
     start = start_from(query.get("game"), page.bases)
-    return {"view": offered_view(start.env, page.engines), "game": begun(start), "link": link_head(start)}
+    return {"view": offered_view(start.env, page.engines), "game": describe_start(start), "link": link_head(start)}
 
 
-def opened(page: QueryReader, tree: GameTree) -> dict[str, Any]:
+def game_answer(page: QueryReader, tree: GameTree) -> dict[str, Any]:
     """Return a game with its nodes for the page."""
-    return {**game(page, {"game": begun(tree.start)}), **tree.view}
+    return {**game(page, {"game": describe_start(tree.start)}), **tree.view}
 
 
 def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
     """Return what the page has to know of a game and its engines."""
     usual = engines.usual(env)
-    has_scores, measured = usual != PLAYOUTS, engines.is_measured(usual, env)
+    has_scores, measured = usual != PLAYOUTS, engines.measured_network(usual, env)
     levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
     return {
         **game_view(env),

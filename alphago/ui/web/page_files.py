@@ -31,11 +31,11 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
     Args:
         folders: where the modules are.
     """
-    imported = [wrapped(module, folders) for module in imported_by(name, [], folders)]
-    return "\n".join([*imported, inlined(module_text(name, folders))])
+    imported = [wrap_module(module, folders) for module in list_imports(name, [], folders)]
+    return "\n".join([*imported, inline_imports(module_text(name, folders))])
 
 
-def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
+def list_imports(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
     """Return the modules that a module imports, directly or by way of others; each comes after those that it imports.
 
     Args:
@@ -43,20 +43,20 @@ def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)
     """
     for _, module in IMPORT.findall(module_text(name, folders)):
         if module not in found:
-            found = [*imported_by(module, found, folders), module]
+            found = [*list_imports(module, found, folders), module]
     return found
 
 
-def wrapped(name: str, folders: Sequence[Path]) -> str:
+def wrap_module(name: str, folders: Sequence[Path]) -> str:
     """Return the text of a constant: an object with what a module exports, by name."""
     text = module_text(name, folders)
     names = ", ".join(EXPORT.findall(text))
-    text = DEFAULT.sub("const $default = ", EXPORT.sub("", inlined(text)))
+    text = DEFAULT.sub("const $default = ", EXPORT.sub("", inline_imports(text)))
     return f"const ${name} = (() => {{\n{text}return {{ {names} }};\n}})();\n"
 
 
-def inlined(text: str) -> str:
-    """Return the text of a module whose imports are replaced by the constants of `wrapped`."""
+def inline_imports(text: str) -> str:
+    """Return the text of a module whose imports are replaced by the constants of `wrap_module`."""
     return IMPORT.sub(r"const \1 = $\2;\n", text)
 
 

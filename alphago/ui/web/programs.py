@@ -66,7 +66,7 @@ class Connections:
     """The connections of one kind to a server.
 
     Args:
-        most: how many there may be. many: what another one is told. make: makes what answers a connection's queries,
+        most: how many there may be. refusal: what another one is told. make: makes what answers a connection's queries,
             given its WebSocket and a function that sends a reply; raises ValueError to refuse it.
         first: seconds within which the first query must come; None for any time.
     """
@@ -74,18 +74,18 @@ class Connections:
     def __init__(
         self,
         most: int,
-        many: str,
+        refusal: str,
         make: Callable[[WebSocket, Callable[[str], None]], PageAnswers | AnalysisEngine],
         first: float | None = None,
     ) -> None:
-        self.most, self.many, self.make, self.first = most, many, make, first
+        self.most, self.refusal, self.make, self.first = most, refusal, make, first
         self.count = 0
 
     async def serve(self, socket: WebSocket) -> None:
         """Answer the queries of a connection until it ends, which ends its unfinished queries."""
         await socket.accept()
         if self.count >= self.most:
-            await refuse(socket, TRY_AGAIN, self.many)
+            await refuse(socket, TRY_AGAIN, self.refusal)
             return
         self.count += 1
         try:
@@ -145,8 +145,8 @@ def pages(engines: Engines, bases: dict[str, GameEnv], greeting: Mapping[str, An
     def make(socket: WebSocket, put: Callable[[str], None]) -> PageAnswers:
         return PageAnswers(QueryReader(engines, bases, greeting, runs), put)
 
-    many = f"This server has {MOST_PAGES} pages open already: close one first."
-    return Connections(MOST_PAGES, many, make, FIRST_SECONDS)
+    refusal = f"This server has {MOST_PAGES} pages open already: close one first."
+    return Connections(MOST_PAGES, refusal, make, FIRST_SECONDS)
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:

@@ -62,11 +62,8 @@ def make_offer(
     taken = [choice.name for choice in offer.choices]
     for network in packaged_nets():
         if network not in taken:
-            size = (
-                named_board_size(network) or 0
-            )  # 9 for "9x9"; 0 for a network of another game, which has the game's name
-            network_game = USUAL_GAME if size else network
-            offer.choices.append(Choice(network, network, game=network_game, size=size, named=False))
+            size = named_board_size(network) or 0  # 0 for a network of another game, which has the game's name
+            offer.choices.append(Choice(network, network, USUAL_GAME if size else network, size, named=False))
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
     return offer
 

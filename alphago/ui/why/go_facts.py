@@ -35,7 +35,7 @@ def go_facts(tried: Candidate[GoPosition], seen: Searched, loss: Loss) -> list[F
     """
     own = captures_and_ataris(tried.position, tried.action, seen.after.line)
     if not loss.worse:
-        return list(lasting(own, seen.after.ownership)) if loss.praised else []
+        return list(keep_lasting(own, seen.after.ownership)) if loss.praised else []
     taken = capturable(tried, seen)
     found: list[Fact] = [*answer(tried, seen, loss, taken), *taken]
     best_is_played = loss.best in seen.after.line[:FORESEEN]  # by the other side, of which is told, or by the mover
@@ -59,7 +59,7 @@ def answer(tried: Candidate[GoPosition], seen: Searched, loss: Loss, taken: Sequ
     if not line or line[0] in known:
         return []
     does = captures_and_ataris(tried.after, line[0], line[1:]) if seen.after.is_clear else []
-    if told := lasting(does, seen.after.ownership):
+    if told := keep_lasting(does, seen.after.ownership):
         return list(told)  # these facts name the answer as their move
     reply = Reply(tried.mover, tried.action, line[:1], mover=-tried.mover, is_key=True)
     return [reply] if line[0] == loss.best else []
@@ -73,7 +73,7 @@ def best_captures(tried: Candidate[GoPosition], seen: Searched, taken: Sequence[
     """
     does = captures_and_ataris(tried.position, tried.best, seen.after_best.line)
     found = []
-    for fact in lasting(does, seen.after_best.ownership):
+    for fact in keep_lasting(does, seen.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
         is_told = any(fact.chain in chains for fact in taken)
         # The chains' side loses their points after the played move too.
@@ -83,7 +83,7 @@ def best_captures(tried: Candidate[GoPosition], seen: Searched, taken: Sequence[
     return found
 
 
-def lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> list[Captures | Atari]:
+def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> list[Captures | Atari]:
     """Return those facts of a move by which the player gets points, by the forecast of ownership.
 
     They are the points of the chains that it captures or catches, or the move's own point.
@@ -120,7 +120,7 @@ def capturable(tried: Candidate[GoPosition], seen: Searched) -> list[Capturable]
         is_kept = owned_share(seen.after_best.ownership, old_stones, tried.mover) > 0.5
         is_expected = line[0] in seen.after.line[:1]  # the answer that the search expects begins to take it
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
-            found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=named(chain), line=line))
+            found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=name_chain(chain), line=line))
     return sorted(found, key=lambda fact: -fact.chain.stones)
 
 
@@ -140,7 +140,7 @@ def safer_chain(tried: Candidate[GoPosition], seen: Searched) -> list[SaferChain
         is_saved = best_share > 1 - SURE and share <= 0.5
         # `attack` returns None if the other side cannot take the chain.
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
-            found.append(SaferChain(tried.mover, tried.action, tried.best, named(chain), best_share, share))
+            found.append(SaferChain(tried.mover, tried.action, tried.best, name_chain(chain), best_share, share))
     return sorted(found, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
 
 
@@ -162,7 +162,7 @@ def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] =
     found: list[Captures | Atari] = []
     # A captured chain leaves its points empty.
     if taken := [chain for chain in others if not after.colours[min(chain.stones)]]:
-        found.append(Captures(position.to_play, action, tuple(map(named, taken)), after.ko is not None))
+        found.append(Captures(position.to_play, action, tuple(map(name_chain, taken)), after.ko is not None))
     for chain in others:
         left = after.chain(min(chain.stones)) if chain not in taken else None
         if left is not None and len(left.liberties) == 1:
@@ -191,7 +191,7 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
         is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
         if not saved_at_once and not is_captured:
             return []
-    return [Atari(mover, action, named(chain), last=min(chain.liberties), line=caught)]
+    return [Atari(mover, action, name_chain(chain), last=min(chain.liberties), line=caught)]
 
 
 def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
@@ -213,7 +213,7 @@ def read_stones(position: GoPosition) -> Stones:
     return Stones(position.env.N, tuple(position.board.ravel().tolist()), ko[0] if ko else None)
 
 
-def named(chain: Chain) -> NamedChain:
+def name_chain(chain: Chain) -> NamedChain:
     """Return the name of a chain: its colour, its first point from the top, and its number of stones."""
     return NamedChain(chain.colour, min(chain.stones), len(chain.stones))
 

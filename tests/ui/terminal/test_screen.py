@@ -6,7 +6,7 @@ import re
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv
-from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured, completions
+from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, colour_board, completions
 
 WORDS, WITH_FILE = ["score", "save", "save!", "pass"], ("save", "save!")
 
@@ -35,7 +35,7 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("env", [*map(GoEnv, (2, 5, 9, 10, 19)), ConnectFourEnv()], ids=str)
 def test_a_board_in_colours_is_the_same_text(env: GameEnv) -> None:
     board = str(env.position().play(1).play(0))
-    shown = coloured(board)
+    shown = colour_board(board)
     assert plain(shown) == board
     assert shown.count(WOOD) == env.plane_shape[0]  # every row, nothing else
     assert shown.count(f"{BLACK}X") == shown.count(f"{WHITE}O") == 1

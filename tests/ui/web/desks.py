@@ -14,7 +14,7 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
-from alphago.ui.web.new_game import begun
+from alphago.ui.web.new_game import describe_start
 from alphago.ui.web.page_actions import QueryReader
 from alphago.ui.web.page_files import bundle
 from alphago.ui.web.server import greeting
@@ -67,10 +67,6 @@ class Asker:
         while (answer := self.next())["id"] != number or answer.get("isDuringSearch"):
             pass
         return answer
-
-    def refused(self, action: str | None = None, moves: str | Position = "", **query: Any) -> str:
-        """The sentence that answers a query."""
-        return str(self.ask(action, moves, **query)["error"])
 
 
 class Guest:
@@ -160,7 +156,7 @@ def about(position: Position) -> dict[str, Any]:
     start, *_ = position.replay()
     names = map(position.env.to_text, position.moves)
     sides = (PLAYER_NAMES[mover][0] for mover in position.movers)
-    return {"game": begun(start), "moves": [list(move) for move in zip(sides, names, strict=True)]}
+    return {"game": describe_start(start), "moves": [list(move) for move in zip(sides, names, strict=True)]}
 
 
 def stones(answer: Mapping[str, Any], width: int = 5) -> str:

@@ -13,7 +13,7 @@ from alphago import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
 from alphago.ui.web.game_files import kept_game, open_sgf, sgf_text
-from alphago.ui.web.new_game import MOST_NODES, GameTree, begun, link_head, open_link
+from alphago.ui.web.new_game import MOST_NODES, GameTree, describe_start, link_head, open_link
 
 GO = GoEnv(9, komi=6.5).match_variant()
 BASES = {"go": GO, "outline-go": OutlineGoEnv()}
@@ -30,7 +30,7 @@ def moves(tree: GameTree) -> list[str]:
 
 def saved(tree: GameTree) -> str:
     """The file of a tree that the page has kept, and sends back."""
-    return sgf_text(kept_game({"game": begun(tree.start), **tree.view}, BASES))
+    return sgf_text(kept_game({"game": describe_start(tree.start), **tree.view}, BASES))
 
 
 def sample() -> GameTree:
@@ -157,7 +157,7 @@ def test_a_link_restores_the_position() -> None:
 
 
 def test_a_kept_game_is_checked() -> None:
-    game = {"game": begun(GO.position())}
+    game = {"game": describe_start(GO.position())}
     for nodes, sentence in (
         ([{"parent": -1}, {"parent": 0}], "a node must be an object with a move"),
         ([{"parent": -1}, {"parent": 1, "move": "C3"}], "parent must be an integer from 0 to 0"),

@@ -15,7 +15,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.page_files import (
     STATIC,
     bundle,
-    imported_by,
+    list_imports,
     module_text,
     without_comments,
 )
@@ -100,7 +100,7 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
 
 def test_the_board_alone_knows_no_server() -> None:
     """Another page may draw with it: what it imports carries no messages and is not the column beside it."""
-    assert {"desk", "queries", "column", "app"}.isdisjoint(imported_by("board", []))
+    assert {"desk", "queries", "column", "app"}.isdisjoint(list_imports("board", []))
 
 
 def computed(folder: Path, module: str, call: str) -> Any:

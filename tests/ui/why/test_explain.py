@@ -20,7 +20,7 @@ from alphago.ui.why.go_facts import (
     go_facts,
     in_danger,
     is_in_ko,
-    lasting,
+    keep_lasting,
     read_stones,
     safer_chain,
 )
@@ -223,7 +223,7 @@ def test_a_capture_by_stones_that_are_dead_is_not_told(alive: bool) -> None:
     position = drawn(drawing)
     found = captures_and_ataris(position, position.env.from_text(move))
     owners = np.full((4, 4), 0.9 if alive else -0.9)
-    assert lasting(found, owners) == (found if alive else [])
+    assert keep_lasting(found, owners) == (found if alive else [])
 
 
 def explain_bad_moves(size: int, count: int, readouts: int) -> Counter[Any]:
