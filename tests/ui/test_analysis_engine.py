@@ -83,17 +83,12 @@ def test_every_field(net: NeuralNet) -> None:
 
 def test_whose_view(net: NeuralNet) -> None:
     """Black's unless the query or the engine says otherwise."""
-    told = {}
-    for side in ("BLACK", "WHITE", "SIDETOMOVE"):
-        query = {**QUERY, "includeOwnership": True, "overrideSettings": {"reportAnalysisWinratesAs": side}}
-        (told[side],) = answers(net, query, threads=1)
-    black, white, mover = (told[side]["rootInfo"]["winrate"] for side in ("BLACK", "WHITE", "SIDETOMOVE"))
-    assert black == pytest.approx(1 - white) == pytest.approx(1 - mover)
-    assert told["BLACK"]["ownership"] == pytest.approx([-x for x in told["WHITE"]["ownership"]])
-    (usual,) = answers(net, QUERY, threads=1)
-    assert usual["rootInfo"]["winrate"] == pytest.approx(black)
-    (own,) = answers(net, QUERY, threads=1, side="WHITE")
-    assert own["rootInfo"]["winrate"] == pytest.approx(white)
+    views = ("BLACK", "WHITE", "SIDETOMOVE")
+    queries = [{**QUERY, "overrideSettings": {"reportAnalysisWinratesAs": view}} for view in views]
+    told = [answers(net, query, threads=1)[0] for query in (QUERY, *queries)]
+    told += answers(net, QUERY, threads=1, side="WHITE")
+    black, *others = (reply["rootInfo"]["winrate"] for reply in told)
+    assert others == pytest.approx([black, 1 - black, 1 - black, 1 - black])
 
 
 def test_turns_and_positions(net: NeuralNet) -> None:
@@ -107,10 +102,6 @@ def test_turns_and_positions(net: NeuralNet) -> None:
     assert all(reply["rootInfo"]["visits"] == 9 for reply in found)
     players = {reply["turnNumber"]: reply["rootInfo"]["currentPlayer"] for reply in found}
     assert players == {0: "B", 2: "B", 3: "W"}
-    alone = answers(net, {**query, "analyzeTurns": [2]}, threads=1)[0]
-    assert {reply["rootInfo"]["symHash"] for reply in found if reply["turnNumber"] == 2} == {
-        alone["rootInfo"]["symHash"]
-    }
 
 
 def test_many_moves_lead_where_they_lead_one_by_one() -> None:
@@ -141,11 +132,9 @@ def test_reports_while_it_searches(net: NeuralNet) -> None:
     first, second = client.next(), client.next()
     assert first["isDuringSearch"]
     assert second["isDuringSearch"]
-    assert second["rootInfo"]["visits"] >= first["rootInfo"]["visits"]
     client.send({"id": "t", "action": "terminate", "terminateId": "endless"})
-    rest = client.rest()
-    assert next(reply for reply in rest if not reply.get("isDuringSearch", True))["rootInfo"]["visits"] > 1
-    assert sum(reply.get("isDuringSearch") is False for reply in rest) == 1
+    (last,) = (reply for reply in client.rest() if reply.get("isDuringSearch") is False)
+    assert last["rootInfo"]["visits"] >= second["rootInfo"]["visits"] >= first["rootInfo"]["visits"] > 0
 
 
 def test_terminate_echoes_and_ends_what_waits(net: NeuralNet) -> None:

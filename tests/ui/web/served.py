@@ -17,9 +17,7 @@ from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.runs import Runs
 from alphago.ui.web.server import listen, make_app, new_server
-from tests.ui.web.desks import GO5, engines
-
-PATIENCE = 120.0
+from tests.ui.web.desks import GO5, PATIENCE, engines
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -106,6 +106,12 @@ def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
         visitor.says("your move")
         visitor.part("resign").click()
         visitor.says("White wins by resignation.")
+        visitor.menu()
+        visitor.part("how").select_option("net")
+        visitor.expect(visitor.part("readouts")).to_be_hidden()
+        visitor.menu()
+        visitor.begin("go", "neither", board_size="3")  # the network alone, against itself
+        visitor.says("wins")
 
 
 @pytest.mark.slow
@@ -142,17 +148,6 @@ def test_variants(chromium: Any, games_as_before: None, env: StonesEnv, moves: s
             else:
                 visitor.click(move)
             visitor.says(f"Move {number}" if number <= len(moves.split()) else told)
-
-
-@pytest.mark.slow
-def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
-    with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
-        visitor.menu()
-        visitor.part("how").select_option("net")
-        visitor.expect(visitor.part("readouts")).to_be_hidden()
-        visitor.menu()
-        visitor.begin("go", "neither", board_size="3")
-        visitor.says("wins")
 
 
 @pytest.mark.slow
@@ -448,6 +443,9 @@ def test_a_link_restores_the_position_and_a_reload_the_board(visitor: Visitor, c
     with Visitor(chromium, link) as other:
         other.says("Move 3")
         assert other.stones() == (1, 1)
+        other.click("D4")  # a game of its own
+        other.says("Move 4")
+        visitor.says("Move 2")
     visitor.page.evaluate("location.hash = 'game=go&board_size=5&moves=A1.A2.A3'")
     visitor.says("Move 4")
     visitor.page.evaluate("location.hash = 'game=chess'")
@@ -482,7 +480,10 @@ VARIATIONS = "(;SZ[5]KM[0.5]PB[Ann]C[the root];B[aa]C[a corner](;W[bb];B[cc])(;W
 
 @pytest.mark.slow
 def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> None:
-    """The page says so, keeps a file with all that is in it, and goes on, also with what it was thinking about."""
+    """The page says so, keeps a file with all that is in it, and goes on, also with what it was thinking about.
+
+    Its browser keeps nothing for a reload, which has the link.
+    """
     with serving() as served:
         visitor = Visitor(chromium, served.address, forgets=True)
         visitor.says("to play")
@@ -506,25 +507,9 @@ def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> N
         text = (tmp_path / "b.sgf").read_text().replace("\n", "")
         assert all(part in text for part in ("C[the root]", "PB[Ann]", "KM[0.5]", "C[a corner]", "B[cc]"))
         assert "C[another]W[dd]" in text
+        visitor.page.reload()
+        visitor.says("Move 4: White")
         visitor.context.close()
-
-
-@pytest.mark.slow
-def test_a_browser_that_keeps_nothing_plays_and_a_second_window_has_a_game_of_its_own(chromium: Any) -> None:
-    with serving() as served:
-        visitor = Visitor(chromium, served.address, forgets=True)
-        with visitor:
-            visitor.part("white").select_option("human")
-            visitor.click("C3", "C4")
-            visitor.says("Move 3")
-            visitor.page.reload()
-            visitor.says("Move 3")  # by the link
-            assert visitor.stones() == (1, 1)
-            with Visitor(chromium, visitor.page.url, forgets=True) as second:
-                second.says("Move 3")
-                second.click("D4")
-                second.says("Move 4")
-                visitor.says("Move 3")
 
 
 @pytest.mark.slow
