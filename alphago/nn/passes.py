@@ -1,9 +1,9 @@
 """Operations on the features of a whole board; those of norms make few passes over memory in training.
 
 torch makes a pass over new memory for each norm, addition and relu, forward and backward.  `norm_relu` computes them at
-once: in training on channels-last features in bfloat16 or float32 on the CPU by compiled kernels
-(alphago.nn.kernels.norm), otherwise by torch.  docs/experiments/37 has what they are worth, and what kernels of pools
-and biases were not; on an H100 they saved 4 % of a step of 1 024 samples, too little to keep them (39).
+once: in training on channels-last features in float32 on the CPU by compiled kernels (alphago.nn.kernels.norm),
+otherwise by torch, in training in place.  docs/experiments/37 has what that is worth, and what kernels for bfloat16, of
+pools and of biases were not; on an H100 those of norms saved 4 % of a step of 1 024 samples, too little (39).
 """
 
 from typing import Any, TypeGuard
@@ -18,9 +18,9 @@ from alphago.nn.kernels import norm as kernels
 
 
 def suits_kernels(features: torch.Tensor) -> bool:
-    """Return whether the kernels can read a tensor: bfloat16 or float32, [B, C, H, W], channels-last, on the CPU."""
+    """Return whether the kernels can read a tensor: float32, [B, C, H, W], channels-last, on the CPU."""
     return (
-        features.dtype in (torch.bfloat16, torch.float32)
+        features.dtype == torch.float32
         and features.device.type == "cpu"
         and features.dim() == 4
         and features.is_contiguous(memory_format=torch.channels_last)
@@ -36,11 +36,13 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
         features, added: [B, C, H, W], like the result.
     """
     inputs = [features] if added is None else [features, added]
-    if norm.training and is_plain_norm(norm) and all(suits_kernels(x) and x.dtype == features.dtype for x in inputs):
+    if norm.training and is_plain_norm(norm) and all(map(suits_kernels, inputs)):
         assert norm.num_batches_tracked is not None
         norm.num_batches_tracked.add_(1)  # as the norm's own forward does
         return NormRelu.apply(features, added, norm.weight, norm.bias, norm)
     normed = norm(features)
+    if norm.training and isinstance(norm, nn.BatchNorm2d):  # whose gradient does not need its result
+        return (normed if added is None else normed.add_(added)).relu_()
     return torch.relu(normed if added is None else added + normed)
 
 
@@ -80,10 +82,8 @@ def add_board_bias(features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
 
 
 def flat(features: torch.Tensor) -> np.ndarray:
-    """Return a view of a tensor's memory for the kernels, [B * H * W * C]: float32, or bfloat16's bits as uint16."""
-    channels_last = features.detach().permute(0, 2, 3, 1)
-    numbers = channels_last.view(torch.uint16) if features.dtype == torch.bfloat16 else channels_last
-    return numbers.numpy().reshape(-1)
+    """Return a view of a tensor's memory for the kernels, float32 [B * H * W * C]."""
+    return features.detach().permute(0, 2, 3, 1).numpy().reshape(-1)
 
 
 class NormRelu(torch.autograd.Function):
@@ -131,7 +131,7 @@ class NormRelu(torch.autograd.Function):
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)  # scratch memory
-        gradient = gradient.to(features.dtype).contiguous(memory_format=torch.channels_last)
+        gradient = gradient.float().contiguous(memory_format=torch.channels_last)
         inputs = (flat(gradient), flat(features), flat(out), weight.numpy())
         outputs = (flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
         mean, deviation = ctx.statistics

@@ -1,73 +1,18 @@
 """Elementwise operations of training, each in as few passes over memory as possible.
 
-Features are channels-last and flat, [n * C], where n is the number of points of all boards: float32, or uint16, the
-bits of bfloat16 numbers.  All features of a call are of one kind.  Element i belongs to channel i mod C.  A tile,
-float32 [ROWS * C], has a number for each channel, repeated for ROWS points; element i of the features goes with element
-i mod (ROWS * C) of the tile.  So the inner loops are long and need no index of a channel, and the compiler vectorises
-them.
+Features are channels-last and flat, float32 [n * C], where n is the number of points of all boards.  Element i belongs
+to channel i mod C.  A tile, float32 [ROWS * C], has a number for each channel, repeated for ROWS points; element i of
+the features goes with element i mod (ROWS * C) of the tile.  So the inner loops are long and need no index of a
+channel, and the compiler vectorises them.
 """
 
 import math
 
-import numba
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic
 
 from alphago.system.kernels.jit import kernel
 
 ROWS = 16
-
-if numba.config.DISABLE_JIT:
-
-    def widen(number):
-        if isinstance(number, np.float32):
-            return number
-        return np.array(np.uint32(number) << np.uint32(16), np.uint32).view(np.float32)[()]
-
-    def narrow(number, like):
-        if isinstance(like, np.float32):
-            return np.float32(number)
-        return round_off(np.array(number, np.float32).view(np.uint32)[()])
-
-    def round_off(bits):
-        with np.errstate(over="ignore"):
-            return np.uint16((bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))) >> np.uint32(16))
-
-else:
-
-    @intrinsic
-    def widen(typing_context, number):
-        """Return an element of features as float32: itself, or the number whose bfloat16 bits (uint16) it is."""
-
-        def generate(context, builder, signature, arguments):
-            if number == types.float32:
-                return arguments[0]
-            word = builder.shl(builder.zext(arguments[0], ir.IntType(32)), ir.Constant(ir.IntType(32), 16))
-            return builder.bitcast(word, ir.FloatType())
-
-        return types.float32(number), generate
-
-    @intrinsic
-    def narrow(typing_context, number, like):
-        """Return a float32 number as an element of features like `like`; as bfloat16 bits it is rounded, ties to even.
-
-        NaN stays NaN.
-        """
-
-        def generate(context, builder, signature, arguments):
-            """Emit LLVM's instructions for the conversion of one number."""
-            if like == types.float32:
-                return arguments[0]
-            word_type = ir.IntType(32)
-            word = builder.bitcast(arguments[0], word_type)
-            odd = builder.and_(builder.lshr(word, ir.Constant(word_type, 16)), ir.Constant(word_type, 1))
-            # Adding 0x7FFF, or 0x8000 if the upper half is odd, rounds; then the lower half is cut off.
-            rounded = builder.add(builder.add(word, ir.Constant(word_type, 0x7FFF)), odd)
-            return builder.trunc(builder.lshr(rounded, ir.Constant(word_type, 16)), ir.IntType(16))
-
-        return like(types.float32, like), generate
 
 
 @kernel
@@ -82,7 +27,7 @@ def add_moments(x, sums, squares):
     for begin in range(0, len(x), tile):
         part = x[begin : min(begin + tile, len(x))]
         for k in range(len(part)):
-            value = widen(part[k])
+            value = part[k]
             sums[k] += value
             squares[k] += value * value
 
@@ -158,8 +103,8 @@ def norm_relu(x, tiles, out):
         end = min(begin + tile, len(x))
         part, target = x[begin:end], out[begin:end]
         for k in range(len(part)):
-            value = widen(part[k]) * scale[k] + shift[k]
-            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value, part[k])
+            value = part[k] * scale[k] + shift[k]
+            target[k] = np.float32(0) if value <= np.float32(0) else value
 
 
 @kernel
@@ -177,8 +122,8 @@ def norm_add_relu(x, added, tiles, out):
         end = min(begin + tile, len(x))
         part, addend, target = x[begin:end], added[begin:end], out[begin:end]
         for k in range(len(part)):
-            value = widen(part[k]) * scale[k] + shift[k] + widen(addend[k])
-            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value, part[k])
+            value = part[k] * scale[k] + shift[k] + addend[k]
+            target[k] = np.float32(0) if value <= np.float32(0) else value
 
 
 @kernel
@@ -197,11 +142,10 @@ def relu_backward(gradient, out, x, passed, sums, products):
         end = min(begin + tile, len(x))
         gradient_part, out_part, x_part, target = gradient[begin:end], out[begin:end], x[begin:end], passed[begin:end]
         for k in range(len(x_part)):
-            # The output is never negative.  So a bfloat16's bits as an integer are 0 for 0, and above 0 for all else.
-            value = np.float32(0) if out_part[k] <= 0 else widen(gradient_part[k])
-            target[k] = narrow(value, gradient_part[k])
+            value = np.float32(0) if out_part[k] <= 0 else gradient_part[k]
+            target[k] = value
             sums[k] += value
-            products[k] += value * widen(x_part[k])
+            products[k] += value * x_part[k]
 
 
 @kernel
@@ -255,4 +199,4 @@ def combine(gradient, x, factor, slope, shift, out):
         end = min(begin + tile, len(x))
         gradient_part, x_part, target = gradient[begin:end], x[begin:end], out[begin:end]
         for k in range(len(target)):
-            target[k] = narrow(factor[k] * widen(gradient_part[k]) + slope[k] * widen(x_part[k]) + shift[k], x_part[k])
+            target[k] = factor[k] * gradient_part[k] + slope[k] * x_part[k] + shift[k]
