@@ -9,7 +9,7 @@ from alphago import GoEnv, NeuralNet, load_model
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.model_files import ModelError, write_network
 from alphago.nn.parts import PARTS, describe_part, register_part
-from alphago.nn.policy import DensePolicy, FlatPolicy
+from alphago.nn.policy import DensePolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
 from tests.nn.boards import (
     assert_reads_alike,
@@ -75,16 +75,6 @@ def test_each_comes_back_from_its_file_without_being_passed(net, tmp_path):
     assert_reads_alike(again, net, position)
     for mine, theirs in zip(net.modules(), again.modules(), strict=True):
         assert type(mine) is type(theirs)
-
-
-def test_flat_features_get_flat_heads_and_one_board_size():
-    net = NeuralNet(ENV, DenseBase(PLANES, ENV.plane_shape))
-    assert (type(net.value), type(net.policy), net.size_free) == (FlatValue, FlatPolicy, False)
-    assert net.value.hidden.out_features == net.policy.hidden.out_features == 64
-    logits, value, forecast = net.forecast(torch.rand(3, PLANES, 5, 5))
-    assert (logits.shape, value.shape, forecast) == ((3, 26), (3,), None)
-    with pytest.raises(ValueError, match="its heads fit one board size"):
-        net.resized(GoEnv(7))
 
 
 def test_an_unregistered_head_inside_a_part_has_to_be_passed(tmp_path):
