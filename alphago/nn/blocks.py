@@ -30,7 +30,7 @@ class ConvBn(nn.Sequential):
         conv, norm = self
         features = conv(features)
         if act is torch.relu:
-            return norm_relu(norm, features, added)  # has compiled kernels for training
+            return norm_relu(norm, features, added)
         features = norm(features) if added is None else added + norm(features)
         return features if act is None else act(features)
 

@@ -38,7 +38,7 @@ SMALL = {
     ),
     "training_step.py": (
         "--steps 1 --presets 7x7",
-        r"7x7, \d+ positions, \w+: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions a core second\n",
+        r"7x7, \d+ positions, \w+: \d+\.\d; [\d,]+ positions a core second\n",
     ),
 }
 # Scripts that take a network of the game.
