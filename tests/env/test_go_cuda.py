@@ -6,14 +6,8 @@ import pytest
 from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host
-from alphago.env.connect_four import ConnectFourBatch
-from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.devices import choose_device
-from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
-from alphago.env.gomoku import GomokuBatch
-from alphago.env.oware import OwareBatch
-from alphago.env.reversi import ReversiBatch
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
@@ -107,15 +101,8 @@ def test_arrays_on_the_device_fit_or_are_refused() -> None:
 
 @needs_compiler
 def test_the_device_is_the_callers_choice() -> None:
-    for env, here, there in (
-        (GoEnv(5), GoBatch, CudaGoBatch),
-        (ReversiEnv(4), ReversiBatch, DeviceRowBatch),
-        (GomokuEnv(3, 3), GomokuBatch, DeviceRowBatch),
-        (ConnectFourEnv(), ConnectFourBatch, DeviceRowBatch),
-        (OwareEnv(), OwareBatch, DeviceRowBatch),
-    ):
-        assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is here
-        assert type(env.new_batch(2, device="host")) is there
+    for env in (GoEnv(5), ReversiEnv(4), GomokuEnv(3, 3), ConnectFourEnv(), OwareEnv()):
+        assert [env.new_batch(2).device, env.new_batch(2, device="host").device] == ["cpu", "host"]
         assert (choose_device(env, "host"), choose_device(PlainConnectFourEnv())) == ("host", "cpu")
         with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
             choose_device(env, "tpu")

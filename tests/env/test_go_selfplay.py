@@ -1,13 +1,9 @@
 """What helps to learn Go: the variant that self-play plays, random komi, openings, what a search sees; own set-ups."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_start
 
 
 def test_the_variant_of_selfplay() -> None:
@@ -64,18 +60,3 @@ def test_komi_never_exceeds_the_board_and_every_position_takes_it() -> None:
     assert drawn.max() == 9
     for komi in np.unique(drawn):
         assert env.position(komi=float(komi)).score() == -komi
-
-
-class OddEnv(TicTacToeEnv):
-    """One that begins with a move of Black's."""
-
-    name = "odd"
-
-    def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
-        return {"first": int(generator.integers(9))}
-
-
-def test_a_game_of_ones_own_can_have_its_own() -> None:
-    beginning = draw_start(OddEnv(), SelfPlaySettings(), 3, 5)
-    assert beginning.setup == {"first": int(np.random.default_rng([3, 5]).integers(9))}
-    assert draw_start(TicTacToeEnv(), SelfPlaySettings(), 3, 5).setup == {}
