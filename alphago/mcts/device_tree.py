@@ -65,13 +65,13 @@ class DeviceTree:
         if kernel.__name__ not in SHARED:
             kernel(Tree(*map(self.backend.download, self.arrays)), games, *arguments, **out)
             return
-        written = [self.backend.upload(array, array.dtype) for array in out.values()]
+        on_device = [self.backend.upload(array, array.dtype) for array in out.values()]
+        own_arguments = flat((*arguments, *on_device), self.backend)
         index = self.backend.upload(games, np.int64)
-        own = (*arguments, *written)
-        self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *flat(own, self.backend))
-        for array, there in zip(out.values(), written, strict=True):
-            if there is not array:  # it is where `upload` copies nothing, as on the host
-                array[...] = self.backend.download(there)
+        self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *own_arguments)
+        for array, written in zip(out.values(), on_device, strict=True):
+            if written is not array:  # it is where `upload` copies nothing, as on the host
+                array[...] = self.backend.download(written)
 
     def grown(self, nodes: int) -> "DeviceTree":
         """Return a copy with a capacity of `nodes` nodes per game; see `Tree.grown`."""
@@ -88,8 +88,8 @@ class DeviceTree:
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
         """Return a field of one node of each game; see `Tree.at`."""
-        which = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
-        index = tuple(self.backend.upload(part, np.int64) for part in (games, which))
+        node_of_game = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
+        index = tuple(self.backend.upload(part, np.int64) for part in (games, node_of_game))
         values: np.ndarray = self.backend.download(getattr(self.arrays, name)[index])
         return values
 
@@ -248,9 +248,9 @@ class DeviceWaves:
         launch("expand", games, *words, *evaluated, self.broken, leaves, games)
 
     def change(self, change: Change, wave: Wave, reached: Reached, found: list[Any]) -> None:
-        """Let a function change what was found at leaves, on the CPU."""
+        """Let a function change on the CPU what was found at n leaves: priors [n, A], perhaps decisive moves [n]."""
         download, upload = self.backend.download, self.backend.upload
-        here = [download(array) for array in found]
-        change(Wave(*map(download, wave)), Reached(*map(download, reached)), *here)
-        for array, changed in zip(found, here, strict=True):
+        on_cpu = [download(array) for array in found]
+        change(Wave(*map(download, wave)), Reached(*map(download, reached)), *on_cpu)
+        for array, changed in zip(found, on_cpu, strict=True):
             array[...] = upload(changed, changed.dtype)
