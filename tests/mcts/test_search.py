@@ -53,19 +53,6 @@ class TestGrowth:
         assert 64 < small.tree.parent.shape[1] < 5000
         assert_same(small, large)
 
-    def test_memory_does_not_grow_over_a_long_game(self) -> None:
-        env = GoEnv(5, max_moves=120)
-        search = search_from([env.position()] * 2, HashEvaluator(), Puct())
-        sizes, plies = [], 0
-        while not search.batch.is_over(np.arange(2), np.empty(2, np.bool_)).any():
-            visits = run(search, 30)
-            visits[:, :-1] += 1000 * (visits[:, :-1] > 0)  # no pass while there is another move
-            search.advance(np.arange(2), visits.argmax(axis=1).astype(np.int32))
-            sizes.append(search.tree.parent.shape[1])
-            plies += 1
-        assert plies == 120
-        assert max(sizes) < 10 * 30
-
 
 class TestAdvance:
     @pytest.mark.parametrize("pile", range(2, 11))
