@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position, Puct, analyze, iter_analysis
+from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import DEVIATIONS
-from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import AveragedEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import Search
@@ -292,6 +293,10 @@ def test_symmetries_reach_the_network() -> None:
     forecaster = HashForecaster()
     analyze(OPEN, forecaster, 0, symmetries=True)
     assert set(forecaster.symmetries) == {tuple(range(8))}
+    forecaster.symmetries.clear()
+    forecaster.makes_forecasts = False  # a network without these heads
+    evaluate_alone([OPEN], AveragedEvaluator(forecaster, GO5, [3]))
+    assert forecaster.symmetries == [(3,)]
     with pytest.raises(ValueError, match="symmetries must be False without a network, got HashEvaluator"):
         analyze(OPEN, HashEvaluator(), 0, symmetries=True)
 
