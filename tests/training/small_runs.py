@@ -22,6 +22,7 @@ from alphago.system.validation import UNSET, Unset
 from alphago.training.call.session import open_run
 from alphago.training.call.start import Call, Start, seeded
 from alphago.training.call.train_call import new_run, resumed_run
+from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
@@ -314,6 +315,11 @@ class Sources:
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         self.made.append(self.kind(*arguments, **options))
         return self.made[-1]
+
+
+def evaluations(folder: Path) -> list[Any]:
+    """Return the rows of a run's judges."""
+    return list(read_rows(folder / EVALUATIONS, "opponent"))
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, MatchResult, load_model
-from alphago.training.history import read_history, read_rows
 from alphago.training.judges import results
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.results import play_in_parts
@@ -26,6 +25,7 @@ from tests.training.small_runs import (
     RandomGames,
     Small,
     Sources,
+    evaluations,
     interrupt,
     net_of,
     opened,
@@ -55,7 +55,7 @@ def ended(*outcomes: float) -> MatchResult:
 
 
 def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
-    rows = read_rows(gated.folder / "evaluations.jsonl", "opponent")
+    rows = evaluations(gated.folder)
     assert len(rows) > 1
     for row in rows:
         assert (len(row["moves"]), row["board_size"]) == (row["played"], 3)
@@ -92,7 +92,7 @@ class TestJudging:
             run.learner.net.load_state_dict(net_of(2, BLACK_WINS).state_dict())
             assert keeper.judge(run, threading.Event())
             assert same(keeper.best, net_of(2, BLACK_WINS) if passes else before)
-        (row,) = read_rows(tmp_path / "evaluations.jsonl", "opponent")
+        (row,) = evaluations(tmp_path)
         assert (row["wins"], row["losses"], row["played"], row["accepted"]) == (10, 10, 20, passes)
         assert (row["opponent"], row["readouts"], row["win_rate"]) == ("best so far", 0, 0.5)
         assert listener.noted("it is the best now" if passes else "the best stays")
@@ -149,7 +149,7 @@ class TestRun:
             assert same(load_model(tmp_path, BLACK_WINS), first)
             assert run.learner.steps > 10
             assert not same(run.learner.net, first)
-        accepted = [row["accepted"] for row in read_history(tmp_path).evaluations]
+        accepted = [row["accepted"] for row in evaluations(tmp_path)]
         assert len(accepted) > 2
         assert not any(accepted)
 
@@ -160,7 +160,7 @@ class TestRun:
         with opened(tmp_path, env=BLACK_WINS, source=sources, gate=gate) as run:
             train_loop(run, threading.Event())
             published = sources.made[0].published
-            accepted = [row["accepted"] for row in read_history(tmp_path).evaluations]
+            accepted = [row["accepted"] for row in evaluations(tmp_path)]
             assert len(accepted) > 2
             assert all(accepted)
             assert len(published) == 1 + len(accepted)

@@ -7,10 +7,9 @@ import pytest
 
 from alphago import GameRecord, GoEnv, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.prediction import HeldOut
 from alphago.training.run import Run
-from tests.training.small_runs import RandomGames, net_of, opened, same
+from tests.training.small_runs import RandomGames, evaluations, net_of, opened, same
 
 ENV = GoEnv(4, komi=0.5)
 
@@ -38,7 +37,7 @@ def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
             assert judge.judge(run, threading.Event())
             assert not judge.due(run)
         again.restore(run, judge.tensors(), judge.state())
-    rows = read_rows(tmp_path / EVALUATIONS, "opponent")
+    rows = evaluations(tmp_path)
     assert {row["positions_judged"] for row in rows} == {sum(int((record.weights > 0).sum()) for record in records)}
     accuracies = [row["accuracy"] for row in rows]
     best = max(accuracies)
@@ -63,4 +62,4 @@ def test_when(records: list[GameRecord], tmp_path: Path) -> None:
         stop.set()
         assert not judge.judge(run, stop)
     assert due == [0, 5, 10, 15, 20]
-    assert len(read_rows(tmp_path / EVALUATIONS, "opponent")) == 5
+    assert len(evaluations(tmp_path)) == 5

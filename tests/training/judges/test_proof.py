@@ -12,12 +12,12 @@ import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, train
 from alphago.arena.engine import EngineError
-from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.history import EVALUATIONS
 from alphago.training.judges.proof import PROOF, Examiner
 from alphago.training.run_clock import RunClock
 from alphago.training.settings.judge_settings import Opponent
 from tests.arena.playing import install_fake_gnugo
-from tests.training.small_runs import GO, TINY, Listener, RandomGames, go_on, opened, run
+from tests.training.small_runs import GO, TINY, Listener, RandomGames, evaluations, go_on, opened, run
 
 # Examined when the run is over, by its policy alone.
 AT_THE_END = Opponent("random", readouts=0, first=1e9, most_games=20)
@@ -32,10 +32,6 @@ def engine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
         install_fake_gnugo(monkeypatch, tmp_path_factory.mktemp("engine"), case)
 
     return install
-
-
-def rows_of(folder: Path) -> list[Any]:
-    return list(read_rows(folder / EVALUATIONS, "opponent"))
 
 
 def examined(folder: Path, opponent: Opponent) -> tuple[Examiner, list[str]]:
@@ -55,7 +51,7 @@ class TestEnginesThatFail:
         """The first game of each four, and with it the second: wins that are none."""
         engine("= pass", dies="seed % 4 == 1")
         _, notes = examined(tmp_path, self.OPPONENT)
-        (row,) = rows_of(tmp_path)
+        (row,) = evaluations(tmp_path)
         assert (row["played"], row["forfeits"]) == (10, 5)
         assert row["wins"] + row["draws"] + row["losses"] == 10
         assert "not counted: 5 games that gnugo:1 lost by a fault" in notes[-1]
@@ -84,7 +80,7 @@ class TestWithoutProof:
     def test_the_final_network(self, tmp_path: Path) -> None:
         """Once: not again when nothing is left to do, but when the run was prolonged."""
         _, listener = run(tmp_path, 8, until=AT_THE_END, source=RandomGames)
-        (row,) = rows_of(tmp_path)
+        (row,) = evaluations(tmp_path)
         assert (row["games"], row["played"]) == (8, 20)
         assert listener.noted(" minutes against random: ")
         for part in (
@@ -94,16 +90,16 @@ class TestWithoutProof:
         ):
             assert part in listener.notes[-1]
         _, listener = go_on(tmp_path, source=RandomGames)
-        assert len(rows_of(tmp_path)) == 1
+        assert len(evaluations(tmp_path)) == 1
         assert not listener.noted("ends without")
         _, listener = go_on(tmp_path, 12, source=RandomGames)
-        assert [row["games"] for row in rows_of(tmp_path)] == [8, 12]
+        assert [row["games"] for row in evaluations(tmp_path)] == [8, 12]
 
     def test_a_run_by_the_clock(self, tmp_path: Path) -> None:
         """Time may end it within the curriculum: the network is examined on the run's own board all the same."""
         settings = {"max_minutes": 0.002, "curriculum": ((3, 0.9),), "source": RandomGames}
         _, listener = run(tmp_path, None, GoEnv(4, komi=0.5), until=AT_THE_END, **settings)
-        (row,) = rows_of(tmp_path)
+        (row,) = evaluations(tmp_path)
         assert row["games"] == listener.last["games"]
         assert listener.notes[-1].endswith(f"alphago train --folder {tmp_path} --minutes 0.004")
 
@@ -170,7 +166,7 @@ class TestExaminations:
             assert examiner.due(run)
             run.judge(threading.Event())
             assert not examiner.due(run)
-        assert len(rows_of(tmp_path)) == 1
+        assert len(evaluations(tmp_path)) == 1
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from alphago.records.record import records_to_bytes
 from alphago.records.sgf import write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.cores import available_cores
-from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.history import EVALUATIONS
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watcher import (
@@ -46,6 +46,7 @@ from tests.training.small_runs import (
     Listener,
     RandomGames,
     Small,
+    evaluations,
     go_on,
     opened,
     run,
@@ -80,10 +81,6 @@ class Slow:
             count = more_pairs(played, at_first, left())
         row = {"opponent": self.name, "readouts": None, "played": played}
         return WatchResult(row, "played", part=played / PAIRS, least=self.first / PAIRS)
-
-
-def rows_of(folder: Path) -> list[Any]:
-    return list(read_rows(folder / EVALUATIONS, "opponent"))
 
 
 @contextmanager
@@ -126,7 +123,7 @@ class TestShare:
             used = watcher.spent / (watcher.spent + run.clock.seconds)
             assert 0.6 * SHARE < used < SHARE + 0.007
             assert f"{used:.1%} of the time (at most 5.0% was asked for)" in watcher.conclusion("")
-        rows = rows_of(tmp_path)
+        rows = evaluations(tmp_path)
         for name in ("fast", "slow", "slower and slower"):
             own = [row for row in rows if row["opponent"] == name]
             assert own[0]["seconds"] <= 120  # early
@@ -143,7 +140,7 @@ class TestShare:
         watcher = Watcher(GO, [Slow("slow", clock, lambda: 1000.0)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 600))
-        assert [row["played"] for row in rows_of(tmp_path)] == [1, 1]
+        assert [row["played"] for row in evaluations(tmp_path)] == [1, 1]
 
 
 class TestTests:
@@ -176,7 +173,7 @@ class TestTests:
             assert not (tmp_path / EVALUATIONS).exists()
             assert watcher.due(run)
             assert watcher.judge(run, threading.Event())
-        assert [row["played"] for row in rows_of(tmp_path)] == [20]
+        assert [row["played"] for row in evaluations(tmp_path)] == [20]
 
     @pytest.mark.slow
     def test_an_engine_that_fails(self, tmp_path: Path) -> None:
@@ -199,7 +196,7 @@ class TestRuns:
         """Weights and games are the same to the last bit."""
         net, listener = run(tmp_path / "watched", **STAGES, **WATCH)
         assert same(net, undisturbed.net)
-        rows = rows_of(tmp_path / "watched")
+        rows = evaluations(tmp_path / "watched")
         assert {(row["judge"], row["opponent"], row["readouts"]) for row in rows} == {
             ("watch", "random", 0),
             ("watch", "random", 4),
@@ -218,10 +215,10 @@ class TestRuns:
     def test_a_run_that_is_over(self, finished: Path) -> None:
         """Its last network can still be examined, and once more is nothing to do."""
         _, listener = go_on(finished, watch="random@0", watch_share=0.9)
-        rows = rows_of(finished)
+        rows = evaluations(finished)
         assert [(row["opponent"], row["games"]) for row in rows] == [("random", 40)]
         go_on(finished)
-        assert rows_of(finished) == rows
+        assert evaluations(finished) == rows
         _, listener = go_on(finished, watch=None)
         assert listener.noted("watch is None from now on, not WatchList(opponents=('random@0',), share=0.9)")
 
@@ -229,7 +226,7 @@ class TestRuns:
     def test_another_network(self, finished: Path, tmp_path: Path) -> None:
         """It gets as many readouts as the run's."""
         run(tmp_path / "new", 8, watch=[f"{finished}@2"], watch_share=0.9, source=RandomGames)
-        assert {(row["opponent"], row["readouts"]) for row in rows_of(tmp_path / "new")} == {(str(finished), 2)}
+        assert {(row["opponent"], row["readouts"]) for row in evaluations(tmp_path / "new")} == {(str(finished), 2)}
 
     def test_texts(self) -> None:
         """64 readouts are usual."""

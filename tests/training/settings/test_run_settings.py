@@ -1,7 +1,6 @@
 """Settings of self-play and training: what is refused, what a run chooses by itself, what a file keeps."""
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
-from alphago.mcts.search_specs import SEARCHES
 from alphago.system.cores import available_cores
 from alphago.system.settings import make, to_data
 from alphago.training.settings.judge_settings import Gate
@@ -96,9 +94,6 @@ class TestGamesInFlight:
         assert settings.selfplay.search == Puct(leaves=2)
 
 
-SHARED = ("leaves", "decisive_moves")
-
-
 def search_of(games: int, **given: Any) -> SearchSettings:
     """The search of a run with so many games in parallel."""
     return run_settings(games_in_flight=games, **given).completed("cpu").selfplay.search
@@ -125,27 +120,14 @@ class TestSearch:
         run_settings(temperature_plies=4, search="puct")
 
 
-ACTING: dict[str, dict[str, Any]] = {
-    "puct": {"c_puct": 5.0, "parent_value_weight": 0.0, "first_play_reduction": 1.0, "virtual_loss": 9},
-    "gumbel": {"considered": 2, "c_visit": 1000.0, "c_scale": 40.0},
-}
-ACTING["puct"] |= {"dirichlet_weight": 1.0, "dirichlet_alpha": 0.01, "squash": 0.01}
-
-
-class TestEverySettingActs:
-    """A run that sets it plays other moves; so does one that sets `temperature_plies`."""
-
-    def moves(self, folder: Path, **settings: Any) -> list[list[int]]:
-        _, listener = run(folder, 3, GoEnv(4), readouts=16, opening_plies=0, start_training_after=500, **settings)
-        return [record.moves.tolist() for record in listener.records]
-
-    @pytest.mark.parametrize("rule", ACTING)
-    def test_of_the_chosen_rule(self, tmp_path: Path, rule: str) -> None:
-        assert set(ACTING[rule]) == {one.name for one in fields(SEARCHES[rule])} - {*SHARED, "rounds"}  # acts on waves
-        usual, others = {"kind": rule, "leaves": 4}, {"temperature_plies": 4} if rule == "puct" else {}
-        played = self.moves(tmp_path / "usual", search=usual, **others)
-        for name, value in ACTING[rule].items():
-            assert self.moves(tmp_path / name, search={**usual, name: value}, **others) != played, name
+def test_the_search_that_is_set_plays(tmp_path: Path) -> None:
+    usual: dict[str, Any] = {"readouts": 16, "opening_plies": 0, "start_training_after": 500}
+    searches = ({}, {"c_scale": 40.0}, {"search": Puct()}, {"search": Puct(), "temperature_plies": 8})
+    played = [
+        [record.moves.tolist() for record in run(tmp_path / str(number), 3, GoEnv(4), **usual, **given)[1].records]
+        for number, given in enumerate(searches)
+    ]
+    assert all(played.count(games) == 1 for games in played)
 
 
 def test_they_are_plain_data() -> None:
