@@ -1,19 +1,15 @@
-"""Parts of one's own: a memory and a judge, each in one file, in a run and in its folder."""
+"""Parts in a run and in its folder: a memory of one's own, and what settings say of all."""
 
 import json
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from alphago import GameEnv, GameRecord, NeuralNet, Puct, ReplayMemory
+from alphago import GameEnv, GameRecord, Puct, ReplayMemory
 from alphago.system.settings import from_data, to_data
-from alphago.training.judge import Judge
-from alphago.training.run import Run
 from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import go_on, run, run_killed, run_settings, same
@@ -49,53 +45,15 @@ def every_other(records: Iterable[GameRecord]) -> list[GameRecord]:
     return [record for record in records if record.seed and record.seed[1] % 2]
 
 
-@dataclass(frozen=True)
-class Counting:
-    """Says every so many games how many there are."""
-
-    every: int
-    chooses = False
-
-    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Counter":
-        return Counter(self.every)
-
-
-class Counter(Judge[Run]):
-    name, decides = "counter", False
-
-    def __init__(self, every: int) -> None:
-        self.every, self.counted = every, 0
-
-    def due(self, run: Run) -> bool:
-        return run.games >= self.counted + self.every
-
-    def judge(self, run: Run, stop: threading.Event) -> bool:
-        self.counted = run.games
-        run.note(f"counted {self.counted}")
-        return True
-
-    def conclusion(self, longer: str) -> str:
-        return f"counted {self.counted} in the end"
-
-    def state(self) -> dict[str, Any]:
-        return {"counted": self.counted}
-
-    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        self.counted = state["counted"] if state else 0
-
-
-def test_a_memory_and_a_judge(tmp_path: Path) -> None:
-    """config.json has their names, and the run goes on with them to the bit."""
-    parts = {"memory": EveryOther(500), "judges": [Counting(5)], "start_training_after": 20}
+def test_a_memory(tmp_path: Path) -> None:
+    """config.json has its name, and the run goes on with it to the bit."""
+    parts = {"memory": EveryOther(500), "start_training_after": 20}
     net, listener = run(tmp_path / "whole", **parts)
-    assert sum(note.startswith("counted ") for note in listener.notes) >= 3
     assert listener.last["positions"] < 0.8 * sum(map(len, listener.records))
     run_killed(tmp_path / "parts", 25, **parts)
     settings = json.loads((tmp_path / "parts" / "config.json").read_text())["settings"]
     assert settings["memory"] == {"kind": f"{__name__}:EveryOther", "size": 500}
-    again, listener = go_on(tmp_path / "parts")
-    assert same(again, net)
-    assert listener.noted("in the end")
+    assert same(go_on(tmp_path / "parts")[0], net)
 
 
 @pytest.mark.parametrize(

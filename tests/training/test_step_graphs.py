@@ -1,7 +1,6 @@
 """CUDA graphs of a function: when it is called, captured and repeated, with stand-ins for torch's graphs."""
 
-import contextlib
-from collections.abc import Iterator
+from unittest.mock import MagicMock, Mock
 
 import pytest
 import torch
@@ -11,40 +10,25 @@ from alphago.training.memory import Sample
 from alphago.training.step_graphs import WARM_UP_CALLS, CapturedGraph, Inputs, batch_shapes
 
 
-class Graph:
-    """A stand-in for a CUDA graph, which counts its repetitions."""
-
-    replays = 0
-
-    def replay(self) -> None:
-        Graph.replays += 1
-
-
 @pytest.fixture(autouse=True)
-def without_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    @contextlib.contextmanager
-    def graph(_: Graph, **__: object) -> Iterator[None]:
-        yield
-
-    monkeypatch.setattr(Graph, "replays", 0)
-    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
-    monkeypatch.setattr(torch.cuda, "graph", graph)
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
-    monkeypatch.setattr(torch.cuda, "current_stream", lambda: None)
-    monkeypatch.setattr(torch.cuda, "stream", lambda _: contextlib.nullcontext())
+def replay(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """Stand-ins for all of torch's CUDA; what repeats a graph is returned."""
+    cuda = MagicMock()
+    monkeypatch.setattr(torch, "cuda", cuda)
+    return cuda.CUDAGraph.return_value.replay  # type: ignore[no-any-return]
 
 
-def test_it_is_captured_once_and_repeated() -> None:
+def test_it_is_captured_once_and_repeated(replay: Mock) -> None:
     calls: list[int] = []
     work = CapturedGraph(lambda: calls.append(len(calls)) or len(calls))  # type: ignore[func-returns-value]
     results = [work() for _ in range(WARM_UP_CALLS + 5)]
     assert len(calls) == WARM_UP_CALLS + 1
-    assert Graph.replays == 5
+    assert replay.call_count == 5
     assert results == [*range(1, WARM_UP_CALLS + 1), *[WARM_UP_CALLS + 1] * 5]
     assert work.is_captured
 
 
-def test_what_cannot_be_captured_is_called() -> None:
+def test_what_cannot_be_captured_is_called(replay: Mock) -> None:
     calls: list[int] = []
 
     def work() -> int:
@@ -57,7 +41,7 @@ def test_what_cannot_be_captured_is_called() -> None:
     for _ in range(WARM_UP_CALLS + 3):
         captured()
     assert len(calls) == WARM_UP_CALLS + 4  # one of them failed, and was repeated
-    assert not Graph.replays
+    assert not replay.called
     assert not captured.is_captured
 
 

@@ -15,15 +15,8 @@ from tests.training.small_runs import run_settings
 def run_of(settings: RunSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
     clock = SimpleNamespace(seconds=0.0, remaining=60 * (settings.max_minutes or math.inf))
-    run = {
-        "settings": settings,
-        "games": 0,
-        "progress": 0.0,
-        "is_over": False,
-        "clock": clock,
-        "stopwatch": Stopwatch(),
-    }
-    return SimpleNamespace(**{**run, **values})
+    counts = {"games": 0, "progress": 0.0, "is_over": False, **values}
+    return SimpleNamespace(settings=settings, clock=clock, stopwatch=Stopwatch(), **counts)
 
 
 SETTINGS = run_settings(num_games=100)

@@ -1,6 +1,5 @@
 """The call of `train`: how it stops, with which network it goes on, in which folder, on which device."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -79,14 +78,8 @@ class TestStopping:
                   start_training_after=40, batch_size=16, games_in_flight=4, groups=1, device="cpu")
             """
         )
-        root = Path(__file__).parents[3]
-        process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=root,
-            env={**os.environ, "PYTHONPATH": str(root)},
-        )
+        command, here = [sys.executable, "-c", program], Path(__file__).parents[3]  # from which it imports
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=here)
         try:
             metrics = tmp_path / "run" / "metrics.jsonl"
             while not (metrics.exists() and metrics.read_text().count("\n") > 2):

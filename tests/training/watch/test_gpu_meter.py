@@ -3,6 +3,7 @@
 import threading
 from contextlib import closing
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -10,41 +11,32 @@ import torch
 from alphago.training.watch.gpu_meter import GpuMeter, read_driver
 
 
-class Nvml:
-    """The driver's library, as far as it is asked."""
+def nvml(percent: int = 40, refused: str = "") -> Mock:
+    """The driver's library, as far as it is asked; a function that is refused returns an error's number."""
 
-    def __init__(self, percent: int = 40, refused: str = "") -> None:
-        self.percent, self.refused, self.asked = percent, refused, b""
+    def rates(_: Any, out: Any) -> int:
+        out[0] = percent
+        return 999 if refused == "rates" else 0
 
-    def answer(self, function: str) -> int:
-        return 999 if function == self.refused else 0
-
-    def nvmlInit_v2(self) -> int:
-        return self.answer("init")
-
-    def nvmlDeviceGetHandleByUUID(self, name: bytes, handle: Any) -> int:
-        self.asked = name
-        return self.answer("handle")
-
-    def nvmlDeviceGetUtilizationRates(self, handle: Any, out: Any) -> int:
-        out[0] = self.percent
-        return self.answer("rates")
+    library = Mock(nvmlDeviceGetUtilizationRates=rates)
+    library.nvmlInit_v2.return_value = 999 if refused == "init" else 0
+    library.nvmlDeviceGetHandleByUUID.return_value = 999 if refused == "handle" else 0
+    return library
 
 
 def test_what_the_driver_says() -> None:
-    nvml = Nvml()
-    read = read_driver("GPU-12", nvml)
-    assert nvml.asked == b"GPU-12"
-    assert read is not None
-    assert read() == 0.4
-    nvml.percent = 100
-    assert read() == 1.0
+    for percent, busy in ((40, 0.4), (100, 1.0)):
+        library = nvml(percent)
+        read = read_driver("GPU-12", library)
+        assert library.nvmlDeviceGetHandleByUUID.call_args.args[0] == b"GPU-12"
+        assert read is not None
+        assert read() == busy
 
 
 def test_a_driver_that_does_not_tell() -> None:
-    for library in (Nvml(refused="init"), Nvml(refused="handle"), "libnothing.so.77"):
+    for library in (nvml(refused="init"), nvml(refused="handle"), "libnothing.so.77"):
         assert read_driver("GPU-12", library) is None
-    read = read_driver("GPU-12", Nvml(refused="rates"))
+    read = read_driver("GPU-12", nvml(refused="rates"))
     assert read is not None
     assert read() is None
 
