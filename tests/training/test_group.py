@@ -197,18 +197,17 @@ def test_the_search_is_told_the_ply(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told == [[0], [1], [2, 0]]
 
 
-class TestSurprise:
-    @both_searches
-    def test_records_tell_it(self, search: SearchSettings) -> None:
-        """From the network's policy to the search's; moves without a search surprise nobody."""
-        records = play_all(source(GO, 8, readouts=12, opening_plies=2.0, search=search), UniformEvaluator())
-        for record in records:
-            policies, counts = record.policies / POLICY_SCALE, record.legal_counts
-            searched = record.weights > 0
-            entropies = np.array([-(p[p > 0] * np.log(p[p > 0])).sum() for p in policies])
-            assert record.surprises[searched] == pytest.approx((np.log(counts) - entropies)[searched], abs=1e-3)
-            assert not record.surprises[~searched].any()
-        assert any((record.weights == 0).any() for record in records)
+@both_searches
+def test_records_tell_the_surprise(search: SearchSettings) -> None:
+    """From the network's policy to the search's; moves without a search surprise nobody."""
+    records = play_all(source(GO, 8, readouts=12, opening_plies=2.0, search=search), UniformEvaluator())
+    for record in records:
+        policies, counts = record.policies / POLICY_SCALE, record.legal_counts
+        searched = record.weights > 0
+        entropies = np.array([-(p[p > 0] * np.log(p[p > 0])).sum() for p in policies])
+        assert record.surprises[searched] == pytest.approx((np.log(counts) - entropies)[searched], abs=1e-3)
+        assert not record.surprises[~searched].any()
+    assert any((record.weights == 0).any() for record in records)
 
 
 class Gloomy(UniformEvaluator):

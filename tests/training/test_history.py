@@ -62,14 +62,13 @@ def test_what_is_no_finite_number(value: object) -> None:
     assert number({}, "key") is None
 
 
-class TestIrregularLogs:
-    def test_a_log_that_claims_to_be_huge(self, tmp_path: Path) -> None:
-        """Resuming cuts it to what the state knows; reading it is refused."""
-        path = tmp_path / "metrics.jsonl"
-        append_row(path, ROW)
-        length = path.stat().st_size
-        os.truncate(path, 20 * 10**9)
-        with pytest.raises(ValueError, match=rf"^{path} is too large"):
-            read_rows(path, "seconds")
-        assert truncate(path, length) == ""
-        assert len(read_rows(path, "seconds")) == 1
+def test_a_log_that_claims_to_be_huge(tmp_path: Path) -> None:
+    """Resuming cuts it to what the state knows; reading it is refused."""
+    path = tmp_path / "metrics.jsonl"
+    append_row(path, ROW)
+    length = path.stat().st_size
+    os.truncate(path, 20 * 10**9)
+    with pytest.raises(ValueError, match=rf"^{path} is too large"):
+        read_rows(path, "seconds")
+    assert truncate(path, length) == ""
+    assert len(read_rows(path, "seconds")) == 1

@@ -149,27 +149,26 @@ class TestSteps:
         assert losses["fresh_policy_loss"] == pytest.approx(float(expected), rel=1e-4)
 
 
-class TestNonFinite:
-    @pytest.mark.parametrize(
-        ("field", "value"), [("planes", np.nan), ("policy", np.nan), ("value", np.inf), ("planes", np.inf)]
-    )
-    def test_a_broken_sample_changes_nothing_and_is_counted(
-        self, sample: Sample, workers: Workers, field: str, value: float
-    ) -> None:
-        """Neither weights nor batch norm's statistics nor the optimizer's; the next step learns as usual."""
-        nets = [network(), network()]
-        broken, healthy = (learner_of(net, workers, 0.01, 0.01) for net in nets)
-        for learner in (broken, healthy):
-            learner.step(sample)
-        before = state(broken.net)
-        assert broken.step(damaged(sample, field, value)) is None
-        assert (broken.skipped, broken.steps) == (1, 1)
-        for name, tensor in state(broken.net).items():
-            assert torch.equal(tensor, before[name]), name
-        again, expected = broken.step(sample), healthy.step(sample)
-        assert again == expected
-        for name, tensor in state(broken.net).items():
-            assert torch.equal(tensor, state(healthy.net)[name]), name
+@pytest.mark.parametrize(
+    ("field", "value"), [("planes", np.nan), ("policy", np.nan), ("value", np.inf), ("planes", np.inf)]
+)
+def test_a_broken_sample_changes_nothing_and_is_counted(
+    sample: Sample, workers: Workers, field: str, value: float
+) -> None:
+    """Neither weights nor batch norm's statistics nor the optimizer's; the next step learns as usual."""
+    nets = [network(), network()]
+    broken, healthy = (learner_of(net, workers, 0.01, 0.01) for net in nets)
+    for learner in (broken, healthy):
+        learner.step(sample)
+    before = state(broken.net)
+    assert broken.step(damaged(sample, field, value)) is None
+    assert (broken.skipped, broken.steps) == (1, 1)
+    for name, tensor in state(broken.net).items():
+        assert torch.equal(tensor, before[name]), name
+    again, expected = broken.step(sample), healthy.step(sample)
+    assert again == expected
+    for name, tensor in state(broken.net).items():
+        assert torch.equal(tensor, state(healthy.net)[name]), name
 
 
 class Counting(torch.optim.SGD):

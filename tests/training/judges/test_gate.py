@@ -65,13 +65,12 @@ def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
         assert candidate == [game["outcome"] for game in row["moves"]]
 
 
-class TestMatch:
-    def test_games_are_played_and_differ(self) -> None:
-        """Not one position looked at many times; the second part goes on after the first."""
-        result = played(FOUR, 30)
-        assert len(result.outcomes) == len(result.games) == 30
-        assert result.distinct > 15
-        assert result.games[:20] == played(FOUR, 20).games
+def test_games_of_a_match_are_played_and_differ() -> None:
+    """Not one position looked at many times; the second part goes on after the first."""
+    result = played(FOUR, 30)
+    assert len(result.outcomes) == len(result.games) == 30
+    assert result.distinct > 15
+    assert result.games[:20] == played(FOUR, 20).games
 
 
 class TestJudging:

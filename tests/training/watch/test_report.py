@@ -94,15 +94,14 @@ def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().err == ""
 
 
-class TestReporter:
-    def test_what_is_newly_wrong(self) -> None:
-        """Also where the run went on: what went before is remembered."""
-        rows = [iteration(number, capped=1.0) for number in range(1, 61)]
-        heard = []
-        for before in (0, 40):
-            listener = Listener()
-            reporter = Reporter([listener], {"num_games": 100_000, "batch_size": 128}, rows[:before])
-            for row in rows[before:]:
-                reporter.iteration(row)
-            heard.append([note.partition(":")[0] for note in listener.notes])
-        assert heard == [["all games capped"], []]
+def test_what_is_newly_wrong() -> None:
+    """Also where the run went on: what went before is remembered."""
+    rows = [iteration(number, capped=1.0) for number in range(1, 61)]
+    heard = []
+    for before in (0, 40):
+        listener = Listener()
+        reporter = Reporter([listener], {"num_games": 100_000, "batch_size": 128}, rows[:before])
+        for row in rows[before:]:
+            reporter.iteration(row)
+        heard.append([note.partition(":")[0] for note in listener.notes])
+    assert heard == [["all games capped"], []]

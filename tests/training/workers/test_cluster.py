@@ -125,23 +125,22 @@ class TestFolder:
         assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
 
 
-class TestOwnWorkers:
-    def test_workers_that_are_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
-        """Each time that one has a task; others come in their place."""
-        source, killed = Sources(source_by_workers(2)), list[int]()
+def test_own_workers_that_are_killed(tmp_path: Path, alone: NeuralNet) -> None:
+    """Each time that one has a task; others come in their place."""
+    source, killed = Sources(source_by_workers(2)), list[int]()
 
-        def act(over: threading.Event) -> None:
-            while len(killed) < MOST_ENDS - 1 and not over.wait(0.1):
-                if source.made and (busy := playing(source.made[-1].pool.transport.path)):
-                    with suppress(ProcessLookupError):  # it may have ended meanwhile
-                        os.kill(busy[0], signal.SIGKILL)
-                        killed.append(busy[0])
+    def act(over: threading.Event) -> None:
+        while len(killed) < MOST_ENDS - 1 and not over.wait(0.1):
+            if source.made and (busy := playing(source.made[-1].pool.transport.path)):
+                with suppress(ProcessLookupError):  # it may have ended meanwhile
+                    os.kill(busy[0], signal.SIGKILL)
+                    killed.append(busy[0])
 
-        with meanwhile(act):
-            net, listener = run(tmp_path, GAMES, FIVE, source=source, **SETTINGS)
-        assert same(net, alone)
-        assert killed
-        assert listener.noted("has gone")
+    with meanwhile(act):
+        net, listener = run(tmp_path, GAMES, FIVE, source=source, **SETTINGS)
+    assert same(net, alone)
+    assert killed
+    assert listener.noted("has gone")
 
 
 @contextmanager
