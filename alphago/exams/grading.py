@@ -130,17 +130,17 @@ def answer_all(
     """
     if level is not None:
         readouts = level_conditions(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
-    found = []
+    answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
         by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
         full_strength = None if by_visits else LEVELS  # None: no move; other rules choose their moves themselves
         asked = full_strength if level is None else level
         for question in analyst.ask_all(positions, Limit(readouts), level=asked, reuse=False, plies=1):
-            found.append(question.last())
+            answers.append(question.last())
             tell(1)
-    black = join_analyses([answer.found for answer in found]).as_black()
-    actions = [answer.found.best() if answer.action is None else answer.action for answer in found]
-    shares = [answer.shares for answer in found if answer.shares is not None]  # of all answers or of none
+    black = join_analyses([answer.found for answer in answers]).as_black()
+    actions = [answer.found.best() if answer.action is None else answer.action for answer in answers]
+    shares = [answer.shares for answer in answers if answer.shares is not None]  # of all answers or of none
     return Answers(
         np.array([own.argmax() for own in shares] if shares else actions, np.int64),
         black.root_win_rate.astype(np.float64),

@@ -89,14 +89,11 @@ class Stones(NamedTuple):
 
 @cache
 def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
-    """Return the neighbours of each point of a board."""
-    steps = ((0, 1), (0, -1), (1, 0), (-1, 0))
-    found = []
-    for row in range(size):
-        for column in range(size):
-            places = [(row + down, column + right) for down, right in steps]
-            found.append(tuple(r * size + c for r, c in places if 0 <= r < size and 0 <= c < size))
-    return tuple(found)
+    """Return the neighbours of each point of a board: the points one step away in rows and columns together."""
+    places = [divmod(point, size) for point in range(size**2)]  # (row, column)
+    return tuple(
+        tuple(r * size + c for r, c in places if abs(r - row) + abs(c - column) == 1) for row, column in places
+    )
 
 
 @dataclass

@@ -84,13 +84,13 @@ def labels(
     client: AnalysisClient, env: GoEnv, drawing: Iterator[DrawnPosition], readouts: int
 ) -> Iterator[tuple[DrawnPosition, np.ndarray]]:
     """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing."""
-    found: dict[int, np.ndarray] = {}  # by the position's number
+    waiting: dict[int, np.ndarray] = {}  # labels of positions that are not their turn yet, by the position's number
 
     def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:
-        found[drawn.number] = read_label(client, env, reply, drawn.position.to_play, readouts)
+        waiting[drawn.number] = read_label(client, env, reply, drawn.position.to_play, readouts)
 
     for drawn in client.judge(drawing, AT_ONCE, readouts, take, includePolicy=True, includeOwnership=True):
-        yield drawn, found.pop(drawn.number)
+        yield drawn, waiting.pop(drawn.number)
 
 
 def read_label(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
