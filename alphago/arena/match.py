@@ -12,7 +12,7 @@ from alphago.arena.engine import COMMAND, Engine
 from alphago.arena.engine_player import COLOURS, disagreement, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
-from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.match_games import MatchGame, MatchPlan, play_games
 from alphago.arena.match_result import MatchResult
 from alphago.arena.match_work import play_on_workers
 from alphago.arena.playout_player import PlayoutSettings
@@ -245,8 +245,7 @@ def play_match(
         most = min(engine_limits) // threads if engine_limits else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():
-                with ParallelGames(env, entrants, plan, numbers[begin : begin + most]) as games:
-                    play_games(games, finish, stop)
+                play_games(env, entrants, plan, numbers[begin : begin + most], finish, stop=stop)
 
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -91,14 +92,13 @@ class ParallelGames:
     """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
 
     Args:
-        entrants: the two players of the match; leaving the `with` statement ends the processes of engines.
+        players: the two players of the match, for these games.
         plan: what else determines the games.
         numbers: the numbers of the games in the match.
     """
 
-    def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]) -> None:
-        self.env, self.entrants, self.plan, self.numbers = env, entrants, plan, numbers
-        self.players: list[Player] = []
+    def __init__(self, env: GameEnv, players: Sequence[Player], plan: MatchPlan, numbers: Sequence[int]) -> None:
+        self.players, self.plan, self.numbers = players, plan, numbers
         self.board = env.new_batch(len(numbers))
         self.generators = [np.random.default_rng([plan.seed, number]) for number in numbers]
         # Games 2k and 2k + 1 draw the same random opening.
@@ -106,20 +106,6 @@ class ParallelGames:
         self.first_is_black = np.array([number % 2 == 0 for number in numbers])
         self.moves: list[list[int]] = [[] for _ in numbers]
         self.active = np.arange(len(numbers))  # slots of the unfinished games
-
-    def __enter__(self) -> Self:
-        seeds = [self.plan.engine_seed(number) for number in self.numbers]
-        try:
-            for entrant in self.entrants:
-                self.players.append(make_player(self.env, entrant, seeds, self.plan.leaves))
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for player in self.players:
-            player.close()
 
     def step(self) -> list[MatchGame]:
         """Play one move in every unfinished game; return the games that ended with this move."""
@@ -185,15 +171,30 @@ class ParallelGames:
         return MatchGame(self.numbers[slot], outcome + 0.0, tuple(self.moves[slot]), **more)  # + 0.0: no -0.0
 
 
-def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: threading.Event | None = None) -> None:
-    """Play games to their end, and call `on_game` with each finished game.
+def play_games(
+    env: GameEnv,
+    entrants: Sequence[Entrant],
+    plan: MatchPlan,
+    numbers: Sequence[int],
+    on_game: Callable[[MatchGame], Any],
+    *,
+    stop: threading.Event,
+) -> None:
+    """Play games to their end, side by side in this thread, and call `on_game` with each finished game.
 
     Args:
+        entrants: the two players of the match.
+        plan: what else determines the games.
+        numbers: the numbers of the games in the match.
         stop: setting it ends the call at the next move.
     """
-    while len(games.active) and not (stop and stop.is_set()):
-        for game in games.step():
-            on_game(game)
+    seeds = [plan.engine_seed(number) for number in numbers]
+    with ExitStack() as stack:  # ends the processes of engines, also where a second player cannot be made
+        players = [stack.enter_context(closing(make_player(env, entrant, seeds, plan.leaves))) for entrant in entrants]
+        games = ParallelGames(env, players, plan, numbers)
+        while len(games.active) and not stop.is_set():
+            for game in games.step():
+                on_game(game)
 
 
 def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: int = 1) -> Player:

@@ -10,7 +10,7 @@ import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaSettings
 from alphago.arena.entrant import Entrant, PlayerSource
-from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, own_view, play_games
+from alphago.arena.match_games import MatchGame, MatchPlan, own_view, play_games
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -57,8 +57,8 @@ class MatchWork(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         games: list[MatchGame] = []
-        with own_thread(), ParallelGames(self.env, self.entrants, self.plan, json.loads(job)) as opened:
-            play_games(opened, games.append, stop)
+        with own_thread():
+            play_games(self.env, self.entrants, self.plan, json.loads(job), games.append, stop=stop)
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
 
