@@ -151,6 +151,17 @@ class TestSharedFolder:
             assert not (tmp_path / "works/v").exists()
             assert_same_games(all_games(games), wanted)
 
+    @pytest.mark.parametrize(("work", "kind"), [("w", "error"), ("another", "gone")])
+    def test_a_task_that_lacks_a_file(self, tmp_path: Path, work: str, kind: str) -> None:
+        """It has failed, unless its work was removed, of which it is then no longer a task."""
+        task = tmp_path / "workers/a/tasks/k w"
+        for path in (tmp_path / "works" / work, task, tmp_path / "workers/a/answers/earlier"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"")
+        FolderWorker(tmp_path, 1, tell=str).do(task, threading.Event())
+        assert (tmp_path / f"workers/a/answers/k {kind}").exists()
+        assert not task.exists()
+
     def test_one_run_at_a_time(self, tmp_path: Path) -> None:
         with closing(SharedFolder(tmp_path)), pytest.raises(BlockingIOError, match="another process writes to"):
             SharedFolder(tmp_path)
