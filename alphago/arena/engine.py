@@ -15,10 +15,6 @@ LEVELS = (0, 10)  # GNU Go's lowest and highest level
 LONGEST_REPLY = 1000  # most lines of a reply
 
 
-class EngineRefusal(EngineError):
-    """An engine sent a GTP failure reply ("? ..."); its process keeps running."""
-
-
 @checks_keywords()
 @dataclass(frozen=True)
 class Engine:
@@ -123,8 +119,8 @@ class EngineProcess(LineProcess):
         """Send a command and return the text of the reply.
 
         Raises:
-            EngineRefusal: for a failure reply; the process keeps running.
-            EngineError: if the engine crashes, hangs or does not speak GTP; the process is then ended.
+            EngineError: for a failure reply ("? ..."), after which the process keeps running; and if the engine
+                crashes, hangs or does not speak GTP: the process is then ended.
         """
         self.write_line(command)
         lines: list[str] = []
@@ -144,4 +140,4 @@ class EngineProcess(LineProcess):
 
     def refusal(self, command: str, text: str) -> EngineError:
         """Return the error of a failure reply to a command."""
-        return EngineRefusal(f"{self.name} refused {shown(command)}: {text}")
+        return EngineError(f"{self.name} refused {shown(command)}: {text}")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -152,21 +152,7 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
     return len({tuple(min(images_of_game)) for images_of_game in images})
 
 
-class FinalBoards(NamedTuple):
-    """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
-
-    Attributes:
-        score: the player's margin in points.
-        captures: number of enemy stones captured.
-        captured: number of own stones lost.
-    """
-
-    score: float
-    captures: float
-    captured: float
-
-
-def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
+def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> dict[str, float]:
     """Return averages over the final boards of games, for the player that has Black in games 0, 2, …
 
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
@@ -174,13 +160,17 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
     Args:
         env: a game with `has_captures`.
         games: the actions of each game from the start position.
+
+    Returns:
+        "score", the player's margin in points; "captures", the number of enemy stones captured; "captured", that of own
+        stones lost.
     """
     boards = []
     for number, moves in enumerate(games):
         end: Any = env.position().after(moves)
         side = -1 if number % 2 else 1  # the player's colour
         boards.append((side * end.score(), *end.captures[::side]))  # Black's captures come first
-    return FinalBoards(*np.mean(boards, axis=0).tolist())
+    return dict(zip(("score", "captures", "captured"), np.mean(boards, axis=0).tolist(), strict=True))
 
 
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, evaluate
-from alphago.arena.engine import Engine, EngineError, EngineRefusal, gnugo, gnugo_rules
+from alphago.arena.engine import Engine, EngineError, gnugo, gnugo_rules
 from alphago.arena.entrant import find_player, resolve_player
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import UniformEvaluator
@@ -33,7 +33,7 @@ class TestEngine:
 
     def test_a_refusal_is_no_end(self, tmp_path: Path) -> None:
         with scripted(tmp_path, play='print("? illegal move\\n", flush=True)').start(1, Rules()) as one:
-            with pytest.raises(EngineRefusal, match=r"^engine refused 'play b A1': illegal move$"):
+            with pytest.raises(EngineError, match=r"^engine refused 'play b A1': illegal move$"):
                 one.ask("play b A1")
             assert one.ask("genmove b") == "pass"
 
@@ -182,7 +182,7 @@ class TestGnuGo:
             if position.legal_mask[env.from_text(last)]:
                 engine.ask(f"play b {last}")
             else:
-                with pytest.raises(EngineRefusal, match=f"refused 'play b {last}': illegal move"):
+                with pytest.raises(EngineError, match=f"refused 'play b {last}': illegal move"):
                     engine.ask(f"play b {last}")
 
     def test_where_it_is_looked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:

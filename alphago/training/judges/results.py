@@ -39,7 +39,7 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
     """
     low, high = result.interval
     difference = elo_difference(result.win_rate, len(result.games))
-    boards = final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else {}
+    boards = final_boards(env.match_variant(), result.games) if env.has_captures else {}
     return {
         "played": len(result.games),
         "distinct": result.distinct,
