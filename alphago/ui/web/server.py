@@ -161,22 +161,11 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
 # --- serving ---------------------------------------------------------------------------------------
 
 
-print_at_once = partial(print, flush=True)  # also into a pipe
-
-
-def serve(
-    app: Starlette,
-    guard: Guard,
-    host: str,
-    port: int,
-    *,
-    browser: bool = True,
-    say: Callable[[str], object] = print_at_once,
-) -> None:
+def serve(app: Starlette, guard: Guard, host: str, port: int, *, browser: bool = True) -> None:
     """Serve until Ctrl-C; print the address, and open it in a browser if `browser`.
 
     Args:
-        guard: its token becomes part of the address. port: 0 for any free port. say: prints a line.
+        guard: its token becomes part of the address. port: 0 for any free port.
 
     Raises:
         OSError: with a sentence, if the port cannot be used.
@@ -184,9 +173,9 @@ def serve(
     logging.getLogger("asyncio").setLevel(logging.ERROR)  # else it warns of each message to a page that has gone
     listener = listen(host, port)
     address = make_address(host, listener.getsockname()[1], guard.token)
-    say(f"{address}  (Ctrl-C ends it)")
+    print(f"{address}  (Ctrl-C ends it)", flush=True)  # at once, also into a pipe
     if browser:
-        threading.Thread(target=open_browser, args=(address, say), daemon=True).start()
+        threading.Thread(target=open_browser, args=[address], daemon=True).start()
     with contextlib.suppress(KeyboardInterrupt):
         new_server(app).run(sockets=[listener])
 
@@ -261,9 +250,9 @@ def make_address(host: str, port: int, token: str | None) -> str:
     return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
 
 
-def open_browser(address: str, say: Callable[[str], object]) -> None:
-    """Open the page in a browser; if that is not possible, say so."""
+def open_browser(address: str) -> None:
+    """Open the page in a browser; if that is not possible, print that."""
     with contextlib.suppress(webbrowser.Error, OSError):
         if webbrowser.open(address):
             return
-    say("No browser could be opened: open the address yourself.")
+    print("No browser could be opened: open the address yourself.", flush=True)

@@ -62,42 +62,37 @@ def test_another_game(tmp_path):
     assert str(again) == str(position)
 
 
-KINDS = "games of connect-four are saved as .npz, not .sgf"
+# A game, a command, and the sentence about it.
+REFUSED = """
+go | load ~no-such-user/x.sgf | loaded: ~no-such-user/x.sgf cannot be read: No such file or directory.
+go | load | loaded: a file name is missing, as in `load game.sgf`.
+go | load none.sgf | loaded: none.sgf cannot be read: No such file or directory.
+go | load game.npz | loaded: games of go are saved as .sgf, not .npz: use game.sgf.
+go | load nine.sgf | loaded: nine.sgf: the board must be 5x5, got 9x9.
+go | load text | loaded: text: no SGF data found.
+go | load first.sgf | loaded: first.sgf, node 1: a move must be
+go | save folder | saved: folder
+go | save no/a.sgf | saved: there is no folder no.
+go | save ~no-such-user/x.sgf | saved: there is no folder ~no-such-user.
+go | save a.npz | saved: games of go are saved as .sgf, not .npz
+four | save x.sgf | saved: games of connect-four are saved as .npz, not .sgf: use x.npz.
+four | load first.sgf | loaded: games of connect-four are saved as .npz, not .sgf
+four | load text | loaded: text holds no game records (not an .npz archive).
+four | load go.npz | loaded: go.npz must hold a game of ConnectFourEnv(
+"""
 
 
-@pytest.mark.parametrize(
-    ("env", "command", "sentence"),
-    [
-        (
-            GoEnv(5),
-            "load ~no-such-user/x.sgf",
-            "loaded: ~no-such-user/x.sgf cannot be read: No such file or directory.",
-        ),
-        (GoEnv(5), "load", "loaded: a file name is missing, as in `load game.sgf`."),
-        (GoEnv(5), "load none.sgf", "loaded: none.sgf cannot be read: No such file or directory."),
-        (GoEnv(5), "load game.npz", "loaded: games of go are saved as .sgf, not .npz: use game.sgf."),
-        (GoEnv(5), "load nine.sgf", "loaded: nine.sgf: the board must be 5x5, got 9x9."),
-        (GoEnv(5), "load text", "loaded: text: "),
-        (GoEnv(5), "load first.sgf", "loaded: first.sgf, node 1: "),
-        (GoEnv(5), "save folder", "saved: folder "),
-        (GoEnv(5), "save no/a.sgf", "saved: there is no folder no."),
-        (GoEnv(5), "save ~no-such-user/x.sgf", "saved: there is no folder ~no-such-user."),
-        (GoEnv(5), "save a.npz", "saved: games of go are saved as .sgf, not .npz"),
-        (ConnectFourEnv(), "save x.sgf", f"saved: {KINDS}: use x.npz."),
-        (ConnectFourEnv(), "load first.sgf", f"loaded: {KINDS}"),
-        (ConnectFourEnv(), "load text", "loaded: text holds no game records (not an .npz archive)."),
-        (ConnectFourEnv(), "load go.npz", "loaded: go.npz must hold a game of ConnectFourEnv("),  # it has no komi
-    ],
-)
-def test_files_that_cannot_be_loaded_or_saved(tmp_path, monkeypatch, env, command, sentence):
+@pytest.mark.parametrize("row", REFUSED.strip().splitlines())
+def test_files_that_cannot_be_loaded_or_saved(tmp_path, monkeypatch, row):
+    game, command, sentence = row.split(" | ")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     for name, text in (("nine.sgf", "(;SZ[9];B[aa])"), ("text", "nothing"), ("first.sgf", "(;SZ[5];B[zz];W[ba])")):
         (tmp_path / name).write_text(text)
-    record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
+    record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)  # Connect Four has no komi
     (tmp_path / "go.npz").write_bytes(records_to_bytes([record]))
     before = sorted(tmp_path.iterdir())
-    position, shown = talk(env, command, "quit")
+    position, shown = talk(GoEnv(5) if game == "go" else ConnectFourEnv(), command, "quit")
     assert f"Not {sentence}" in shown
     assert position.moves == ()
     assert sorted(tmp_path.iterdir()) == before
