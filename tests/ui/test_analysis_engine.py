@@ -171,6 +171,7 @@ def test_what_the_analyst_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [{**given, "priority": 5}, {**given, "priority": -1}, usual]
     analyst = client.engine.analyst
     assert (analyst.slots, analyst.kinds, analyst.tree_bytes) == (3, 2, 10**6)
+    analyst.close()
 
 
 class TestRules:

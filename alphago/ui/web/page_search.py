@@ -14,6 +14,7 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.levels import LEVELS, check_level
 from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
+from alphago.ui.katago import line_texts
 from alphago.ui.web.guard import MOST_SECONDS, most_readouts
 from alphago.ui.web.page_actions import Query, QueryReader
 
@@ -71,16 +72,15 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
     """
     mover, legal = int(analysis.to_play[0]), analysis.prior[0] > 0
     black = analysis.as_black()
-    to_text = analysis.env.to_text
     infos: list[dict[str, Any]] = [
         {
-            "move": to_text(move.action),
+            "move": black.env.to_text(move.action),
             "visits": move.visits,
             "winrate": round((1 + move.q) / 2, 4),
             **score_field(move.score),
             "prior": round(move.prior, 4),
             "order": move.order,
-            "pv": [to_text(action) for action in move.line],
+            "pv": line_texts(black, move),
         }
         for move in black.moves(0)
     ]
