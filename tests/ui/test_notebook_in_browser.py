@@ -13,7 +13,7 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 from alphago import GameEnv, GoEnv
 from alphago.ui.notebook_game import NotebookGame
 from tests.ui.test_notebook_game import even
-from tests.ui.web.browser import PATIENCE
+from tests.ui.web.browser import PATIENCE, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -38,18 +38,14 @@ HOST = """
 """
 
 
-class Cell:
+class Cell(Visitor):
     """A notebook's cell in a page: messages go to and fro while `until` waits."""
 
     def __init__(self, browser: Any, env: GameEnv) -> None:
+        super().__init__(browser, "about:blank", lines=True)  # a tab that no other visitor has
         self.outgoing: queue.Queue[dict[str, Any]] = queue.Queue()
         self.game = NotebookGame(env, even, {"strength": {"readouts": 4}})
         self.game.widget.send = self.outgoing.put  # where a kernel would hand it to the front end
-        self.page = browser.new_page()
-        self.page.set_default_timeout(PATIENCE)
-        self.console: list[str] = []
-        self.page.on("console", lambda message: self.console.append(message.text))
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.expose_function("toPython", lambda message: self.game.widget._handle_custom_msg(message, []))
         css, esm = str(self.game.widget._css), str(self.game.widget._esm)
         self.page.set_content(HOST % {"css": css, "esm": json.dumps(esm).replace("</", "<\\/")})
@@ -65,13 +61,6 @@ class Cell:
                 self.page.evaluate("(message) => window.fromPython(message)", message)
             self.page.wait_for_timeout(10)
 
-    def pieces(self) -> int:
-        return self.page.locator(".ag-piece").count()
-
-    def close(self) -> None:
-        self.game.close()
-        self.page.close()
-
 
 @pytest.fixture
 def cell(chromium: Any) -> Iterator[Callable[[GameEnv], Cell]]:
@@ -82,30 +71,30 @@ def cell(chromium: Any) -> Iterator[Callable[[GameEnv], Cell]]:
         return cells[-1]
 
     yield make
-    for one in cells:
-        one.close()
-        assert one.console == []
+    for shown in cells:
+        shown.game.close()
+        shown.__exit__(None)
 
 
 def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
-    one = cell(GoEnv(5, komi=0.5))
-    one.until(lambda: one.page.locator('[data-point="C3"]').count() == 1)
-    one.page.locator('[data-point="C3"]').click()
-    one.until(lambda: one.pieces() == 2 and len(one.game.position.moves) == 2)
-    assert one.game.position.moves[0] == GoEnv(5).from_text("C3")
-    assert one.game.position.to_play == 1
-    one.page.locator("[data-name=menu]").click()
-    assert one.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
+    shown = cell(GoEnv(5, komi=0.5))
+    shown.until(lambda: shown.page.locator('[data-point="C3"]').count() == 1)
+    shown.click("C3")
+    shown.until(lambda: shown.stones() == (1, 1) and len(shown.game.position.moves) == 2)
+    assert shown.game.position.moves[0] == GoEnv(5).from_text("C3")
+    assert shown.game.position.to_play == 1
+    shown.menu()
+    assert shown.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
 
 
 @pytest.mark.slow
 def test_a_cell_that_is_cleared_and_shown_again(cell: Callable[[GameEnv], Cell]) -> None:
     """The game is the board's; what it has told last is on a board that is shown later."""
-    one = cell(GoEnv(5))
-    one.until(lambda: one.page.locator('[data-point="C3"]').count() == 1)
-    one.page.locator('[data-point="C3"]').click()
-    one.until(lambda: len(one.game.position.moves) == 2)
-    one.page.evaluate("window.unrender()")
-    assert one.page.locator("#cell").inner_html() == ""
-    one.page.evaluate("window.render()")
-    one.until(lambda: one.pieces() == 2)
+    shown = cell(GoEnv(5))
+    shown.until(lambda: shown.page.locator('[data-point="C3"]').count() == 1)
+    shown.click("C3")
+    shown.until(lambda: len(shown.game.position.moves) == 2)
+    shown.page.evaluate("window.unrender()")
+    assert shown.page.locator("#cell").inner_html() == ""
+    shown.page.evaluate("window.render()")
+    shown.until(lambda: shown.stones() == (1, 1))
