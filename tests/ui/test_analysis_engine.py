@@ -2,9 +2,6 @@
 
 import json
 import queue
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +15,8 @@ from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_query import Limits, QueryError, positions_after
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw
+from tests.ui.gtp.test_protocol import run
 
-ROOT = Path(__file__).parents[2]
 BOARD = {"rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5}
 QUERY: dict[str, Any] = {**BOARD, "id": "a", "maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"], ["B", "(1,0)"]]}
 MOVE_KEYS = """
@@ -368,8 +365,7 @@ def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
 @pytest.mark.slow
 class TestProcess:
     def run(self, *arguments: str, sent: str) -> list[dict[str, Any]]:
-        command = [sys.executable, "-m", "alphago", "analysis", "7x7", *arguments]
-        done = subprocess.run(command, input=sent.encode(), capture_output=True, timeout=6000, cwd=ROOT)
+        done = run("analysis", "7x7", *arguments, sent=sent.encode())
         assert done.returncode == 0, done.stderr.decode()
         assert b"Traceback" not in done.stderr
         return [json.loads(line) for line in done.stdout.decode().splitlines()]
@@ -387,7 +383,6 @@ class TestProcess:
         assert [reply.get("error") is not None for reply in found] == [False, True, False]
         assert found[2]["rootInfo"]["visits"] == 5
 
-    @pytest.mark.slow
     def test_quitting_without_waiting(self) -> None:
         endless = json.dumps({**ENDLESS, "boardXSize": 7, "boardYSize": 7})
         assert all(reply.get("isDuringSearch") for reply in self.run("-quit-without-waiting", sent=endless + "\n"))

@@ -156,12 +156,14 @@ class TestProcess:
         assert done.returncode == 0
 
     @pytest.mark.slow
-    def test_a_line_that_is_too_long(self) -> None:
-        """It fails, whole, and the next one is answered."""
-        done = run(
-            "gtp", "--policy", "random", sent=b"3 name " + b"x" * 10_000_000 + b"\n4 name\nquit " + b"x" * 70_000
-        )
-        assert (done.returncode, done.stdout) == (0, b"?3 line too long\n\n=4 alphago\n\n? line too long\n\n")
+    def test_long_lines_and_texts_of_any_script(self, tmp_path: Path) -> None:
+        """A line that is too long fails, whole, and the next one is answered; texts are as they were read, in UTF-8."""
+        text = "(;FF[4]CA[UTF-8]GM[1]HA[分先]PB[Łukasz]PW[이세돌]SZ[5];B[aa])"
+        (tmp_path / "棋.sgf").write_text(text, encoding="utf-8")
+        between = f"\n4 name\nloadsgf {tmp_path}/棋.sgf\nprintsgf\nquit ".encode()
+        done = run("gtp", "--policy", "random", sent=b"3 name " + b"x" * 10_000_000 + between + b"x" * 70_000)
+        told = f"?3 line too long\n\n=4 alphago\n\n= \n\n= {text}\n\n? line too long\n\n"
+        assert (done.returncode, done.stdout.decode()) == (0, told)
 
     @pytest.mark.slow
     def test_stdout_carries_protocol_only(self) -> None:
@@ -183,14 +185,6 @@ print("afterwards")
         assert done.stdout == b"=1 A3\n\n= \n\nafterwards\n"
         for text in (b"chatter", b"more", b"from C", b"careful"):
             assert text in done.stderr
-
-    @pytest.mark.slow
-    def test_texts_of_any_script(self, tmp_path: Path) -> None:
-        """As they were read, in UTF-8."""
-        text = "(;FF[4]CA[UTF-8]GM[1]HA[分先]PB[Łukasz]PW[이세돌]SZ[5];B[aa])"
-        (tmp_path / "棋.sgf").write_text(text, encoding="utf-8")
-        done = run("gtp", "--policy", "random", sent=f"loadsgf {tmp_path}/棋.sgf\nprintsgf\nquit\n".encode())
-        assert done.stdout.decode() == f"= \n\n= {text}\n\n= \n\n"
 
     @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
