@@ -99,6 +99,7 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
             ({"action": "new", "options": [5]}, "Options must be an object"),
             ({"action": "why"}, "There is no move to explain"),
             ({"action": "count", **about(asker.start)}, "Stones are counted after"),
+            ({"action": "view", **about(asker.start), "point": 3}, "Stones are counted after"),
             ({"action": "run-game"}, "No run was given to this server"),
             ({"action": "open"}, "A file must be a text"),
             ({**about(asker.start), "network": "../../etc/passwd"}, "Network must be one of hash, playouts"),
