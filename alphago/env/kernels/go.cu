@@ -36,20 +36,12 @@ KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* 
     EACH_PART(i, part, n, size + 1) legal_mask(ROW, (int)part, out + i * (size * size + 1));
 }
 
-// Sets points of an ownership map to `value`.
-struct OwnerMark {
-    signed char* out;
-    signed char value;
-
-    BOTH void operator()(int action) const { out[action] = value; }
-};
-
 // owners: [N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0.
 BOTH void mark_both_alive(int* row, int* scratch, signed char* owners) {
     for (int action = 0; action < row[SIZE] * row[SIZE]; action++) owners[action] = 0;
     for (int colour = BLACK; colour <= WHITE; colour++) {
-        OwnerMark mark{owners, (signed char)(colour == row[TO_PLAY] ? 1 : -1)};
-        Alive(row, colour, scratch).each(mark);
+        signed char owner = colour == row[TO_PLAY] ? 1 : -1;
+        Alive(row, colour, scratch).each([=](int action) { owners[action] = owner; });
     }
 }
 

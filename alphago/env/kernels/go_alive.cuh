@@ -20,31 +20,23 @@ struct Alive {
 
     BOTH int bordered_points() const { return (row[SIZE] + 1) * (row[SIZE] + 2) + 1; }
 
-    // Append the region around `first` from index `begin` on; return the index after it.
-    BOTH int gather(int first, int begin) {
-        scratch[begin] = first;
-        scratch[marks + first] = 1;
-        int end = begin + 1;
-        for (int visited = begin; visited < end; visited++)
-            for (int side = 0; side < 4; side++) {
-                int near = neighbour(scratch[visited], side, row[SIZE] + 1);
-                int other = row[cell(near) + COLOUR];
-                if (other == colour || other == BORDER || scratch[marks + near] != 0) continue;
-                scratch[marks + near] = 1;
-                scratch[end++] = near;
-            }
-        return end;
+    // Append a point without a stone of `colour` to the last region, which ends before index `end`, but only once.
+    BOTH void append(int point, int& end) {
+        int other = row[cell(point) + COLOUR];
+        if (other == colour || other == BORDER || scratch[marks + point] != 0) return;
+        scratch[marks + point] = 1;
+        scratch[end++] = point;
     }
 
     // Divide all points without a stone of `colour` into regions; return their number.
     BOTH int divide() {
         for (int i = 0; i < bordered_points(); i++) scratch[marks + i] = 0;
-        int regions = 0, end = 0;
+        int regions = 0, end = 0, visited = 0;  // of the points before `visited` the neighbours were looked at
         for (int action = 0; action < row[SIZE] * row[SIZE]; action++) {
-            int point = point_of(row, action);
-            if (row[cell(point) + COLOUR] == colour || scratch[marks + point] != 0) continue;
-            scratch[begins + regions++] = end;
-            end = gather(point, end);
+            append(point_of(row, action), end);
+            if (visited < end) scratch[begins + regions++] = visited;
+            for (; visited < end; visited++)
+                for (int side = 0; side < 4; side++) append(neighbour(scratch[visited], side, row[SIZE] + 1), end);
         }
         scratch[begins + regions] = end;
         return regions;
@@ -124,10 +116,8 @@ struct Alive {
         }
         for (int region = 0; region < regions; region++) {
             if (scratch[open + region] == 0 || count_vital(region) == 0) continue;
-            for (int i = scratch[begins + region]; i < scratch[begins + region + 1]; i++) {
-                int r = board_row(row, scratch[i]);
-                mark(r * size + scratch[i] - (r + 1) * (size + 1) - 1);
-            }
+            for (int i = scratch[begins + region]; i < scratch[begins + region + 1]; i++)
+                mark(action_of(row, scratch[i]));
         }
     }
 };

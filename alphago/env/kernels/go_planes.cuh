@@ -19,6 +19,9 @@ struct Sketch {
         if (place != ABSENT) bits[(int)place * size + r] = of_row;
     }
 
+    // A point of a plane.
+    BOTH void mark(Long place, int size, int action) { bits[(int)place * size + action / size] |= 1 << action % size; }
+
     // A plane that is the same on all points.
     BOTH void fill(Long place, int size, float value) {
         if (place == ABSENT) return;
@@ -156,20 +159,12 @@ __device__ inline void write_legal(const int* row, const int* legal, bool* out) 
     out[points] = going && (row[PLY] >= row[FIRST_PASS] || columns == 0);
 }
 
-// Sets points of one plane to 1.
-template <typename T>
-struct PlaneMark {
-    Sketch<T>& sketch;
-    int place, size;
-
-    BOTH void operator()(int action) const { sketch.bits[place * size + action / size] |= 1 << action % size; }
-};
-
 // Sets what is pass-alive for a colour. scratch: the words that `Alive` needs.
 template <typename T>
 BOTH void write_alive(const int* row, int colour, const Long* places, int* scratch, Sketch<T>& sketch) {
-    int place = (int)places[colour == row[TO_PLAY] ? OWN_ALIVE : ENEMY_ALIVE];
-    if (place != ABSENT) Alive(row, colour, scratch).each(PlaneMark<T>{sketch, place, row[SIZE]});
+    Long place = places[colour == row[TO_PLAY] ? OWN_ALIVE : ENEMY_ALIVE];
+    int size = row[SIZE];
+    if (place != ABSENT) Alive(row, colour, scratch).each([&](int action) { sketch.mark(place, size, action); });
 }
 
 // Writes a plane that is the same on all points, or 0 but for points that are set later.
@@ -189,7 +184,7 @@ BOTH void write_background(const int* row, int plane, const Long* places, Sketch
     }
     if (plane < LAST_MOVE || plane > THIRD_LAST_MOVE) return;
     int action = row[LAST + plane - LAST_MOVE];  // a pass has no point
-    if (0 <= action && action < points) PlaneMark<T>{sketch, (int)place, size}(action);
+    if (0 <= action && action < points) sketch.mark(place, size, action);
 }
 
 // A part of what comes before `write_part`: a plane's background, or the marks of areas for a colour.
