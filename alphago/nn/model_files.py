@@ -259,14 +259,14 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
         if not header_only:
             network.read()
     env = GoEnv(9, planes=KATAGO)  # unless another one is wished: the network plays on any board
-    net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "custom": {}}
+    net = {"preset": None, "tower_height": None, "channels": None, "size_free": True}
     taught = f"KataGo (its network {network.name}, version {network.version}, with its licence)"
     return network.weights, {
         "env": repr(env),
         "reference": env.name,
         "env_config": env.config,
         "structure": game_structure(env),
-        "net": net | {"parts": network.parts},
+        "net": {**net, "parts": network.parts, "custom": {}},
         "extra": {TAUGHT_BY: taught},
     }
 

@@ -150,7 +150,7 @@ def fuse_convolutions(
         replace_module(graph_module, str(node.target), make_fused(conv, is_relu(last, parts)))
         with graph_module.graph.inserting_before(last):
             arguments = (node.args[0],) if added is None else (node.args[0], added)
-            call = graph_module.graph.call_module(node.target, arguments)
+            call = graph_module.graph.call_module(str(node.target), arguments)
         call.meta = dict(last.meta)  # has the shape of the output
         last.replace_all_uses_with(call)
         for old in reversed(chain):  # a node can be erased once no other node reads it
