@@ -25,32 +25,18 @@ def scratch_words(size):
 
 
 @part
-def gather(row, colour, first, begin, scratch, at_marks):
-    """Append the points of the region around the point `first` to `scratch`, from index `begin` on.
+def append(row, colour, point, end, scratch, at_marks):
+    """Append a point to the points scratch[:end], once and unless it has a stone of `colour`; return the new end.
 
     Args:
-        colour: the colour of which this is a region.
         at_marks: index of the points' marks.
-
-    Returns:
-        The next free index.
     """
-    stride = load(row, layout.SIZE) + 1
-    store(scratch, begin, first)
-    store(scratch, at_marks + first, 1)
-    end = begin + 1
-    visited = begin  # the neighbours of the points before this index have been looked at
-    while visited < end:
-        point = load(scratch, visited)
-        visited += 1
-        for side in range(4):
-            near = neighbour(point, side, stride)
-            near_colour = load(row, cell(near) + layout.COLOUR)
-            if near_colour != colour and near_colour != layout.BORDER and load(scratch, at_marks + near) == 0:
-                store(scratch, at_marks + near, 1)
-                store(scratch, end, near)
-                end += 1
-    return end
+    point_colour = load(row, cell(point) + layout.COLOUR)
+    if point_colour == colour or point_colour == layout.BORDER or load(scratch, at_marks + point) != 0:
+        return end
+    store(scratch, at_marks + point, 1)
+    store(scratch, end, point)
+    return end + 1
 
 
 @part
@@ -62,13 +48,17 @@ def divide(row, colour, scratch, at_begins, at_marks):
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):  # all bordered points
         store(scratch, at_marks + i, 0)
-    regions = end = 0
+    regions = end = visited = 0  # the neighbours of the points before index `visited` have been looked at
     for action in range(size * size):
-        point = point_of(row, action)
-        if load(row, cell(point) + layout.COLOUR) != colour and load(scratch, at_marks + point) == 0:
-            store(scratch, at_begins + regions, end)
-            end = gather(row, colour, point, end, scratch, at_marks)
+        end = append(row, colour, point_of(row, action), end, scratch, at_marks)
+        if visited < end:
+            store(scratch, at_begins + regions, visited)
             regions += 1
+        while visited < end:
+            for side in range(4):
+                near = neighbour(load(scratch, visited), side, size + 1)
+                end = append(row, colour, near, end, scratch, at_marks)
+            visited += 1
     store(scratch, at_begins + regions, end)
     return regions
 
