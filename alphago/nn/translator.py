@@ -274,8 +274,8 @@ def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> T
     if axis == 0 or before != [slice(None)] * axis or not isinstance(length := inputs.shape[axis], int):
         raise NotImplementedError(f"no translation of the index {key}")
     if not isinstance(last, slice):  # one item, whose axis vanishes
-        one = item(graph, inputs, (*before, slice(last % length, last % length + 1)))
-        return reshape(graph, one, (*one.shape[:axis], *one.shape[axis + 1 :]))
+        slab = item(graph, inputs, (*before, slice(last % length, last % length + 1)))
+        return reshape(graph, slab, (*slab.shape[:axis], *slab.shape[axis + 1 :]))
     begin, end, step = last.indices(length)
     bounds = [np.array([bound]) for bound in (begin, end, axis, step)]
     shape = (*inputs.shape[:axis], len(range(begin, end, step)), *inputs.shape[axis + 1 :])

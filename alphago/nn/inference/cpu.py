@@ -284,7 +284,6 @@ def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarr
 class Scratch:
     """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
 
-    @own_settings()
     def __init__(self, env: GameEnv, count: int, columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)
         self.mask = np.empty((count, env.action_space), np.bool_)
@@ -298,7 +297,6 @@ class ForecastOutputs(nn.Module):
     All are in the view of the player about to move.
     """
 
-    @own_settings()
     def __init__(self, head: ForecastHead) -> None:
         super().__init__()
         self.head = head
