@@ -217,7 +217,8 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # th
 
 def new_plies(count: int, actions: int) -> np.ndarray:
     """Return zeros for so many plies, [count], with the fields ARRAYS of a game with so many actions."""
-    dtypes = ("i2", f"({actions},)u2", "f4", "f4", "f4", "i2", "i1")
+    # A shape within a text would be parsed by Python's `ast`, which has failed in threads that played side by side.
+    dtypes = ("i2", ("u2", (actions,)), "f4", "f4", "f4", "i2", "i1")
     return np.zeros(count, [*zip(ARRAYS, dtypes, strict=True)])
 
 
