@@ -159,17 +159,8 @@ def test_position_before_each_ply() -> None:
     assert record.position(GO, 0).moves == ()
 
 
-@pytest.mark.parametrize(
-    ("outcome", "score", "resigned", "text"),
-    [
-        (1, 2.5, False, "B+2.5"),
-        (-1, -7.5, False, "W+7.5"),
-        (1, 12.0, False, "B+12"),
-        (-1, -1, True, "W+R"),
-        (1, 1, True, "B+R"),
-        (0, 0, False, "draw"),
-        (-0.0, -0.0, False, "draw"),
-    ],
-)
-def test_result_string(outcome: float, score: float, resigned: bool, text: str) -> None:
-    assert RecordBuilder().finish(outcome, score, resigned, 10).result_string == text
+def test_result_string() -> None:
+    scored = {"B+2.5": (1, 2.5), "W+7.5": (-1, -7.5), "B+12": (1, 12.0), "draw": (-0.0, -0.0)}
+    for resigned, results in ((False, scored), (True, {"W+R": (-1, -1), "B+R": (1, 1), "draw": (0, 0)})):
+        for text, result in results.items():
+            assert RecordBuilder().finish(*result, resigned, 10).result_string == text
