@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import struct
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from alphago.drawing.svg import to_svg
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.document import Additions, with_additions
 from alphago.ui.review import count_text, grade_move, review_game
+from alphago.ui.web.game_files import open_sgf
 from alphago.ui.why.facts import Captures, NamedChain
 from tests.drawing.reading import texts
 
@@ -63,22 +65,13 @@ def test_the_sgf() -> None:
     assert again.notes[3].value == pytest.approx(float(review.analysis.as_black().value[3]), abs=1e-3)
     assert again.comments[2].startswith("Black A1: mistake")
     assert again.comments[2].endswith("\nA1 captures White's stone at A2.")
-    tree = sgf.Sgf_game.from_bytes(text)
-    node, positions = tree.get_root(), ENV.position()
-    for ply, action in enumerate(GAME.moves):
-        main_line, *others = list(node)
-        assert len(others) == (ply in (2, 4))
-        assert main_line.has_property("BM") == (ply in (2, 4))
-        for variation in others:
-            position, length = positions, 0
-            while variation is not None:
-                colour, (row, column) = variation.get_move()
-                assert colour == ("b" if position.to_play == 1 else "w")
-                position = position.play((4 - row) * 5 + column)
-                length += 1
-                variation = variation[0] if len(variation) else None
-            assert 1 <= length <= 3
-        node, positions = main_line, positions.play(action)
+    tree = open_sgf(text.decode(), {"go": ENV})  # which plays every variation
+    assert tree.view["remarks"] == []
+    children = Counter(node["parent"] for node in tree.nodes)
+    branchings = [len(tree.positions[parent].moves) for parent, count in children.items() if count > 1]
+    ends = [len(position.moves) for number, position in enumerate(tree.positions) if number not in children]
+    assert (branchings, ends[0], text.count(b"BM[1]"), len(ends)) == ([2, 4], 5, 2, 3)
+    assert all(2 < end <= 4 + 3 for end in ends[1:])
 
 
 def katrain_analyses(text: bytes) -> list[dict[str, Any]]:
