@@ -39,11 +39,6 @@ class Shard(NamedTuple):
     board: int  # board size of the games
 
     @property
-    def games(self) -> int:
-        """The number of games."""
-        return self.end - self.first
-
-    @property
     def name(self) -> str:
         return f"games-{self.first:07d}-{self.end:07d}.npz"
 
@@ -99,7 +94,7 @@ class Shards:
         for shard in newest_first:
             if count <= 0:
                 break
-            taken = min(count, shard.games)
+            taken = min(count, shard.end - shard.first)
             count -= taken
             path = self.folder / shard.name
             try:

@@ -95,18 +95,13 @@ def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -
     assert label in texts(plot(folder, x=x))
 
 
-def supervised(folder: Path, **changes: Any) -> Path:
-    """A run on given games: it examines its network on games held out."""
-    changes = {"black_wins": 0.5, "draws": 0.0, "moves_per_second": 9.0, "selfplay_share": 0.1, **changes}
-    rows = [metrics(i, top_move_agreement=0.3, fresh_policy_loss=3.0, **changes) for i in (1, 2)]
-    judged = {"judge": "held-out", "win_rate": None, "readouts": None, "accuracy": 0.3}
-    held_out = [match(i, "held-out games", **judged) for i in (1, 2)]
-    return make(folder, rows, held_out)
-
-
 def test_supervised_runs_do_not_speak_of_self_play(tmp_path: Path) -> None:
     """They read given games: neither titles nor legends nor axes name self-play or search."""
-    run = supervised(tmp_path / "run")
+    changes = {"black_wins": 0.5, "draws": 0.0, "moves_per_second": 9.0, "selfplay_share": 0.1}
+    changes |= {"top_move_agreement": 0.3, "fresh_policy_loss": 3.0}
+    judged = {"judge": "held-out", "win_rate": None, "readouts": None, "accuracy": 0.3}
+    held_out = [match(i, "held-out games", **judged) for i in (1, 2)]
+    run = make(tmp_path / "run", [metrics(i, **changes) for i in (1, 2)], held_out)
     for x, label in (("games", "given games"), ("positions", "positions of given games")):
         words = texts(plot(run, x=x))
         assert label in words

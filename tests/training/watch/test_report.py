@@ -67,27 +67,28 @@ def nowhere() -> Progress:
     return Progress(0.0, None, "", 0.0)
 
 
-class TestConsole:
-    METRICS = {"iteration": 1, "seconds": 60.0, "games": 6, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
+METRICS = {"iteration": 1, "seconds": 60.0, "games": 6, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
 
-    @pytest.mark.parametrize(("games", "count"), [(8, "6/8 games"), (None, "6 games")])
-    def test_bar(self, games: int | None, count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        report = ConsoleReport()
-        progress = Progress(0.25, 225.0, "playing a match", 12.3)
-        report.start(tmp_path, {"max_minutes": None, "num_games": games}, lambda: progress)
-        report.iteration({**self.METRICS, "tree_share": 0.7, "gpu_busy": 0.874})
-        report.finish(self.METRICS, tmp_path, False)
-        errors = capsys.readouterr().err
-        parts = [count, " 25%", "03:45 left", "playing a match for 12 s", "bound=tree 70%", "gpu=87%"]
-        for part in [f"training in {tmp_path}", "finished after 6 games", *parts]:
-            assert part in errors
+
+@pytest.mark.parametrize(("games", "count"), [(8, "6/8 games"), (None, "6 games")])
+def test_bar(games: int | None, count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, progress = ConsoleReport(), Progress(0.25, 225.0, "playing a match", 12.3)
+    report.start(tmp_path, {"max_minutes": None, "num_games": games}, lambda: progress)
+    losses = {"policy_loss": 1.5, "value_loss": 0.25}
+    report.iteration({**METRICS, **losses, "workers": 3, "tree_share": 0.7, "gpu_busy": 0.874})
+    report.finish(METRICS, tmp_path, False)
+    errors = capsys.readouterr().err
+    rates = "moves/s=9, policy=1.50, value=0.25, workers=3, gpu=87%, bound=tree 70%"
+    parts = [count, " 25%", "03:45 left", "playing a match for 12 s", rates]
+    for part in [f"training in {tmp_path}", "finished after 6 games", *parts]:
+        assert part in errors
 
 
 def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Behind the bar, which is not drawn again below it."""
     with contextlib.suppress(ValueError), ConsoleReport() as report:
         report.start(tmp_path, {"max_minutes": None, "num_games": 6}, nowhere)
-        report.iteration(TestConsole.METRICS)
+        report.iteration(METRICS)
         raise ValueError("broken")
     assert capsys.readouterr().err.endswith("\n")
     del report
