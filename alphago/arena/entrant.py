@@ -196,8 +196,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 
     Raises:
         ValueError: for an unknown name or a player that cannot play `env`.
-        EngineError: for an engine that cannot be started, or one given by its command that rejects the board size or
-            komi of `env`.
+        EngineError: for an engine that cannot be started, or a named one that rejects the board size or komi of `env`.
     """
     is_name = isinstance(player, (str, PathLike))
     source: Any = find_player(str(player)) if is_name else player
@@ -208,25 +207,13 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
         return source
     if isinstance(source, Engine):
         go = require_go(env, source.name)
-        if is_name and source.name.startswith(COMMAND):
+        if is_name:
             check_engine(go, source)
     if isinstance(source, PlayoutSettings) and source.equivalence:  # RAVE is for Go alone
         require_go(env, source.name)
     if isinstance(source, AlphaBetaSettings) and is_go(env):
         check_game_has_evaluation(env)  # without one it sees nothing before the end of a game of Go
     return source
-
-
-def checked_player(name: str, env: GameEnv) -> PlayerSource:
-    """Return the player called `name` as `resolve_player` does; raise EngineError for an engine that refuses the board.
-
-    Args:
-        env: the game, whose limits that only help self-play an engine does not know.
-    """
-    player = resolve_player(name, env)
-    if isinstance(player, Engine):
-        check_engine(require_go(env.match_variant(), player.name), player)
-    return player
 
 
 def network_file(name: str) -> Path | None:

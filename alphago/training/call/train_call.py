@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.entrant import checked_player
+from alphago.arena.entrant import resolve_player
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
@@ -204,7 +204,7 @@ def make_start(call: Call, settings: RunSettings, model: NeuralNet, config: dict
     for lesson in settings.lessons(env):  # raises for a board that the game does not support
         model.resized(lesson.env)  # raises for a board that the network does not support
     if settings.until is not None:
-        checked_player(settings.until.name, env)
+        resolve_player(settings.until.name, env)
     return Start(settings, model, config, make_watched(settings.watch, env), **more)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import torch
 
 from alphago.arena.engine import Engine, EngineError
-from alphago.arena.entrant import Entrant, checked_player, resolve_player
+from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
 from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
@@ -133,7 +133,7 @@ class WatchedExam:
 class WatchedOpponent:
     """An opponent that tests a run's networks by matches; see `Watched`.
 
-    Raises the errors of `checked_player` if the opponent does not exist or does not play the game.
+    Raises the errors of `resolve_player` if the opponent does not exist or does not play the game.
 
     Args:
         opponent: a player's name, as for `evaluate`.
@@ -145,7 +145,7 @@ class WatchedOpponent:
         self.opponent = opponent
         self.readouts = readouts
         self.name = f"{opponent}@{readouts}"
-        player = checked_player(opponent, env)
+        player = resolve_player(opponent, env)
         # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
         self.env = env.match_variant() if isinstance(player, (PlayoutSettings, Engine)) else env
         self._entrants = {"cpu": Entrant(player, readouts, SEARCH)}  # by device
