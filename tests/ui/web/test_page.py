@@ -236,24 +236,6 @@ def test_study_undo_and_variations(visitor: Visitor) -> None:
     visitor.says("Move 1:")
 
 
-@pytest.mark.slow
-def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(visitor: Visitor) -> None:
-    """While the engine thinks the board is drawn several times a second; here a key does so."""
-    visitor.press("a")
-    visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
-    box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
-    visitor.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    visitor.page.mouse.down()
-    visitor.press("k")
-    visitor.page.mouse.up()
-    visitor.says("Move 2")
-    visitor.page.mouse.down()
-    visitor.page.mouse.move(2, 2)
-    visitor.page.mouse.up()
-    visitor.press("Escape")
-    visitor.says("Move 2")
-
-
 def test_the_keyboard_alone(chromium: Any) -> None:
     with serving() as served, Visitor(chromium, served.address) as visitor:
         visitor.press("n", "Enter")
@@ -313,6 +295,17 @@ def test_lines_by_keyboard_cursor_and_mouse(visitor: Visitor) -> None:
     visitor.expect(visitor.part("mode")).to_have_value("visits")
     visitor.press("Escape", "Enter")
     visitor.says("Move 2")
+    # A press counts though the board is drawn anew before its release, as by a key here, unless it ends elsewhere.
+    visitor.page.mouse.move(**visitor.middle("B1" if GO5.to_text(best) == "A1" else "A1"))
+    visitor.page.mouse.down()
+    visitor.press("k")
+    visitor.page.mouse.up()
+    visitor.says("Move 3")
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(2, 2)
+    visitor.page.mouse.up()
+    visitor.press("Escape")
+    visitor.says("Move 3")
 
 
 @pytest.mark.slow
@@ -351,10 +344,7 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         red, yellow = "rgb(160, 24, 24)", "rgb(244, 208, 63)"
         pieces = visitor.page.locator(".ag-piece").evaluate_all(drawn)
         assert pieces == [[140, 220, red], [160, 180, yellow], [180, 140, red]]  # as they came
-        visitor.press("k")
-        numbers = visitor.page.locator(".ag-number").all_text_contents()
-        assert numbers == ["1", "2", "3"]
-        visitor.press("k", "a")
+        visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-moves [data-action]").first).to_be_visible()
         visitor.expect(visitor.page.get_by_role("columnheader", name="visits")).to_be_visible()
         visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_hidden()  # all are equal
