@@ -17,8 +17,6 @@ from tests.networks import prefers
 from tests.ui.gtp.engine import Controller, ask, converses, engine
 from tests.ui.own_games import OwnedByBlack
 
-FAILED = "? cannot load file"
-
 
 @pytest.fixture
 def gtp(net: NeuralNet) -> GoEngine:
@@ -265,6 +263,25 @@ class TestPondering:
         assert gtp.look(position.play(found.best())).root_visits[0] > 20
 
 
+# A file, the number of the first move that is not loaded, the reply or else the moves, and what is told.
+# A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never.
+FAULTY = """
+(;GM[1]SZ[5];B[aa];W[bb];B[c |  | B A5, W B4 | the file ends within the game
+(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc]) |  | ? cannot load file | Black B4, is illegal
+(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc]) | 4 | ? cannot load file | Black B4, is illegal
+(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc]) | 3 | B A5, W B4 | Black B4, is illegal
+(;GM[1]SZ[5];B[aa];AW[cc];W[bb]) |  | ? cannot load file | set
+(;GM[1]SZ[5];B[aa];AW[cc];W[bb]) | 2 | ? cannot load file | set
+(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb]) |  | B A5 | several games
+(;SZ[5]HA[分先]KM[6.5];B[aa];W[bb]) |  | B A5, W B4 | must be a number of stones, got '分先'
+(;SZ[5]HA[three]AB[cc];W[bb]) |  | W B4 | the handicap must be a number of stones, got 'three'
+(;SZ[5]HA[three];W[bb]) |  | ? cannot load file | got 'three'
+(;SZ[5:3];B[aa]) |  | ? cannot load file: unacceptable size | must be a square one, got '5:3'
+(;SZ[5];B[A5];W[pass]) |  | B A5, W pass | got B[A5], which is read as people write it
+(;SZ[5]CA[Big5]PB[\xff\xff];B[aa]) |  | B A5 | as CA says, but is not
+"""
+
+
 class TestFiles:
     @pytest.mark.parametrize("quote", ["", '"', "'"])
     def test_a_game_comes_back(self, tmp_path: Path, quote: str) -> None:
@@ -312,35 +329,13 @@ class TestFiles:
             assert ask(engine(5), f"printsgf {path}") == [""]
             assert path.read_bytes().startswith(b"(;")
 
-    @pytest.mark.parametrize(
-        ("text", "replies", "said"),
-        [
-            # A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never.
-            ("(;GM[1]SZ[5];B[aa];W[bb];B[c", {"": "B A5, W B4"}, "the file ends within the game"),
-            (
-                "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])",
-                {"": FAILED, "4": FAILED, "3": "B A5, W B4"},
-                "Black B4, is illegal",
-            ),
-            ("(;GM[1]SZ[5];B[aa];AW[cc];W[bb])", {"": FAILED, "2": FAILED}, "set"),
-            ("(;GM[1]SZ[5];B[aa])(;GM[1]SZ[5];B[bb])", {"": "B A5"}, "several games"),
-            ("(;SZ[5]HA[分先]KM[6.5];B[aa];W[bb])", {"": "B A5, W B4"}, "must be a number of stones, got '分先'"),
-            ("(;SZ[5]HA[three]AB[cc];W[bb])", {"": "W B4"}, "the handicap must be a number of stones, got 'three'"),
-            ("(;SZ[5]HA[three];W[bb])", {"": FAILED}, "got 'three'"),  # where are the stones?
-            ("(;SZ[5:3];B[aa])", {"": f"{FAILED}: unacceptable size"}, "must be a square one, got '5:3'"),
-            ("(;SZ[5];B[A5];W[pass])", {"": "B A5, W pass"}, "got B[A5], which is read as people write it"),
-            ("(;SZ[5]CA[Big5]PB[\xff\xff];B[aa])", {"": "B A5"}, "as CA says, but is not"),
-        ],
-    )
-    def test_faulty_files(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, replies: dict[str, str], said: str
-    ) -> None:
-        """What is wrong is told; by the number of the first move that is not loaded."""
+    @pytest.mark.parametrize("row", FAULTY.strip().splitlines())
+    def test_faulty_files(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], row: str) -> None:
+        text, number, reply, said = row.split(" | ")
         (tmp_path / "a.sgf").write_text(text, encoding="latin-1" if "Big5" in text else "utf-8")
-        for number, reply in replies.items():
-            gtp = engine(5)
-            assert (ask(gtp, f"loadsgf {tmp_path}/a.sgf {number}")[0] or gtp.game.position.moves_text()) == reply
-            assert said in capsys.readouterr().err or number
+        gtp = engine(5)
+        assert (ask(gtp, f"loadsgf {tmp_path}/a.sgf {number}")[0] or gtp.game.position.moves_text()) == reply
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
