@@ -17,7 +17,7 @@ from alphago.env.go_rules import Rules
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst, Evaluators
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.questions import Answer, Limit, Question
+from alphago.mcts.questions import Answer, Question
 from alphago.system.validation import check_choice, check_int, shown
 from alphago.ui.analysis_query import (
     MOST_VISITS,
@@ -157,17 +157,8 @@ class AnalysisEngine:
     def _open_turn(self, query: Query, turn: QueryTurn) -> None:
         """Ask the analyst about a turn."""
         try:
-            question = self.analyst.ask(
-                turn.position,
-                limit=Limit(query.visits - 1, query.seconds),  # the first visit is the evaluation of the position
-                avoid=query.forbidden,
-                every=query.every,
-                first=query.first,
-                priority=turn.priority,
-                move_ownership=bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & query.flags),
-                reuse=query.reuse,
-                tell=partial(self._tell, query, turn),
-            )
+            tell = partial(self._tell, query, turn)
+            question = self.analyst.ask(turn.position, priority=turn.priority, tell=tell, **query.search)
         except ValueError as problem:  # the query forbids all moves
             self.send(error(str(problem), "avoidMoves", query.id))
             self.report(query, no_results(query, turn))

@@ -19,6 +19,7 @@ from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.forbidden_moves import Forbidden
+from alphago.mcts.questions import Limit
 from alphago.system.validation import check_choice, check_int, check_positive, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame, begins_with_handicap
 from alphago.ui.katago import SIDES
@@ -79,13 +80,8 @@ class Query:
 
     id: str
     turns: list[QueryTurn]  # analyzeTurns
-    visits: int  # maxVisits, for each turn
-    seconds: float | None  # maxTime, for each turn
     side: str  # reportAnalysisWinratesAs
-    forbidden: list[Forbidden]  # avoidMoves, allowMoves
-    reuse: bool  # whether the search goes on in the tree of an earlier query, and is kept for later ones
-    every: float | None  # reportDuringSearchEvery, seconds
-    first: float | None  # firstReportDuringSearchAfter, seconds
+    search: dict[str, Any]  # what an analyst has to know of each turn's search, see `Analyst.ask`
     flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
     note: str = ""  # warnings that the next reply to the query has to contain
@@ -171,19 +167,17 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     has_handicap = begins_with_handicap([player for player, _ in stones], [player for player, _ in moves])
     if str(bonus) != "0" and has_handicap:
         warnings.append(("rules", go_rules.NO_BONUS))
-    return Query(
-        id=query_id,
-        turns=turns,
-        visits=visits,
-        seconds=positive_field(override, "maxTime"),
-        side=side,
-        forbidden=forbidden_moves(fields, env),
-        reuse=boolean_field(fields, "reuse"),
-        every=positive_field(fields, "reportDuringSearchEvery"),
-        first=positive_field(fields, "firstReportDuringSearchAfter"),
-        flags={name for name in FLAGS if boolean_field(fields, name)},
-        warnings=warnings,
-    )
+    flags = {name for name in FLAGS if boolean_field(fields, name)}
+    search = {
+        # The first visit is the evaluation of the position.
+        "limit": Limit(visits - 1, positive_field(override, "maxTime")),
+        "avoid": forbidden_moves(fields, env),
+        "every": positive_field(fields, "reportDuringSearchEvery"),
+        "first": positive_field(fields, "firstReportDuringSearchAfter"),
+        "move_ownership": bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & flags),
+        "reuse": boolean_field(fields, "reuse"),
+    }
+    return Query(query_id, turns, side, search, flags, warnings)
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
