@@ -24,43 +24,32 @@ class Box(NamedTuple):
     times: int = 1
 
 
-class Head(NamedTuple):
-    """A head of a network.
-
-    Attributes:
-        outputs: lines of text about what the head predicts; the first line is the title of the box that shows them.
-    """
-
-    box: Box
-    outputs: Sequence[str]
-
-
-def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[Head], label: str) -> Drawing:
+def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box, Box]], label: str) -> Drawing:
     """Return a network as boxes: the inputs at the top, below them the base, then the heads side by side.
 
     Args:
-        inputs: lines of text about the planes; the first line is the title of their box. base: the boxes before the
-            heads.
+        inputs: the box of the planes. base: the boxes before the heads.
+        heads: pairs of a head's box and the box of what it predicts.
         label: the title of the picture.
     """
     middle = WIDE / 2
     heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
     shapes: list[Shape] = [*heading]
     top = heading[-1].y + 1.6 * SIZE
-    y = add_box(shapes, Box(inputs[0], " ".join(inputs[1:])), middle, top, BOX, GREY)
+    y = add_box(shapes, inputs, middle, top, BOX, GREY)
     for box in base:
         shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
         y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
     step = WIDE / max(len(heads), 1)  # from the middle of a head to that of the next
     width = min(BOX, step - 24)
     ends = []
-    for i, head in enumerate(heads):
+    for i, (head, outputs) in enumerate(heads):
         x = step * (i + 0.5)
         begin = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
         shapes += arrow(begin, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
-        end = add_box(shapes, head.box, x, y + 1.6 * GAP, width, PALE)
+        end = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
         shapes += arrow(x, end, x, end + GAP, Style(stroke=BLACK, width=1.5))
-        ends.append(add_box(shapes, Box(head.outputs[0], " ".join(head.outputs[1:])), x, end + GAP, width, GREY))
+        ends.append(add_box(shapes, outputs, x, end + GAP, width, GREY))
     high = max([y, *ends]) + GAP
     ground: Layer = (Rect(0, 0, WIDE, high, Style(WHITE)),)
     return Drawing(WIDE, high, (ground, tuple(shapes)), label, shown=WIDE)

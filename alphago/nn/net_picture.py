@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import nn
 
-from alphago.drawing.network import Box, Head, join_repeats, network_picture
+from alphago.drawing.network import Box, join_repeats, network_picture
 from alphago.drawing.svg import Svg, to_svg
 from alphago.nn.blocks import Block, ConvBn, PlainBlock, PreactivationBlock
 from alphago.nn.parts import check_base
@@ -22,13 +22,13 @@ def net_svg(net: Any, size: float | None = None) -> Svg:
     if len(base) > MOST_BOXES:
         base = [*base[: MOST_BOXES - 1], Box(f"… and {len(base) - MOST_BOXES + 1} more", "")]
     base.append(Box(f"features {list(features.shape[1:])}", "of each position"))
-    inputs = [f"planes {[env.planes, *env.plane_shape]}", "what the player to move sees"]
+    inputs = Box(f"planes {[env.planes, *env.plane_shape]}", "what the player to move sees")
     meaning = "-1 .. 1 for the player to move"
     if isinstance(net.value, ForecastHead):
         meaning += "; score and ownership of the end"
     heads = [
-        Head(head_box("policy head", net.policy), [f"policy [{env.action_space}]", "a probability for each action"]),
-        Head(head_box("value head", net.value), ["value", meaning]),
+        (head_box("policy head", net.policy), Box(f"policy [{env.action_space}]", "a probability for each action")),
+        (head_box("value head", net.value), Box("value", meaning)),
     ]
     name = f"{env}: {net.num_parameters:,} parameters"
     return to_svg(network_picture(inputs, base, heads, name), size)
