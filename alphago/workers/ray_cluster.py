@@ -20,7 +20,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
-from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench
+from alphago.workers.work import HAS_LEFT, KEPT_WORKS, JobAnswer, WorkBench
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
@@ -68,8 +68,9 @@ class NodePlayer:
 
     def play(self, work: str, data: bytes, job: bytes) -> tuple[str, bytes]:
         """Do a job of a work, whose bytes are `data`; return the kind and the data of its JobAnswer."""
-        if work not in self.works:
-            self.works = {work: data}  # the bench keeps the works that it has read before
+        self.works[work] = data
+        for old in [*self.works][:-KEPT_WORKS]:  # none that another thread is about to read
+            self.works.pop(old, None)
         return self.bench.do(work, lambda: job, threading.Event())
 
 
