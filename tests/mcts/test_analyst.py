@@ -3,6 +3,7 @@
 import threading
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -254,6 +255,21 @@ class TestClients:
                 analyst.ask(GO, (), level=11)
             with pytest.raises(ValueError, match="every must be a number > 0"):
                 analyst.ask(GO, (), every=-1.0)
+
+    def test_questions_share_batches(self) -> None:
+        all_asked = threading.Event()
+
+        class Waiting(Counting):
+            def evaluate(self, *arguments: Any) -> None:
+                assert all_asked.wait(60)
+                super().evaluate(*arguments)
+
+        evaluator = Waiting()
+        with Analyst(evaluator, settings=Puct(leaves=1), threads=1, slots=6) as analyst:
+            questions = [analyst.ask(GO, [action], Limit(20)) for action in range(6)]
+            all_asked.set()
+            assert [question.last().readouts for question in questions] == [20] * 6
+        assert max(evaluator.sizes) >= 5  # the first question may have begun alone
 
     def test_urgent_questions_begin_first(self) -> None:
         entered, go_on, order = threading.Event(), threading.Event(), []
