@@ -21,7 +21,7 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play games for a run of alphago train --workers.  A worker may join at any time, and leaves on Ctrl-C and
-    SIGTERM: a folder's worker after at most one move; others play a Ray worker's present tasks again.
+    SIGTERM: a folder's worker after at most one move, a Ray worker at once, whose tasks other workers do again.
     """
     from alphago.mcts.warm_up import warm_up
     from alphago.system.interrupts import stopped_by_interrupt

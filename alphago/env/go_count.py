@@ -116,7 +116,7 @@ def count_as_alive(position: Position) -> GoCount | None:
     """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
     if not isinstance(position, GoPosition) or not position.is_over:
         return None
-    passes_end_games = position.env.turns is None
+    passes_end_games = position.env.turns is None  # else a game has so many turns, and passes are turns like others
     ends_with_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
     return GoCount(position) if passes_end_games and ends_with_passes else None
 

@@ -250,8 +250,9 @@ def without_idle_moves(
 
     An idle move gains nothing: it fills an own eye, or a point that belongs to a side for good
     (`GameBatch.sensible_mask`).  It is replaced only where a pass is legal: by the pass if the game is DECIDED and the
-    pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle.  If there
-    is neither, the idle move stays: it may be a threat in a ko.
+    pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle, else by
+    the pass, too, if it cannot lose the game.  If there is none of these, the idle move stays: it may be a threat in a
+    ko.
 
     Args:
         batch, games: the positions, int64 [n].
@@ -271,12 +272,13 @@ def without_idle_moves(
     may_pass = sensible[:, env.pass_action]
     is_idle = ~sensible[slots, actions] & may_pass
     outcomes = here.outcome(slots, np.empty(len(games), np.float32))
+    # In a decided game the order is: the pass, the moves that are not idle, the chosen action; in any other game the
+    # pass stands between the moves and the chosen action, which stays where nothing else is left.
     weights = np.where(sensible, weights, 0)
-    # The pass comes before all moves in a decided game; in any other game after all moves, with the least weight.
-    pass_weights = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
+    least = np.finfo(weights.dtype).tiny
+    pass_weights = np.where(np.abs(values) > DECIDED, np.inf, least)
     weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
-    # The chosen action comes last of all: it stays where nothing else is left.
-    weights[slots, actions] = np.maximum(weights[slots, actions], np.finfo(weights.dtype).tiny / 2)
+    weights[slots, actions] = np.maximum(weights[slots, actions], least / 2)
     replacements = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
     return np.where(is_idle, replacements, actions).astype(np.int32)
 

@@ -227,16 +227,17 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         if declared.is_group:  # it adds nothing to the path
             yield from _walk(declared.kind, path, declared.title, prefix, instance=default)
             continue
-        described = (declared.kind, fields(declared.kind)[0]) if declared.first else (owner, field)
-        yield Address(own_path, field.name, declared.title, *described, default, part=declared)
+        # With `first` the part's keyword takes values of its first setting, which then needs no address of its own.
+        flag_from = (declared.kind, fields(declared.kind)[0]) if declared.first else (owner, field)
+        yield Address(own_path, field.name, declared.title, *flag_from, default, part=declared)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", declared.title, declared.prefix, instance=defaults))
-            for address in inner[1:] if declared.first else inner:  # the part's keyword gives the first setting
-                name = address.path.removeprefix(own_path + ".")
-                all_have_it = all(name.partition(".")[0] in list_keywords(other) for other in declared.classes)
+            for address in inner[1:] if declared.first else inner:
+                name = address.path.removeprefix(own_path + ".").partition(".")[0]
+                all_have_it = all(name in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)
-                yield replace(address, kinds=address.kinds or kinds)  # of a part inside this one, if they tell
+                yield replace(address, kinds=address.kinds or kinds)  # those of a part within this part come first
 
 
 def keywords(root: type) -> list[str]:
@@ -272,7 +273,14 @@ def make(root: type[Kind], given: Mapping[str, Any], before: Kind | None = None)
 
 
 def change(before: Kind, given: Mapping[str, Any]) -> Kind:
-    """Return settings with other values; given: by path, relative to `before`, among paths of other settings."""
+    """Return settings with other values.
+
+    Args:
+        given: values by path, relative to `before`; paths that begin with no field of `before` are not read.
+
+    Raises:
+        ValueError, TypeError: as `make`.
+    """
     made = {}
     for field in fields(before):  # type: ignore[arg-type]
         name, declared = field.name, part_declaration(field)
@@ -281,7 +289,8 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
             made[name] = change(made[name], given)
             continue
         if name in given:
-            # None for an automatic part is its default; for an automatic value it stays, for the plan to choose.
+            # None for an automatic setting lets a new run's plan choose: until then a value stays None, and a part is
+            # its default.
             is_usual = declared is not None and given[name] is None and field.metadata.get("automatic", False)
             value = field.default if is_usual else given[name]
             made[name] = value if declared is None else declared.read(name, value, made[name])

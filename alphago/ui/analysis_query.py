@@ -262,7 +262,7 @@ def positions_after(game: GtpGame, moves: Sequence[Play], wanted: Collection[int
     found = {}
     for number in sorted({*wanted, len(moves)}):  # the last too, since every move must be legal
         if number - len(game.plays) >= AT_ONCE:
-            play_at_once(game, moves[len(game.plays) : number])
+            play_at_once(game, moves[len(game.plays) : number])  # or none, if one is illegal or ends the game
         for player, action in moves[len(game.plays) : number]:
             try:
                 game.play(player, action)

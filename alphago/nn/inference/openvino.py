@@ -299,7 +299,7 @@ class SharedModel:
             return None
         model = cls(lambda: import_model(exported, options), options)
         model.exported = exported  # an imported model cannot always be exported again
-        model.idle.append(Request(model._copy()))
+        model.idle.append(Request(model._copy()))  # imports it now, so that damaged data raise here
         return model
 
 

@@ -16,7 +16,7 @@ UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 MARKS = ((codecs.BOM_UTF8, "utf-8"), *UTF32, *UTF16)  # a mark of UTF-32 begins with one of UTF-16
 DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s\\]{1,40})\s*\]")
 BEGIN = re.compile(rb"\(\s*;")
-NEXT = re.compile(rb"\)[^()]*\(\s*;")  # the beginning of another game, or of a variation
+NEXT = re.compile(rb"\)[^()]*\(\s*;")  # an end and a beginning after it: of two games, or of two variations
 # From a game's bracket to the end of its first node.
 ROOT = re.compile(rb"\(\s*;(?:[^\[\]();]*+(?:\[(?:[^\\\]]++|\\.)*+\]\s*+)++)*+", re.DOTALL)
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
@@ -176,9 +176,11 @@ def surely_utf8(data: bytes, declared: str) -> bool:
 def games_in(data: bytes, likely: str) -> Iterator[bytes]:
     """Yield the bytes of each game of a file; together they are the whole file.
 
-    The bytes between two games belong to the later game.  likely: as in `decode_game`.
+    The bytes between two games belong to the later game, those after the last game to that one.  likely: as in
+    `decode_game`.
     """
     at = 0  # the end of the last game
+    # Without NEXT no other game can follow, so the end of this one, which takes time, need not be found.
     while (match := BEGIN.search(data, at)) is not None and NEXT.search(data, match.end()) is not None:
         end = end_of_game(data, match.start(), likely)
         yield data[at:end]

@@ -240,6 +240,8 @@ class LineReader:
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = TRIED if rules is None else (rules,)
+        # From a number of moves each makes the game that allows so many; a PlayedStretch goes on to the next one where
+        # a move is forbidden, and counts these levels.
         games: list[Callable[[int], GoEnv]] = [partial(make_board, size, each) for each in tried]
         if (required := self.required) is not None:
             games = [lambda plays: required]
@@ -257,8 +259,10 @@ class LineReader:
                 current = PlayedStretch(stretch, games, self.number)
             if current.ply_count > longest.ply_count:
                 longest = current
-        if before_plays := [(stretch, moves) for stretch, moves in changes if stretch.actions]:
-            change, moves = before_plays[0]
+        # Told is the first change that moves follow, and whether the game that is read is the one before or after it;
+        # if there is none, a change at the line's end, which often shows the count.
+        if with_moves := [(stretch, moves) for stretch, moves in changes if stretch.actions]:
+            change, moves = with_moves[0]
             is_after = longest.stretch.begins >= change.begins
             self.report_set_up(change, moves, "after" if is_after else "before")
         elif changes and changes[-1][0] is stretches[-1]:

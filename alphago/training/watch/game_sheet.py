@@ -58,6 +58,9 @@ def game_of_run(folder: Path) -> GameEnv:
 def record_game(env: GameEnv, record: GameRecord) -> GameEnv:
     """Return the game on a record's board, which is smaller than the board of `env` early in a curriculum.
 
+    Args:
+        env: the `match_variant()` of the run's game; so is the game that is returned.
+
     Raises:
         ValueError: if there is no board on which the game has as many actions as the record.
     """
@@ -70,7 +73,7 @@ def record_game(env: GameEnv, record: GameRecord) -> GameEnv:
         except ValueError:
             continue
         if game.action_space == actions:
-            return game.match_variant()
+            return game.match_variant()  # `resized` gives it limits of self-play again
     raise ValueError(f"the run's games must be of {env} on some board, got one with {actions} actions")
 
 

@@ -33,7 +33,6 @@ class Chooser:
         ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
         ({"judges": [0.55]}, "judges must be settings with a method make_judge, got 0.55"),
     ],
-    ids=str,
 )
 def test_what_does_not_go_together(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises((ValueError, TypeError), match=sentence):
