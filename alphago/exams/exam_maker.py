@@ -26,6 +26,7 @@ from alphago.exams.positions import RULES, exam_env, header_line, parse_row, pos
 from alphago.records.dataset_writer import check_begun
 from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.validation import check_int
 
 READ = 200_000  # most positions in the games that are read
 AT_ONCE = 8  # drawn positions about which the judge is asked at the same time
@@ -111,9 +112,10 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
         before, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
         expected = json.loads(header)
         check_begun(path, before, {key: value for key, value in expected.items() if key != "date"})
+        drawn = [check_int(f"{path}, line {line}: drawn", row.get("drawn"), 0) for line, row in enumerate(rows, 2)]
         if len(whole_lines) < len(data):  # a call that was killed has left a part of a line
             os.truncate(path, len(whole_lines))
-    return len(rows), (int(rows[-1]["drawn"]) if rows else -1)
+    return len(rows), drawn[-1] if drawn else -1
 
 
 def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:

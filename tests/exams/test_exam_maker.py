@@ -135,6 +135,10 @@ class TestResuming:
         assert make(tmp_path / "exam", engine(tmp_path), games) == 10
         make(tmp_path / "whole", engine(tmp_path), games)
         assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
+        with open(tmp_path / "exam", "ab") as file:
+            file.write(b'{"drawn": "10"}\n')
+        with pytest.raises(ValueError, match="exam, line 12: drawn must be an integer >= 0, got '10'"):
+            make(tmp_path / "exam", engine(tmp_path), games, TWENTY)
 
     def test_other_settings(self, games: Path, tmp_path: Path) -> None:
         make(tmp_path / "exam", engine(tmp_path), games)
