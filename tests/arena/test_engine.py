@@ -159,7 +159,8 @@ class TestGnuGo:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
         assert find_player("gnugo") == gnugo(10)
         assert resolve_player("gnugo:7").name == "gnugo:7"
-        assert " ".join(gnugo(1).command).endswith(" --never-resign --level 1 --seed {seed}")
+        rules = "--chinese-rules --capture-all-dead --play-out-aftermath --never-resign"
+        assert " ".join(gnugo(1).command) == f"/usr/games/gnugo --mode gtp {rules} --level 1 --seed {{seed}}"
         assert gnugo(1).rule_options is gnugo_rules
 
     def test_the_rules_it_is_started_with(self) -> None:
