@@ -34,7 +34,7 @@ GAMES_AT_ONCE = 2  # games searched side by side
 def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     """Start the process that compiles the search's kernels, at most once, and return it.
 
-    The process ends at the latest when this process ends ; the kernels compiled so far stay cached.
+    The process ends at the latest when this process ends; the kernels compiled so far stay cached.
 
     Args:
         game: the packaged game of a command that is about to play a move: the kernels of this game's planes are
