@@ -77,6 +77,12 @@ def parser(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> P
 
 
 class TestSettings:
+    def test_help_from_a_docstring(self) -> None:
+        """Of one of several keywords, on several lines."""
+        text = "A room.\n\ncolour, shade: of the walls; on a\n    sunny day.\nRaises nothing at all."
+        room = type("Room", (), {"__doc__": text, "__init__": lambda self, shade=0.5: None})
+        assert [setting.help for setting in keyword_settings(room)] == ["of the walls; on a sunny day (0.5)"]
+
     def test_a_flag_with_another_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match="2"):
             main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--verbose"])
