@@ -104,7 +104,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
     """
     groups, is_new = start.settings.selfplay.groups, folder.config is None
     with one_torch_thread(), Workers(groups) as workers, closing(GpuMeter()) as meter, usual_report() as console:
-        # With a state, a TypeError or KeyError means that another version wrote the state.
+        # With a state, a TypeError or LookupError means that another version wrote the state.
         with nullcontext() if is_new else version_errors(folder.path, "a state"):
             state = None if is_new else folder.restore()
             reporter = Reporter(

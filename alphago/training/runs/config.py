@@ -118,7 +118,7 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
 
 @contextlib.contextmanager
 def version_errors(path: Path, what: str) -> Iterator[None]:
-    """Replace a TypeError or KeyError in the `with` block by the ValueError of `other_version`.
+    """Replace a TypeError or LookupError in the `with` block by the ValueError of `other_version`.
 
     Args:
         path: the run's folder.
@@ -126,7 +126,7 @@ def version_errors(path: Path, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except (TypeError, KeyError) as error:
+    except (TypeError, LookupError) as error:
         raise other_version(path, what, str(error)) from error
 
 

@@ -74,11 +74,20 @@ class TestConfig:
         assert main([*command, "--readouts", "2"]) == 0
         assert load_model(tmp_path / "another").env.N == GO.N
 
-    def test_a_state_of_another_version(self, finished: Path) -> None:
-        """One that lacks what this version looks for."""
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            (lambda data: data.pop("counts"), "'counts'"),
+            (lambda data: data["entered"].update(lesson=1), "list index out of range"),
+        ],
+    )
+    def test_a_state_of_another_version(
+        self, finished: Path, change: Callable[[dict[str, Any]], object], reason: str
+    ) -> None:
+        """One that lacks what this version looks for, or is in a stage that this version does not have."""
         with RunFolder(finished) as folder:
             state = folder.restore()
-            del state.data["counts"]
+            change(state.data)
             folder.write_state(state)
-        with pytest.raises(ValueError, match=r"has a state of another version \('counts'\): it cannot go"):
+        with pytest.raises(ValueError, match=rf"has a state of another version \({reason}\): it cannot go"):
             go_on(finished)
