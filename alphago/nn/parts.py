@@ -102,6 +102,9 @@ def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Te
     """Return a part that is described, without memory; raise ValueError unless it has the weights `tensors`."""
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
+    height, most = description.get("height"), len(tensors)
+    if isinstance(height, int) and height > most:  # it would take hours and all memory to build
+        raise ValueError(f"height must be at most the {most} weights that the file holds for the part, got {height}")
     try:
         with torch.device("meta"):
             part = build_part(description)

@@ -111,6 +111,7 @@ WIDE = r"weight entry.0.weight must have shape \[1000000, 16, 3, 3\], got \[8, 1
         ({"base_net": {"part": "os.system", "command": "ls"}}, "cannot be rebuilt: part must be .*, got 'os.system'"),
         ({"base_net": {"part": "DenseBase"}}, "cannot be rebuilt: .* missing 2 required positional arguments"),
         (tower_of(10**6, 3), WIDE),
+        (tower_of(8, 10**9), "cannot be rebuilt: height must be at most the .* weights that the file holds"),
         (tower_of(8, 4, block="plain"), "weight blocks.3.only.0.weight must have shape .*, got none"),
         (tower_of(-8, 1), "cannot be rebuilt"),
         (tower_of(10**18, 1), "cannot be rebuilt"),
