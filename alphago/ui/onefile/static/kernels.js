@@ -7,16 +7,19 @@ export const TILE = 16;
 const PAGE = 65536; // bytes of a page of WebAssembly's memory
 
 /**
+ * Compute a layer; scratch: memory of zeros, see `scratchOf`.
+ * @typedef {(x: number, scratch: number, weights: number, bias: number, out: number, height: number, width: number,
+ *   inputs: number, outputs: number, side: number) => void} Convolve
+ */
+
+/**
  * Places are bytes from the beginning of the memory.
  * @typedef {object} Kernels
  * @property {() => Float32Array} numbers the memory; a new array once `take` was called
  * @property {(count: number) => number} take returns the place of new numbers, all 0
- * @property {(x: number, padded: number, weights: number, bias: number, out: number, height: number, width: number,
- *   inputs: number, outputs: number, side: number) => void} convolve with an odd `side`; padded: scratch memory of zeros,
- *   [height + side - 1, width + side - 1, inputs], whose inner points are overwritten
- * @property {(x: number, scratch: number, weights: number, bias: number, out: number, height: number, width: number,
- *   inputs: number, outputs: number) => void} winograd convolve with a side of 3, fewer products and the kernels of
- *   `winogradKernel`, where `inputs` can be divided by 4 and `outputs` by 16; scratch: memory of zeros, see `scratchOf`
+ * @property {Convolve} convolve with an odd `side`
+ * @property {Convolve} winograd convolve with a side of 3, fewer products and the kernels of `winogradKernel`, where `inputs`
+ *   can be divided by 4 and `outputs` by 16
  * @property {(x: number, out: number, count: number) => void} rectify
  * @property {(x: number, y: number, out: number, points: number, channels: number) => void} add a number for each channel
  * @property {(x: number, out: number, points: number, channels: number) => void} mean over the points
@@ -36,15 +39,13 @@ export function winogradKernel(kernel) {
 }
 
 /**
- * How many numbers the scratch memory of `winograd` has.
- * @param {number} height
- * @param {number} width
- * @param {number} inputs
- * @param {number} outputs
+ * How many numbers the scratch memory has: with a side of 3 enough for `winograd` too.
+ * @param {number[]} sizes
  */
-export function scratchOf(height, width, inputs, outputs) {
+export function scratchOf([height, width, inputs, outputs, side]) {
   const [down, right] = [Math.ceil(height / 3), Math.ceil(width / 3)];
-  return outputs + (3 * down + 2) * (3 * right + 2) * inputs + 25 * down * right * (inputs + outputs);
+  return side === 3 ? outputs + (3 * down + 2) * (3 * right + 2) * inputs + 25 * down * right * (inputs + outputs)
+    : (height + side - 1) * (width + side - 1) * inputs;
 }
 
 /**

@@ -34,13 +34,29 @@ export class Network {
   constructor(manifest, weights, kernels) {
     this.manifest = manifest;
     this.kernels = kernels;
-    /** @type {Map<string, {shape: number[], numbers: Float32Array}>} */
-    this.layers = new Map(manifest.layers.map(({ name, shape, offset }) => [name,
-      { shape, numbers: weights.subarray(offset, offset + sizeOf(shape)) }]));
-    /** @type {Map<string, number>} the places of layers that are laid out for `convolve` */
-    this.laid = new Map();
+    /** @type {Map<string, Tensor>} its layers and constants */
+    this.fixed = new Map();
+    for (const { name, shape, offset } of manifest.layers) {
+      const numbers = weights.subarray(offset, offset + sizeOf(shape));
+      this.keep(name, shape, /\.(weight|bias)$/.test(name) ? laidOut(shape, numbers) : numbers);
+    }
+    for (const [name, value] of Object.entries(manifest.constants)) {
+      const numbers = Float32Array.from([value].flat());
+      this.keep(name, [numbers.length], numbers);
+    }
     /** @type {Map<string, Plan>} by board */
     this.plans = new Map();
+  }
+
+  /**
+   * @param {string} name
+   * @param {number[]} shape
+   * @param {Float32Array} numbers
+   */
+  keep(name, shape, numbers) {
+    const at = this.kernels.take(numbers.length);
+    this.kernels.numbers().set(numbers, at / 4);
+    this.fixed.set(name, { shape, at, fixed: true });
   }
 
   /**
@@ -56,39 +72,30 @@ export class Network {
     if (!plan) this.plans.set(key, plan = new Plan(this, [1, planes.length / (height * width), height, width]));
     return plan.run(planes);
   }
+}
 
-  /**
-   * Whether a layer is computed by `winograd`.
-   * @param {string} name
-   */
-  isFast(name) {
-    const { shape: [outputs, inputs, side] } = /** @type {any} */ (this.layers.get(name));
-    return side === 3 && inputs % 4 === 0 && outputs % TILE === 0;
-  }
+/** Whether a kernel of this shape is one of `winograd`. @param {number[]} shape */
+const isFast = ([outputs, inputs, side]) => side === 3 && inputs % 4 === 0 && outputs % TILE === 0;
 
-  /**
-   * The place of a kernel or a bias as `convolve` or `winograd` reads it.
-   * @param {string} name
-   */
-  layOut(name) {
-    let at = this.laid.get(name);
-    if (at !== undefined) return at;
-    const { shape: [outputs, inputs = 1, side = 1], numbers } = /** @type {any} */ (this.layers.get(name));
-    const fast = this.isFast(name);
-    const taps = fast ? 25 : side * side;
-    at = this.kernels.take(Math.ceil(outputs / TILE) * TILE * inputs * taps);
-    const memory = this.kernels.numbers().subarray(at / 4);
-    for (let o = 0; o < outputs; o += 1) {
-      for (let i = 0; i < inputs; i += 1) {
-        const begin = side * side * (o * inputs + i);
-        const kernel = [...numbers.subarray(begin, begin + side * side)];
-        const [first, step] = fast ? [(o - (o % TILE)) * inputs, inputs * outputs] : [(o - (o % TILE)) * inputs * taps, inputs * TILE];
-        (fast ? winogradKernel(kernel) : kernel).forEach((/** @type {number} */ number, /** @type {number} */ tap) => { memory[first + (o % TILE) + i * TILE + tap * step] = number; });
-      }
+/**
+ * A kernel or a bias as `winograd` or `convolve` reads it.
+ * @param {number[]} shape
+ * @param {Float32Array} numbers
+ */
+function laidOut(shape, numbers) {
+  const [outputs, inputs = 1, side = 1] = shape;
+  const fast = isFast(shape);
+  const taps = fast ? 25 : side * side;
+  const laid = new Float32Array(Math.ceil(outputs / TILE) * TILE * inputs * taps);
+  for (let o = 0; o < outputs; o += 1) {
+    for (let i = 0; i < inputs; i += 1) {
+      const begin = side * side * (o * inputs + i);
+      const kernel = [...numbers.subarray(begin, begin + side * side)];
+      const [first, step] = fast ? [(o - (o % TILE)) * inputs, inputs * outputs] : [(o - (o % TILE)) * inputs * taps, inputs * TILE];
+      (fast ? winogradKernel(kernel) : kernel).forEach((number, tap) => { laid[first + (o % TILE) + i * TILE + tap * step] = number; });
     }
-    this.laid.set(name, at);
-    return at;
   }
+  return laid;
 }
 
 // A network on one board: the operations that are left for each position, with the places of what they read and write.
@@ -102,8 +109,7 @@ class Plan {
     this.kernels = network.kernels;
     /** @type {(() => void)[]} */
     this.program = [];
-    /** @type {Map<string, Tensor>} */
-    this.tensors = new Map();
+    this.tensors = new Map(network.fixed);
     /** @type {Map<string, number>} */
     this.scratches = new Map();
     this.planes = this.tensor(shape);
@@ -111,8 +117,8 @@ class Plan {
     for (const [op, names, output, attributes] of network.manifest.steps) {
       const make = OPERATIONS[op];
       if (!make) throw new Error(`this file cannot compute the network's operation ${op}`);
-      const inputs = names.map((name) => this.find(name));
-      const [shape, compute] = make(this, inputs, attributes, names);
+      const inputs = names.map((name) => /** @type {Tensor} */ (this.tensors.get(name)));
+      const [shape, compute] = make(this, inputs, attributes);
       const out = this.tensor(shape, op === "Shape" || inputs.every(({ fixed }) => fixed));
       if (out.fixed) compute(out);
       else this.program.push(() => compute(out));
@@ -121,14 +127,13 @@ class Plan {
   }
 
   /**
-   * Memory for `winograd`, one for all layers of a size.
-   * @param {number[]} sizes height, width, inputs, outputs
+   * Scratch memory, one for all layers of a size.
+   * @param {...number} sizes height, width, inputs, outputs, side
    */
   scratch(...sizes) {
-    const [height, width, inputs, outputs] = sizes;
-    const known = this.scratches.get(String(sizes)) ?? this.kernels.take(scratchOf(height, width, inputs, outputs));
-    this.scratches.set(String(sizes), known);
-    return known;
+    const at = this.scratches.get(String(sizes)) ?? this.kernels.take(scratchOf(sizes));
+    this.scratches.set(String(sizes), at);
+    return at;
   }
 
   /** @param {Float32Array} planes */
@@ -147,23 +152,6 @@ class Plan {
     return { shape, at: this.kernels.take(sizeOf(shape)), fixed };
   }
 
-  /**
-   * The tensor of a name: an earlier output, a constant, or a layer; kernels are laid out elsewhere.
-   * @param {string} name
-   * @returns {Tensor}
-   */
-  find(name) {
-    const known = this.tensors.get(name);
-    if (known) return known;
-    const layer = this.network.layers.get(name);
-    if (layer && /\.(weight|bias)$/.test(name)) return { shape: layer.shape, at: this.network.layOut(name), fixed: true };
-    const numbers = layer ? layer.numbers : Float32Array.from([this.network.manifest.constants[name]].flat());
-    const made = this.tensor(layer ? layer.shape : [numbers.length], true);
-    this.numbers(made).set(numbers);
-    this.tensors.set(name, made);
-    return made;
-  }
-
   /** @param {Tensor} tensor */
   numbers({ at, shape }) {
     return this.kernels.numbers().subarray(at / 4, at / 4 + sizeOf(shape));
@@ -174,11 +162,8 @@ class Plan {
    * @param {Tensor} tensor
    */
   read(tensor) {
-    const source = this.numbers(tensor);
     const [channels, points] = board(tensor.shape);
-    const numbers = new Float32Array(source.length);
-    for (let c = 0, i = 0; c < channels; c += 1) for (let p = 0; p < points; p += 1, i += 1) numbers[i] = source[p * channels + c];
-    return numbers;
+    return transposed(this.numbers(tensor), points, channels);
   }
 
   /**
@@ -187,10 +172,17 @@ class Plan {
    */
   write(tensor, numbers) {
     const [channels, points] = board(tensor.shape);
-    const target = this.numbers(tensor);
-    for (let c = 0, i = 0; c < channels; c += 1) for (let p = 0; p < points; p += 1, i += 1) target[p * channels + c] = numbers[i];
+    this.numbers(tensor).set(transposed(numbers, channels, points));
   }
 }
+
+/**
+ * A matrix with its rows as columns.
+ * @param {Float32Array} numbers [rows, columns]
+ * @param {number} rows
+ * @param {number} columns
+ */
+const transposed = (numbers, rows, columns) => numbers.map((_, i) => numbers[(i % rows) * columns + Math.floor(i / rows)]);
 
 /**
  * The number of channels and of points.
@@ -200,7 +192,7 @@ const board = (shape) => [shape[1] ?? 1, shape.length === 4 ? shape[2] * shape[3
 
 /**
  * The shape of an operation's output, and what computes it.
- * @typedef {(plan: Plan, inputs: Tensor[], attributes: Record<string, any>, names: string[]) => [number[], (out: Tensor) => void]} Make
+ * @typedef {(plan: Plan, inputs: Tensor[], attributes: Record<string, any>) => [number[], (out: Tensor) => void]} Make
  */
 
 /**
@@ -224,18 +216,14 @@ const pairwise = (compute) => (plan, [x, y]) => [sizeOf(x.shape) >= sizeOf(y.sha
 }];
 
 /** @type {Make} */
-function convolve(plan, [x, , bias], { kernel_shape: [side] = [1] }, [, weight, biasName]) {
-  const { kernels, network } = plan;
-  const [outputs, inputs] = /** @type {any} */ (network.layers.get(weight)).shape;
+function convolve(plan, [x, kernel, bias]) {
+  const { kernels } = plan;
+  const [outputs, inputs, side = 1] = kernel.shape;
   const [height = 1, width = 1] = x.shape.slice(2);
-  const shape = [1, outputs, ...x.shape.slice(2)];
-  const begin = biasName ? bias.at : kernels.take(Math.ceil(outputs / TILE) * TILE);
-  if (network.isFast(weight)) {
-    const scratch = plan.scratch(height, width, inputs, outputs);
-    return [shape, (out) => kernels.winograd(x.at, scratch, network.layOut(weight), begin, out.at, height, width, inputs, outputs)];
-  }
-  const padded = side > 1 ? kernels.take((height + side - 1) * (width + side - 1) * inputs) : 0;
-  return [shape, (out) => kernels.convolve(x.at, padded, network.layOut(weight), begin, out.at, height, width, inputs, outputs, side)];
+  const begin = bias ? bias.at : kernels.take(Math.ceil(outputs / TILE) * TILE);
+  const scratch = plan.scratch(height, width, inputs, outputs, side);
+  const compute = isFast(kernel.shape) ? kernels.winograd : kernels.convolve;
+  return [[1, outputs, ...x.shape.slice(2)], (out) => compute(x.at, scratch, kernel.at, begin, out.at, height, width, inputs, outputs, side)];
 }
 
 /**
@@ -277,7 +265,7 @@ const OPERATIONS = {
   Mul: pairwise((a, b) => a * b),
   Div: pairwise((a, b) => a / b),
   Relu: (plan, [x]) => [x.shape, (out) => plan.kernels.rectify(x.at, out.at, sizeOf(x.shape))],
-  Elu: (plan, inputs, { alpha = 1 }, names) => each((x) => (x > 0 ? x : alpha * Math.expm1(x)))(plan, inputs, {}, names),
+  Elu: (plan, inputs, { alpha = 1 }) => each((x) => (x > 0 ? x : alpha * Math.expm1(x)))(plan, inputs, {}),
   Tanh: each(Math.tanh),
   Sigmoid: each((x) => 1 / (1 + Math.exp(-x))),
   ReduceMean: overBoard("mean"),
