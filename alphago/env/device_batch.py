@@ -172,16 +172,13 @@ class DeviceBatch(GameBatch):
             states: int64 [n], the state of one random generator per slot, changed in place.
         """
 
-    def _playout(self, slots: Array, states: Array, *arguments: int) -> np.ndarray:
-        """Play random moves as `playout` does.
-
-        arguments: further arguments of the kernel `playout_batch` of the game.
-        """
+    def _playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
+        """Play random moves as `playout` does; fill_eyes: in Go, whether a side may fill its own eyes."""
         writable = self._writable(states, np.int64, (len(slots),))
         # The kernel reads and writes the states: unless it can work in place, it gets a copy of their values.
         buffer = self.backend.upload(states, np.int64) if writable is None else writable
         moves = self.backend.zeros((len(slots),), np.int32)
-        self._launch("playout_batch", slots, buffer, moves, *arguments)
+        self._launch("playout_batch", slots, buffer, moves, fill_eyes)
         self._deliver(buffer, states)
         return self.backend.download(moves)
 

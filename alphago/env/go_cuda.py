@@ -65,9 +65,7 @@ class CudaGoBatch(DeviceBatch):
             raise ValueError(f"the chain at {self.env.to_text(point)} has no liberty")
 
     def legal_mask(self, slots: Array, out: Out) -> Out:
-        threads = self._size + 1  # one for each row of the board, and one for the pass
-        shape = (self.env.action_space,)
-        return self._answer("legal_mask_batch", slots, out, np.bool_, self._size, shape=shape, threads=threads)
+        return self._answer("legal_mask_batch", slots, out, np.bool_, shape=(self.env.action_space,), threads=LANES)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         if self._places is None:  # history planes; KataGo's are on the CPU only

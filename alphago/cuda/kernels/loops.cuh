@@ -12,13 +12,8 @@ typedef long long Long;
     for (Long i = (Long)blockIdx.x * blockDim.x + threadIdx.x, each = (count); i < each; \
          i += (Long)gridDim.x * blockDim.x)
 
-// `count` items of so many parts each: `i` is the item. Threads side by side do the same part of different items, so
-// that they take the same branches.
-#define EACH_PART(i, part, count, parts)    \
-    EACH(share, (count) * (Long)(parts))    \
-        for (Long i = share % (count), part = share / (count), once = 1; once; once = 0)
-
-// The same where threads side by side do parts side by side of one item, so that they reach into memory side by side.
+// `count` items of so many parts each: `i` is the item. Threads side by side do parts side by side of one item, so that
+// they reach into memory side by side.
 #define EACH_POINT(i, part, count, parts) \
     EACH(share, (count) * (Long)(parts))  \
         for (Long i = share / (parts), part = share % (parts), once = 1; once; once = 0)

@@ -7,6 +7,7 @@
 //   is_over(row), position_hash(row)
 //   score(row), ownership(row, out)     the mover's margin, and the owner of each point
 //   outcome(row, options)               the mover's result; options: double [], the game's own
+//   random_action(row, state, fill_eyes)  an action of a game that is not over; fill_eyes: in Go, whether of own eyes too
 //
 // slots: long long [n]. Whole numbers arrive as Long, others as double.
 
@@ -79,4 +80,15 @@ KERNEL ownership_batch(int* rows, Long words, const Long* slots, Long n, signed 
 
 KERNEL outcome_batch(int* rows, Long words, const Long* slots, Long n, float* out, const double* options) {
     EACH_SLOT out[i] = outcome(ROW, options);
+}
+
+// Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
+KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves, Long fill_eyes) {
+    EACH_SLOT {
+        int count = 0;
+        Long state = states[i];  // in a register
+        for (; !is_over(ROW); count++) play(ROW, random_action(ROW, &state, fill_eyes != 0));
+        moves[i] = count;
+        states[i] = state;
+    }
 }

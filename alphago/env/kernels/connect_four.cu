@@ -22,6 +22,6 @@ BOTH void write_point(const int* row, int point, Planes<T> planes) {
     write_stone(row, point, planes);
 }
 
-BOTH int random_action(const int* row, Long* state) { return any_legal(row, row[WIDTH], state); }
+BOTH int random_action(const int* row, Long* state, bool) { return any_legal(row, row[WIDTH], state); }
 
 #include "row_batch.cuh"

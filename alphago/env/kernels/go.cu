@@ -31,9 +31,15 @@ KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const sign
     }
 }
 
-// out: [n, N * N + 1]. size: N.
-KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out, Long size) {
-    EACH_PART(i, part, n, size + 1) legal_mask(ROW, (int)part, out + i * (size * size + 1));
+// out: [n, N * N + 1].
+KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* out) {
+    SHARED int legal[MAX_SIZE];
+    EACH_BLOCK(i, n) {
+        TOGETHER(r, ROW[SIZE]) legal[r] = legal_bits(ROW, r);
+        meet();
+        write_legal(ROW, legal, out + i * (ROW[SIZE] * ROW[SIZE] + 1));
+        meet();
+    }
 }
 
 // owners: [N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0.
@@ -49,15 +55,6 @@ BOTH void mark_both_alive(int* row, int* scratch, signed char* owners) {
 KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch,
                         Long per_board) {
     EACH_SLOT mark_both_alive(ROW, scratch + i * per_board, out + i * ROW[SIZE] * ROW[SIZE]);
-}
-
-// Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
-KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves, Long fill_eyes) {
-    EACH_SLOT {
-        Long state = states[i];  // in a register
-        moves[i] = playout(ROW, &state, fill_eyes != 0);
-        states[i] = state;
-    }
 }
 
 // The planes of boards alone, and a named set of planes, as numbers of type T.

@@ -17,11 +17,9 @@ BOTH bool in_atari(const int* row, int head) {
     return (liberties >> COUNT_BITS) * (liberties & ((1LL << SUM_BITS) - 1)) == total * total;
 }
 
-// Add packed pseudo-liberties (negative to remove them) to the sum in a head cell; return the new sum.
-BOTH Long add_liberties(int* row, int head, Long liberties) {
-    liberties += load_long(row, head + LIBERTIES_LOW);
-    store_long(row, head + LIBERTIES_LOW, liberties);
-    return liberties;
+// Add packed pseudo-liberties to the sum in a head cell.
+BOTH void add_liberties(int* row, int head, Long liberties) {
+    store_long(row, head + LIBERTIES_LOW, load_long(row, head + LIBERTIES_LOW) + liberties);
 }
 
 // Append a point to the list of empty points.
@@ -51,22 +49,18 @@ BOTH int head_of(const int* row, int point) { return cell(row[cell(point) + HEAD
 
 // Join the chains whose heads are the points a and b; the chain with more pseudo-liberties keeps its head.
 BOTH void join(int* row, int a, int b) {
-    if (load_long(row, cell(a) + LIBERTIES_LOW) >> COUNT_BITS < load_long(row, cell(b) + LIBERTIES_LOW) >> COUNT_BITS) {
-        int other = a;
-        a = b;
-        b = other;
-    }
-    int at_a = cell(a), at_b = cell(b);
-    add_liberties(row, at_a, load_long(row, at_b + LIBERTIES_LOW));
-    store_long(row, at_a + CHAIN_LOW, load_long(row, at_a + CHAIN_LOW) ^ load_long(row, at_b + CHAIN_LOW));
-    int stone = b;
+    Long of_a = load_long(row, cell(a) + LIBERTIES_LOW), of_b = load_long(row, cell(b) + LIBERTIES_LOW);
+    int kept = of_a >> COUNT_BITS < of_b >> COUNT_BITS ? b : a, other = a + b - kept, at = cell(kept), from = cell(other);
+    store_long(row, at + LIBERTIES_LOW, of_a + of_b);
+    store_long(row, at + CHAIN_LOW, load_long(row, at + CHAIN_LOW) ^ load_long(row, from + CHAIN_LOW));
+    int stone = other;
     do {
-        row[cell(stone) + HEAD] = a;
+        row[cell(stone) + HEAD] = kept;
         stone = row[cell(stone) + NEXT];
-    } while (stone != b);
-    int after_a = row[at_a + NEXT];
-    row[at_a + NEXT] = row[at_b + NEXT];
-    row[at_b + NEXT] = after_a;
+    } while (stone != other);
+    int after = row[at + NEXT];
+    row[at + NEXT] = row[from + NEXT];
+    row[from + NEXT] = after;
 }
 
 // What is around a point, by side, loaded at once: loads that do not wait for each other. heads: the head points of the

@@ -97,25 +97,6 @@ BOTH bool is_own_eye(const int* row, int point, int colour) {
     return enemies + edge < 2;
 }
 
-// Return whether any point is legal.
-__device__ inline bool any_legal(const int* row) {
-    for (int r = 0; r < row[SIZE]; r++)
-        if (legal_bits(row, r) != 0) return true;
-    return false;
-}
-
-// Write one part of the N * N + 1 flags, a board row or the pass; none is set once the game is over.
-__device__ inline void legal_mask(const int* row, int part, bool* out) {
-    int size = row[SIZE];
-    bool going = !is_over(row);
-    if (part == size) {
-        out[size * size] = going && (row[PLY] >= row[FIRST_PASS] || !any_legal(row));
-        return;
-    }
-    int legal = going ? legal_bits(row, part) : 0;
-    for (int c = 0; c < size; c++) out[part * size + c] = (legal >> c) & 1;
-}
-
 // Return whether an illegal move on an empty point is illegal only because it would repeat a board.
 BOTH bool is_repetition(const int* row, int action) {
     return row[SUICIDE] != 0 || allowed(row, point_of(row, action), row[TO_PLAY], false);

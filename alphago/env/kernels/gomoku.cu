@@ -35,7 +35,7 @@ BOTH void write_point(const int* row, int point, Planes<T> planes) {
     planes.set(2 * depth, point, row[TO_PLAY] == BLACK);
 }
 
-BOTH int random_action(const int* row, Long* state) {
+BOTH int random_action(const int* row, Long* state, bool) {
     int size = points(row), left = (int)((next_random(state) * (size - row[PLY])) >> 32);  // a ply is a stone
     int point = 0;
     for (; point < size; point++)

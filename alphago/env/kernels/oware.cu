@@ -122,6 +122,6 @@ BOTH float outcome(const int* row, const double*) {
     return (float)(sign * (value < 1.0 ? value : 1.0));
 }
 
-BOTH int random_action(const int* row, Long* state) { return any_legal(row, SIDE, state); }
+BOTH int random_action(const int* row, Long* state, bool) { return any_legal(row, SIDE, state); }
 
 #include "row_batch.cuh"

@@ -15,10 +15,3 @@ __device__ inline int random_action(int* row, Long* state, bool fill_eyes) {
     }
     return row[SIZE] * row[SIZE];
 }
-
-// Play random moves to the end of the game; return the number of moves.
-__device__ inline int playout(int* row, Long* state, bool fill_eyes) {
-    int moves = 0;
-    for (; !is_over(row); moves++) play(row, random_action(row, state, fill_eyes));
-    return moves;
-}

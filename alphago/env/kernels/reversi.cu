@@ -22,52 +22,37 @@ BOTH bool allowed(const int* row, int point, int mover) {
     return false;
 }
 
-// The stones of both colours as bits, on boards of up to MOST_BITS points along a side: bit MOST_BITS * row + column.
-struct Stones {
-    Bits black = 0, white = 0, empty = 0;
-
-    BOTH Stones(const int* row) {
-        int size = row[WIDTH];
-        for (int r = 0; r < size; r++)
-            for (int c = 0; c < size; c++) {
-                int colour = row[HEADER + r * size + c];
-                Bits bit = (Bits)1 << (MOST_BITS * r + c);
-                black |= colour == BLACK ? bit : 0;
-                white |= colour == WHITE ? bit : 0;
-                empty |= colour == EMPTY ? bit : 0;
-            }
+// The points beyond a row of enemy stones (`passed`) that begins beside an own one, both ways of a shift; see legal_points.
+BOTH Bits reached(Bits own, Bits passed, int shift) {
+    Bits up = passed & (own << shift), down = passed & (own >> shift);
+    for (int i = 0; i < MOST_BITS - 3; i++) {
+        up |= passed & (up << shift);
+        down |= passed & (down >> shift);
     }
+    return (up << shift) | (down >> shift);
+}
 
-    // The points beyond a row of enemy stones (`passed`) that begins beside an own one, both ways of a shift.
-    BOTH static Bits reached(Bits own, Bits passed, int shift) {
-        Bits up = passed & (own << shift), down = passed & (own >> shift);
-        for (int i = 0; i < MOST_BITS - 3; i++) {
-            up |= passed & (up << shift);
-            down |= passed & (down >> shift);
-        }
-        return (up << shift) | (down >> shift);
+// The points on which a stone of `mover` would enclose enemy stones as bits, on boards of up to MOST_BITS points along a
+// side: bit MOST_BITS * row + column.
+BOTH Bits legal_points(const int* row, int mover) {
+    Bits own = 0, enemy = 0, empty = 0;
+    for (int point = 0; point < points(row); point++) {
+        int owner = row[HEADER + point] * mover;
+        Bits bit = (Bits)1 << (MOST_BITS * (point / row[WIDTH]) + point % row[WIDTH]);
+        own |= owner == 1 ? bit : 0;
+        enemy |= owner == -1 ? bit : 0;
+        empty |= owner == 0 ? bit : 0;
     }
-
-    // The points on which a stone of `mover` would enclose enemy stones.
-    BOTH Bits legal(int mover) const {
-        Bits own = mover == BLACK ? black : white, enemy = mover == BLACK ? white : black, inner = enemy & (Bits)INNER;
-        Bits found = reached(own, inner, 1) | reached(own, enemy, MOST_BITS);
-        found |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1);
-        return found & empty;
-    }
-};
+    Bits inner = enemy & (Bits)INNER, found = reached(own, inner, 1) | reached(own, enemy, MOST_BITS);
+    found |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1);
+    return found & empty;
+}
 
 BOTH bool can_move(const int* row, int mover) {
-    if (row[WIDTH] <= MOST_BITS) return Stones(row).legal(mover) != 0;
+    if (row[WIDTH] <= MOST_BITS) return legal_points(row, mover) != 0;
     for (int point = 0; point < points(row); point++)
         if (allowed(row, point, mover)) return true;
     return false;
-}
-
-BOTH bool anyone_can_move(const int* row) {
-    if (row[WIDTH] > MOST_BITS) return can_move(row, BLACK) || can_move(row, WHITE);
-    Stones stones(row);
-    return (stones.legal(BLACK) | stones.legal(WHITE)) != 0;
 }
 
 BOTH void play(int* row, int action) {
@@ -82,7 +67,7 @@ BOTH void play(int* row, int action) {
             }
         row[HEADER + action] = mover;
         row[MARGIN] += mover * (2 * turned + 1);
-        row[OVER] = !anyone_can_move(row);
+        row[OVER] = !can_move(row, -mover) && !can_move(row, mover);
     }
     end_turn(row);
 }
@@ -113,9 +98,9 @@ __device__ inline int nth_point(Bits legal, int before, int size) {
     return bit / MOST_BITS * size + bit % MOST_BITS;
 }
 
-__device__ inline int random_action(const int* row, Long* state) {
+__device__ inline int random_action(const int* row, Long* state, bool) {
     if (row[WIDTH] > MOST_BITS) return any_legal(row, points(row) + 1, state);
-    Bits legal = Stones(row).legal(row[TO_PLAY]);
+    Bits legal = legal_points(row, row[TO_PLAY]);
     Long chance = next_random(state);
     return legal == 0 ? points(row) : nth_point(legal, (int)((chance * count_bits(legal)) >> 32), row[WIDTH]);
 }

@@ -2,7 +2,7 @@
 //   is_legal(row, action)          whether an action is legal, false once the game is over
 //   wins(row, action, scratch)     whether a legal action wins at once; scratch: as many words as a row
 //   write_point(row, point, out)   one point of all planes, to a Planes<T>
-//   random_action(row, state)      an action of a game that is not over, as any_legal chooses it
+//   random_action(row, state, _)   an action of a game that is not over, as any_legal chooses it
 //   outcome(row, options)          see batch.cuh
 // and includes this file. A thread does one action, or one point, of a board.
 
@@ -21,17 +21,6 @@ KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, in
         int action = 0;
         while (action < actions && !(is_legal(ROW, action) && wins(ROW, action, scratch + i * words))) action++;
         out[i] = action < actions ? action : NO_ACTION;
-    }
-}
-
-// Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
-KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves) {
-    EACH_SLOT {
-        int count = 0;
-        Long state = states[i];  // in a register
-        for (; !is_over(ROW); count++) play(ROW, random_action(ROW, &state));
-        moves[i] = count;
-        states[i] = state;
     }
 }
 

@@ -162,8 +162,8 @@ export class Position {
   }
 
   /** Which actions are legal; none once the game is over. */
-  legal(parts = this.game.actions) {
-    return this.ask("legal_mask_batch", Uint8Array, this.game.actions, BigInt(parts));
+  legal() {
+    return this.ask("legal_mask_batch", Uint8Array, this.game.actions, BigInt(this.game.actions));
   }
 
   /** The legal actions that a weak player may choose, perhaps none. */

@@ -37,10 +37,6 @@ export class Go extends Position {
     this.keep();
   }
 
-  legal() {
-    return super.legal(this.game.options.board_size);
-  }
-
   /** The chain of each point's stone, as a number; 0 without a stone. */
   chains() {
     return this.mark("chains_batch", Int32Array);
