@@ -146,11 +146,10 @@
 
 /**
  * A node of the tree of variations. `chosen`: the child that was looked at last; `shown`: what the board shows there, null as long as it was
- * not asked; `dead`: stones of a count, null before; `loser`: who resigned; `visits`: of the search that found `win` and `score`; `mean`,
- * `rough`: what the move that led here has left, and whether few visits say so.
+ * not asked; `dead`: stones of a count, null before; `loser`: who resigned; `visits`: of the search that found `win` and `score`.
  * @typedef {{node: number, parent: number, move: number, mover: number, children: number[], chosen: number, shown: BoardAnswer | null, dead:
  *   number[] | null, loser: number, comment: string, inFile: number, analysis: AnalysisView | null, win: number | null, score: number | null,
- *   visits: number, mean: [number, number | null] | null, rough: boolean}} Knot
+ *   visits: number}} Knot
  */
 
 /**

@@ -1,7 +1,5 @@
 // A game with its variations: every move that was tried, and what is known of the positions; node `current` is on the board.
 
-import { LEAST_VISITS } from "./replies.js";
-
 const MOST_NODES = 4000;
 const SIDES = "BW";
 const SKIPPED_TURN = "_"; // stands before a move out of turn among the moves of a link
@@ -25,7 +23,6 @@ export class GameTree {
       this.add(parent, view.names.indexOf(move), mover, null);
       Object.assign(this.nodes[this.nodes.length - 1], known);
     }
-    this.nodes.forEach((node) => this.judge(node));
     this.current = end;
   }
 
@@ -37,7 +34,7 @@ export class GameTree {
    */
   add(parent, move, mover, shown) {
     const node = this.nodes.length;
-    this.nodes.push({ node, parent, move, mover, children: [], chosen: -1, shown, analysis: null, mean: null, rough: false, ...USUAL });
+    this.nodes.push({ node, parent, move, mover, children: [], chosen: -1, shown, analysis: null, ...USUAL });
     if (parent >= 0) this.nodes[parent].children.push(node);
     return node;
   }
@@ -159,27 +156,6 @@ export class GameTree {
       node.win = analysis.win;
       node.score = analysis.score;
     }
-    for (const each of [number, ...node.children]) this.judge(this.nodes[each]);
-  }
-
-  /**
-   * Set what a node is worth after the move that led there, and whether few visits say what that move loses: by whichever
-   * search visited the move more, the node's own or its parent's. The best move of that search loses nothing.
-   * @param {Knot} node
-   */
-  judge(node) {
-    const parent = this.nodes[node.parent];
-    let { visits } = node;
-    node.mean = node.analysis?.mean ?? (node.win === null ? null : [node.win, node.score]);
-    if (!parent) return;
-    const moves = parent.analysis && parent.analysis.mover === node.mover ? parent.analysis.moves : []; // the best first
-    const rank = moves.findIndex(({ move, win }) => move === node.move && win !== null);
-    if (rank === 0 || (rank > 0 && moves[rank].visits >= visits)) {
-      const { win, score } = moves[rank];
-      visits = moves[rank].visits;
-      node.mean = [node.mover > 0 ? Number(win) : 1 - Number(win), score === null ? null : node.mover * score];
-    }
-    node.rough = Math.min(parent.visits, visits) < LEAST_VISITS;
   }
 
   /**

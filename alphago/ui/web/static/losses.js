@@ -1,19 +1,37 @@
 // What each move of a line gave away, from the evaluations before and after it.
 
 import { kindOf, lossWord, MISTAKE } from "./candidates.js";
+import { LEAST_VISITS } from "./replies.js";
 import { legend, say } from "./words.js";
 
 /** The moves of a line whose positions before and after are evaluated. @param {Knot[]} line @returns {Loss[]} */
 export function lossesOf(line) {
-  return line.flatMap(({ node, move, mover, mean, rough }, number) => {
+  return line.flatMap((after, number) => {
+    const { node, move, mover } = after;
     const before = line[number - 1];
-    if (!mean || !before || before.win === null) return [];
+    if (!before || before.win === null) return [];
+    const { mean, rough } = worthOf(before, after);
+    if (!mean) return [];
     const [win, score] = mean;
     const points = score === null || before.score === null ? null : Math.max(0, mover * (before.score - score));
     const lost = Math.max(0, mover * (before.win - win));
     return [{ node, number, mover, move, win: lost, points, rough, before: before.win,
       after: [before.win - mover * lost, points === null ? null : Number(before.score) - mover * points] }];
   });
+}
+
+/**
+ * What a node is worth after the move that led there, and whether few visits say what that move loses: by whichever search
+ * visited the move more, the node's own or its parent's. The best move of that search loses nothing.
+ * @param {Knot} parent @param {Knot} node @returns {{mean: [number, number | null] | null, rough: boolean}}
+ */
+export function worthOf(parent, { analysis, move, mover, score, visits, win }) {
+  const moves = parent.analysis?.mover === mover ? parent.analysis.moves : []; // the best first
+  const rank = moves.findIndex((one) => one.move === move && one.win !== null);
+  const found = rank === 0 || (rank > 0 && moves[rank].visits >= visits) ? moves[rank] : null;
+  const rough = Math.min(parent.visits, found?.visits ?? visits) < LEAST_VISITS;
+  if (!found) return { mean: analysis?.mean ?? (win === null ? null : [win, score]), rough };
+  return { mean: [mover > 0 ? Number(found.win) : 1 - Number(found.win), found.score === null ? null : mover * found.score], rough };
 }
 
 /**
