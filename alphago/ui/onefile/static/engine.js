@@ -1,5 +1,7 @@
 // The network and the search, in workers of their own: one searches, the others evaluate positions for it.
 
+import { tried } from "./effects.js";
+
 /** @typedef {import("./engine_worker.js").Model} Model */
 /** @typedef {import("./engine_worker.js").Request} Request */
 /** @typedef {import("./engine_worker.js").Found} Found */
@@ -23,9 +25,7 @@ export class Engine {
     this.workers = [];
     /** @type {{tell: (found: Found) => void, fail: (fault: Error) => void} | null} */
     this.asked = null;
-    try {
-      this.start();
-    } catch { /* the first search says so */ }
+    tried(() => this.start()); // else the first search says so
   }
 
   start() {

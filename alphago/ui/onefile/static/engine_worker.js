@@ -99,9 +99,6 @@ class Searcher {
     this.doing = Promise.resolve(); // requests are worked on one after the other
     /** @type {TreeSearch | null} */
     this.search = null;
-    this.key = ""; // of the game in the tree
-    /** @type {number[]} */
-    this.moves = [];
     /** @type {Set<number>} */
     this.lost = new Set(); // see `resigns`
     this.even = new EvenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
@@ -176,14 +173,13 @@ class Searcher {
    * @param {Request} request
    */
   follow({ options, moves, shape }) {
-    const key = JSON.stringify(options);
-    if (!this.search || key !== this.key || !this.moves.every((move, i) => moves[i] === move)) {
+    const { line, game } = this.search?.position ?? { line: [], game: null };
+    if (!this.search || JSON.stringify(options) !== JSON.stringify(game?.options) || !line.every(({ action }, i) => moves[i] === action)) {
       this.search = new TreeSearch(this.model.settings, (positions) => this.evaluate(positions), startOf(this.model.game, options));
-      this.moves = [];
       this.lost.clear();
     }
-    for (const move of moves.slice(this.moves.length)) this.search.advance(move);
-    [this.key, this.moves, this.shape] = [key, moves, shape];
+    for (const move of moves.slice(this.search.position.ply)) this.search.advance(move);
+    this.shape = shape;
     return this.search;
   }
 

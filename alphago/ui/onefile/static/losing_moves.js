@@ -1,7 +1,7 @@
 // Moves that lose a given amount on average, as alphago/mcts/level_choice.py chooses them, which says what the numbers mean.
 
-import { scoreBelow, ownersOf } from "./search_reply.js";
-import { greatest, withoutRashPass } from "./move_choice.js";
+import { meansBelow } from "./search_reply.js";
+import { greatest, weigh, withoutRashPass } from "./move_choice.js";
 import { outcome, passWins } from "./position.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
@@ -62,13 +62,8 @@ function neutralFirst(search, losses, pass) {
  * @param {TreeSearch} search
  */
 function sharesOf(search) {
-  const shares = search.priors().map((prior) => PRIOR_VISITS * prior);
-  let total = PRIOR_VISITS;
-  for (const { action, visits } of search.root.children) {
-    shares[action] += visits;
-    total += visits;
-  }
-  return shares.map((share) => share / total);
+  const total = search.root.children.reduce((sum, { visits }) => sum + visits, PRIOR_VISITS);
+  return weigh(search, PRIOR_VISITS).map((weight) => weight / total);
 }
 
 /**
@@ -137,7 +132,7 @@ async function worthOf(search, wanted, unit) {
   /** @type {number[]} */
   const worth = wanted.map(() => NaN);
   for (const child of root.children) {
-    if (child.visits) worth[child.action] = points ? scoreBelow(child, root.mover) ?? NaN : (1 + child.sum / child.visits) / 2;
+    if (child.visits) worth[child.action] = points ? meansBelow(child, root.mover).score ?? NaN : (1 + child.sum / child.visits) / 2;
   }
   const unseen = Array.from(wanted.keys()).filter((action) => wanted[action] && Number.isNaN(worth[action]));
   const after = unseen.map((action) => position.play(action));
@@ -160,10 +155,10 @@ async function worthOf(search, wanted, unit) {
  * @param {number} pass
  */
 function boardIsDone(search, shares, worth, unit, pass) {
-  const { position } = search;
+  const { position, root } = search;
   const first = greatest(shares);
   if (passWins(position, pass)) return true;
-  const expected = ownersOf(search);
+  const expected = meansBelow(root, root.mover, true).owners;
   const owners = position.owners();
   if (!expected || !owners) return first === pass;
   const moving = owners.reduce((sum, owner, point) => sum + Math.abs(owner - expected[point]), 0) / 2;

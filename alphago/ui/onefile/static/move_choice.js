@@ -1,6 +1,6 @@
 // The move at full strength, chosen as alphago/mcts/rule.py does: no idle move, and no pass that is rash or early.
 
-import { scoreBelow } from "./search_reply.js";
+import { meansBelow } from "./search_reply.js";
 import { outcome, passWins } from "./position.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
@@ -31,7 +31,7 @@ export function resigns({ position: { ply }, root, value }, threshold, area, lev
   if (value < threshold) lost.add(ply);
   else lost.delete(ply);
   const isLost = Array.from({ length: LOST_TURNS }, (_, turn) => ply - 2 * turn).every((turn) => lost.has(turn));
-  const score = scoreBelow(root, root.mover);
+  const { score } = meansBelow(root, root.mover);
   const least = Math.max(LEAST_BEHIND * Math.sqrt(area), level?.unit === "points" ? CHANCES * level.target : 0);
   return isLost && ply >= LEAST_PLIES * area && (score === null || -score >= least);
 }
@@ -80,11 +80,11 @@ function unlessEarly(search, move, pass) {
 }
 
 /**
- * The visits of each move and its prior.
+ * The visits of each move and its prior, which counts as so many visits.
  * @param {TreeSearch} search
  */
-function weigh(search) {
-  const weights = search.priors();
+export function weigh(search, priorVisits = 1) {
+  const weights = search.priors().map((prior) => priorVisits * prior);
   for (const { action, visits } of search.root.children) weights[action] += visits;
   return weights;
 }

@@ -128,19 +128,15 @@ export class TreeSearch {
       ["path", Int32Array, nodes], ...PLAIN.map((name) => /** @type {[string, any, number]} */ ([name, Int32Array, nodes])),
       ...REAL.map((name) => /** @type {[string, any, number]} */ ([name, Float32Array, nodes])),
       ["waiting", Float32Array, nodes * this.actions], ["used", Int32Array, 1], ["state", Int8Array, nodes], ["mover", Int8Array, nodes]];
+    const before = Object.entries(this.tree).map(([name, array]) => [name, array.slice()]);
     let end = (base.value + 15) & -16;
-    /** @type {Record<string, number>} */
-    const places = {};
     for (const [name, Kind, count] of all) {
-      places[name] = end;
+      this.places[name] = end;
       end += Kind.BYTES_PER_ELEMENT * count;
     }
-    const before = Object.entries(this.tree).map(([name, array]) => [name, this.places[name], this.places[name] + array.byteLength]);
     memory.grow(Math.max(0, Math.ceil((end - memory.buffer.byteLength) / 65536)));
-    const bytes = new Uint8Array(memory.buffer);
-    for (const [name, from, to] of before.reverse()) bytes.copyWithin(places[name], from, to); // the last first: each moves to where others were
-    this.tree = Object.fromEntries(all.map(([name, Kind, count]) => [name, new Kind(memory.buffer, places[name], count)]));
-    this.places = places;
+    this.tree = Object.fromEntries(all.map(([name, Kind, count]) => [name, new Kind(memory.buffer, this.places[name], count)]));
+    for (const [name, numbers] of before) this.tree[name].set(numbers);
     this.nodes = nodes;
   }
 
