@@ -20,9 +20,6 @@ const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
 const SHOWN = 12000; // milliseconds of a notice
 
-/** @param {HTMLElement} element @param {Desk} desk @param {Options} [options] */
-export const mount = (element, desk, options = {}) => new App(element, desk, options);
-
 export class App {
   look = { mode: "loss", ownership: true, numbers: false, tools: false, sound: false, letters: true };
   menuOpen = false;

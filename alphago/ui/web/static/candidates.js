@@ -28,7 +28,7 @@ export const colourOf = (move, best) => LOSSES[move.visits && best.visits > FEW 
 export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((step) => 100 * win > step)
   : POINT_STEPS.filter((step) => points > step)).length;
 
-/** @type {(moves: MoveView[]) => boolean} whether all priors are equal: they tell nothing then */
+/** @type {(moves: Pick<MoveView, "prior">[]) => boolean} whether all priors are equal: they tell nothing then */
 export const evenPriors = (moves) => moves.length > 1 && moves.every(({ prior }) => prior === moves[0].prior);
 
 export const FEW = 4; // visits of the best move, up to which moves are shown by their priors

@@ -1,5 +1,6 @@
 // The desk: the game on the board with its variations, who plays, how strong, and what the page may ask for.
 
+import { tried } from "./effects.js";
 import { EngineJobs } from "./engine_jobs.js";
 import { GameTree } from "./game_tree.js";
 import { Queries } from "./queries.js";
@@ -265,11 +266,9 @@ export class Desk {
 
 /** The link in a file that the page has saved. @param {string} text */
 function linkIn(text) {
-  try {
-    const { format, link } = JSON.parse(text.trim());
-    if (format === FORMAT) return link;
-  } catch { /* not JSON */ }
-  throw new Error("the file must be a game that this page saved");
+  const { format, link } = tried(() => JSON.parse(text.trim())) ?? {};
+  if (format !== FORMAT) throw new Error("the file must be a game that this page saved");
+  return link;
 }
 
 /**

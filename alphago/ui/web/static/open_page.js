@@ -1,6 +1,6 @@
 // A page that is a board: its desk, the game in the browser's storage for a reload, and the link of what is shown in the address.
 
-import { mount } from "./app.js";
+import { App } from "./app.js";
 import { Desk } from "./desk.js";
 import { tried } from "./effects.js";
 
@@ -27,7 +27,7 @@ export function openPage(place, connect, options) {
   const onLink = (/** @type {string} */ link) => { // a page within another may have no address of its own
     if (linkHere() !== link) tried(() => history.replaceState(null, "", `#${link}`));
   };
-  mount(place, desk, { ...options, onLink });
+  new App(place, desk, { ...options, onLink });
   window.addEventListener("hashchange", () => linkHere() && desk.send({ type: "hello", link: linkHere() }));
   window.addEventListener("pagehide", () => desk.keep());
   desk.send({ type: "hello", link: linkHere() });

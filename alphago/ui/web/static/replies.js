@@ -1,5 +1,7 @@
 // A reply of KataGo's analysis protocol, in Black's view, as the page shows it.
 
+import { evenPriors } from "./candidates.js";
+
 export const LEAST_VISITS = 50; // that a value needs: the mean of so many random games is right within 7 % in two of three cases
 const MOST_MOVES = 40;
 const SMALL_PRIOR = 0.005; // moves without visits are shown if their prior is at least this,
@@ -29,10 +31,7 @@ export function analysisOf({ moveInfos, rootInfo, policy, ownership = null }, na
 }
 
 /** Whether all legal moves have the same prior. @param {number[]} policy below 0 for illegal moves */
-function evenly(policy) {
-  const priors = policy.filter((prior) => prior > 0);
-  return priors.length > 1 && Math.min(...priors) === Math.max(...priors);
-}
+const evenly = (policy) => evenPriors(policy.filter((prior) => prior > 0).map((prior) => ({ prior })));
 
 /**
  * The moves without visits that are shown for their priors.

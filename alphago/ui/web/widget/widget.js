@@ -1,6 +1,6 @@
 // A notebook's board, as anywidget calls it: the page's board and column as a part of another page.
 
-import { mount } from "./app.js";
+import { App } from "./app.js";
 import { Desk } from "./desk.js";
 
 export default {
@@ -13,7 +13,7 @@ export default {
       model.on("msg:custom", hear);
       return { send: (query) => model.send(query) };
     });
-    const app = mount(el, desk, { widget: true });
+    const app = new App(el, desk, { widget: true });
     desk.send({ type: "hello" });
     return () => {
       model.off("msg:custom", heard);
