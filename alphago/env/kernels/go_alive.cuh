@@ -68,12 +68,11 @@ struct Alive {
         if (i == end) return 0;
         // A chain to which the region is vital touches every point that it has to touch, so also this first one.
         int chains = 0;
-        Chains beside;
+        Around around(row, scratch[i]);
         for (int side = 0; side < 4; side++) {
-            int at = cell(neighbour(scratch[i], side, row[SIZE] + 1));
-            if (row[at + COLOUR] != colour || !beside.add(row[at + HEAD])) continue;
-            if (!is_vital(row[at + HEAD], i, end)) continue;
-            scratch[counts + row[at + HEAD]]++;
+            int head = around.heads[side];
+            if (around.colours[side] != colour || !around.is_first(side) || !is_vital(head, i, end)) continue;
+            scratch[counts + head]++;
             chains++;
         }
         return chains;

@@ -76,6 +76,13 @@ struct Around {
         }
         for (int side = 0; side < 4; side++) heads[side] = is_stone(colours[side]) ? heads[side] : 0;
     }
+
+    // Whether the chain on this side is on no side before it.
+    BOTH bool is_first(int side) const {
+        for (int other = 0; other < side; other++)
+            if (heads[other] == heads[side]) return false;
+        return true;
+    }
 };
 
 // Capture the chain with this head; `at_board`: index of the chain's colour in the newest board.

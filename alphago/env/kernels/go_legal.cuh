@@ -3,31 +3,16 @@
 #pragma once
 #include "go.cuh"
 
-// The chains adjacent to a point, at most four, each counted once.
-struct Chains {
-    int first = 0, second = 0, third = 0;
-
-    // Add the chain with this head cell; return whether it is new.
-    BOTH bool add(int head) {
-        if (head == first || head == second || head == third) return false;
-        third = second;
-        second = first;
-        first = head;
-        return true;
-    }
-};
-
 // Return whether the ko rule allows a suicide, which removes the stone and its chains; never that of a single stone.
-BOTH bool suicide_allowed(const int* row, int point, int colour) {
+BOTH bool suicide_allowed(const int* row, int colour, const Around& around) {
     Long board = load_long(row, HASH_LOW);
-    Chains own;
+    bool joins = false;
     for (int side = 0; side < 4; side++) {
-        int near = neighbour(point, side, row[SIZE] + 1);
-        if (row[cell(near) + COLOUR] != colour) continue;
-        int head = head_of(row, near);
-        if (own.add(head)) board ^= load_long(row, head + CHAIN_LOW);
+        if (around.colours[side] != colour) continue;
+        joins = true;
+        if (around.is_first(side)) board ^= load_long(row, cell(around.heads[side]) + CHAIN_LOW);
     }
-    return own.first != 0 && !ko_forbids(row, board, 3 - colour);
+    return joins && !ko_forbids(row, board, 3 - colour);
 }
 
 // Return whether the rules of ko and suicide allow a stone on this empty point.
@@ -35,7 +20,6 @@ BOTH bool suicide_allowed(const int* row, int point, int colour) {
 BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) {
     bool safe = false;
     Long board = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
-    Chains taken;
     Around around(row, point);
     for (int side = 0; side < 4; side++) {
         int other = around.colours[side];
@@ -45,12 +29,12 @@ BOTH bool allowed(const int* row, int point, int colour, bool check_repetition) 
             int head = cell(around.heads[side]);
             bool atari = in_atari(row, head);
             if (atari != (other == colour)) safe = true;
-            if (atari && other != colour && taken.add(head)) board ^= load_long(row, head + CHAIN_LOW);
+            if (atari && other != colour && around.is_first(side)) board ^= load_long(row, head + CHAIN_LOW);
         }
         if (safe && !check_repetition) return true;
     }
     if (safe) return !ko_forbids(row, board, 3 - colour);
-    return row[SUICIDE] != 0 && suicide_allowed(row, point, colour);
+    return row[SUICIDE] != 0 && suicide_allowed(row, colour, around);
 }
 
 // Return whether a stone was ever removed from an empty point.
