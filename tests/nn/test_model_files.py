@@ -346,3 +346,15 @@ def test_the_game_of_a_saved_network(tmp_path):
     save(env, path)
     assert load_model(path).env == saved_game(path) == env.replace(first_pass=0)
     assert saved_game(path, 5) == GoEnv(5, turns=6, planes="turns", ko="situational", suicide=True)
+
+
+@pytest.mark.parametrize(("mark", "modulus"), [(b"PK", 2**16), (b"\x80", 2**8)])
+def test_a_header_whose_length_begins_like_another_kind_of_file(tmp_path, mark, modulus):
+    """A zip archive begins with "PK", a pickle with 128; so may the length of a header, such as 19 280 (0x4B50)."""
+    net, file = NeuralNet(ENV, tower_height=0, channels=4), tmp_path / "net"
+    net.save(file, {"text": ""})
+    length = int.from_bytes(file.read_bytes()[:8], "little")
+    missing = (int.from_bytes(mark, "little") - length) % modulus
+    net.save(file, {"text": "a" * missing})
+    assert file.read_bytes().startswith(mark)
+    assert load_model(file).notes["text"] == "a" * missing
