@@ -358,3 +358,11 @@ def test_a_header_whose_length_begins_like_another_kind_of_file(tmp_path, mark, 
     net.save(file, {"text": "a" * missing})
     assert file.read_bytes().startswith(mark)
     assert load_model(file).notes["text"] == "a" * missing
+
+
+@pytest.mark.parametrize("config", [{}, {"board_size": "nine", "komi": 7, "planes": None}], ids=str)
+def test_a_description_without_a_board_is_damaged(tmp_path, config):
+    path = save(GoEnv(5), tmp_path / "net")
+    save_file(load_file(path), path, metadata={**texts_of(path), "env_config": json.dumps(config)})
+    with pytest.raises(ModelError, match="net has a damaged description"):
+        load_model(path)
