@@ -199,7 +199,7 @@ def test_the_search_is_told_the_ply(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @both_searches
 def test_records_tell_the_surprise(search: SearchSettings) -> None:
-    """From the network's policy to the search's; moves without a search surprise nobody."""
+    """From the network's policy to the search's; a move without a search has a surprise of 0."""
     records = play_all(source(GO, 8, readouts=12, opening_plies=2.0, search=search), UniformEvaluator())
     for record in records:
         policies, counts = record.policies / POLICY_SCALE, record.legal_counts
