@@ -110,7 +110,7 @@ def play_games(device: str, games: int = 6, apart: bool = False) -> None:
 
     if device == "cuda" and apart:
         import_cupy().cuda.set_allocator(None)
-    boards = [GoEnv(size, planes="alive", suicide=size == 9) for size in (2, 9, 19)]
+    boards = [GoEnv(size, planes="turns", suicide=size == 9) for size in (2, 9, 19)]
     for env in (*boards, ReversiEnv(8), ReversiEnv(10), GomokuEnv(9), OwareEnv(), ConnectFourEnv()):
         Twins(env, games, find_backend(device)).exercise(np.random.default_rng(env.N), 60)
     for rule in ("puct-8", "rounds"):

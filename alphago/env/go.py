@@ -64,10 +64,9 @@ class GoEnv(StonesEnv):
         planes: the network's input, from the mover's view: a set of rule planes (`alphago.env.kernels.go_planes`) or a
             number of history planes.  "rules" (default): 16 planes with stones, liberties, forbidden points, last
             moves, areas, komi and score; "turns": 18, also the points that ko forbids, and the plies left until
-            `max_moves`; "alive": 20, also pass-alive points; "katago": 30, the input of KataGo's networks
-            (`alphago.env.kernels.go_katago`), on the CPU only; an odd number: 2 planes per remembered board (own and
-            enemy stones), 1 for the side to move; 17 as in AlphaGo Zero (Silver et al. 2017, "Neural network
-            architecture").
+            `max_moves`; "katago": 30, the input of KataGo's networks (`alphago.env.kernels.go_katago`), on the CPU
+            only; an odd number: 2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 as
+            in AlphaGo Zero (Silver et al. 2017, "Neural network architecture").
         komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the fair
             value there).
         max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down, as in AlphaGo.jl; 0

@@ -93,8 +93,8 @@ class GoBatch(PackedBatch):
             go_katago.katago_planes_batch(self.rows, slots, self._start.empty, *scratch, flat)
         elif self._start.places is None:  # stones of the last positions
             go_planes.history_planes_batch(self.rows, slots, self.env.history, flat)
-        else:  # and what the rules say: liberties, ladders, life
-            go_planes.rule_planes_batch(self.rows, slots, self._start.places, self._scratch(), flat)
+        else:  # and what the rules say: liberties, forbidden points, areas
+            go_planes.rule_planes_batch(self.rows, slots, self._start.places, flat)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

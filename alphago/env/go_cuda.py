@@ -14,16 +14,12 @@ from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-# The rule planes of a board are divided among threads: a part for each row of the board, and so many others, which are
-# the score, its sign, and two planes of pass-alive points.
-BOARD_PARTS = 4
 NO_MASK = 0  # a null pointer
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
     # MARGIN_WEIGHT: the index of `margin_weight` in the batch's options.
-    constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
+    constants(layout, alive, go_planes) | {"MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
 )
-ALIVE_PLANES = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
 class CudaGoBatch(DeviceBatch):
@@ -39,10 +35,6 @@ class CudaGoBatch(DeviceBatch):
         self._start = backend.upload(start.row, np.int32)
         # The index of each rule plane (see go_planes); None for history planes.
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
-        self._has_alive = start.places is not None and bool((start.places[ALIVE_PLANES] != go_planes.ABSENT).any())
-        self._scratch_words = alive.scratch_words(env.N)
-        # Passed where there are no alive planes, which alone need scratch.
-        self._unused_scratch = self._scratch(1, self._scratch_words)
         self.reset(np.arange(count))
 
     def reset(
@@ -86,15 +78,13 @@ class CudaGoBatch(DeviceBatch):
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
         """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""
-        words = self._scratch_words
-        scratch = self._scratch(2 * len(slots), words) if self._has_alive else self._unused_scratch  # for both sides
-        arguments = (*target, self.env.planes, self._places, mask, scratch, words)
+        arguments = (*target, self.env.planes, self._places, mask)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive`."""
-        scratch = self._scratch(len(slots), self._scratch_words)
-        arguments = (scratch, self._scratch_words)
+        words = alive.scratch_words(self._size)
+        arguments = (self._scratch(len(slots), words), words)
         return self._answer("pass_alive_batch", slots, out, np.int8, *arguments, shape=(self._size**2,))
 
     def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:

@@ -19,7 +19,7 @@ GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
 @pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
 @pytest.mark.parametrize("size", [2, 3, 5, 7, 9, 13, 19, 25])
 def test_random_games(backend: Backend, size: int, ko: str, suicide: bool) -> None:
-    env = GoEnv(size, ko=ko, suicide=suicide, planes="alive", max_moves=7 * size * size // 5 + 40, margin_weight=0.3)
+    env = GoEnv(size, ko=ko, suicide=suicide, planes="turns", max_moves=7 * size * size // 5 + 40, margin_weight=0.3)
     twins = Twins(env, 4, backend)
     twins.play_on(np.random.default_rng(size), env.max_moves, every=max(1, size * size // 12))
 
@@ -49,7 +49,7 @@ def test_ko_in_games_that_nobody_passes(backend: Backend, size: int, ko: str) ->
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 19])
-@pytest.mark.parametrize("options", [{}, {"ko": "simple", "suicide": True, "planes": "alive"}])
+@pytest.mark.parametrize("options", [{}, {"ko": "simple", "suicide": True, "planes": "turns"}])
 def test_set_ups(backend: Backend, size: int, options: dict) -> None:
     """Crowded boards, each side to move and komi of their own in every slot."""
     random = np.random.default_rng(size)
@@ -68,7 +68,7 @@ def test_set_ups(backend: Backend, size: int, options: dict) -> None:
     twins.compare()
 
 
-GOS = [GoEnv(size, planes=planes) for size in (2, 9, 25) for planes in ("rules", "turns", "alive", 3)]
+GOS = [GoEnv(size, planes=planes) for size in (2, 9, 25) for planes in ("rules", "turns", 3)]
 OF_ZEROS_AND_ONES = [ReversiEnv(6), GomokuEnv(5, 4, 7)]
 
 

@@ -68,7 +68,7 @@ def test_no_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (2, 3), (5, 4)])
 def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
     """Fewer threads than boards, and more."""
-    for env in (GoEnv(5, planes="alive"), GomokuEnv(5, 4, 5), ReversiEnv(6), ConnectFourEnv(), OwareEnv()):
+    for env in (GoEnv(5, planes="turns"), GomokuEnv(5, 4, 5), ReversiEnv(6), ConnectFourEnv(), OwareEnv()):
         Twins(env, 7, host.Host(blocks, threads)).play_on(np.random.default_rng(0), 20, every=5)
 
 
@@ -101,7 +101,7 @@ from tests.mcts.test_device_tree import test_self_play
 host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 for size in (2, 3, 9, 25):
     for ko in ("simple", "situational"):
-        env = GoEnv(size, ko=ko, suicide=True, planes="alive", max_moves=min(400, 3 * size * size))
+        env = GoEnv(size, ko=ko, suicide=True, planes="turns", max_moves=min(400, 3 * size * size))
         batch, slots = env.new_batch(3, device="host"), np.arange(3)
         for _ in range(3):
             batch.playout(slots, slots.copy(), fill_eyes=True)

@@ -46,7 +46,7 @@ def test_thousands_of_random_games(env: GameEnv) -> None:
     Twins(env, 4096, Device()).play_on(np.random.default_rng(2), env.max_moves, every=max(1, env.N**2 // 4))
 
 
-GOS = [GoEnv(size, planes="alive", margin_weight=0.3) for size in (2, 7)]
+GOS = [GoEnv(size, planes="turns", margin_weight=0.3) for size in (2, 7)]
 
 
 OTHERS = [ConnectFourEnv(), OwareEnv(), OwareEnv(rules="cgzero", planes="one-hot")]

@@ -89,7 +89,7 @@ def test_the_list_has_no_others() -> None:
 class TestWhatAGameSays:
     def test_the_rules_of_matches(self) -> None:
         """By them a folder of games is known again."""
-        go = GoEnv(5, komi=3, suicide=True, margin_weight=0.5, komi_spread=1, first_pass=3, planes="alive", max_moves=9)
+        go = GoEnv(5, komi=3, suicide=True, margin_weight=0.5, komi_spread=1, first_pass=3, planes="turns", max_moves=9)
         assert go.rule_options == {"board_size": 5, "komi": 3.0, "ko": "positional", "suicide": True, "turns": None}
         assert GomokuEnv(9, 4, planes=5).rule_options == {"board_size": 9, "connect_row": 4}
 

@@ -37,11 +37,11 @@ THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
         (2, 6, {"max_moves": 20, "ko": "situational"}),
         (2, 6, {"max_moves": 20, "suicide": True}),
         (2, 6, {"max_moves": 20, "ko": "simple", "suicide": True}),
-        (2, 6, {"max_moves": 20, "ko": "situational", "suicide": True, "planes": "alive"}),
+        (2, 6, {"max_moves": 20, "ko": "situational", "suicide": True, "planes": "turns"}),
         (3, 5, {"max_moves": 50, "ko": "simple", "suicide": True, "planes": 5}),
-        (3, 5, {"max_moves": 50, "ko": "situational", "planes": "alive"}),
-        (3, 5, {"max_moves": 50, "suicide": True, "planes": "alive"}),
-        (5, 3, {"ko": "simple", "planes": "alive"}),
+        (3, 5, {"max_moves": 50, "ko": "situational", "planes": "turns"}),
+        (3, 5, {"max_moves": 50, "suicide": True, "planes": "turns"}),
+        (5, 3, {"ko": "simple", "planes": "turns"}),
         (3, 5, {"turns": 9, "planes": "turns"}),
         (5, 2, {"turns": 20, "komi": 0, "first_pass": 40, "planes": "turns"}),
         (2, 4, {"max_moves": 30, "planes": "katago", "suicide": True, "komi": 2}),
@@ -71,7 +71,7 @@ def test_random_set_ups(size: int, games: int, max_moves: int, times: int) -> No
         }
         for number, filled in enumerate(np.linspace(0.3, 0.95, games))
     ]
-    for options in ({}, {"ko": "simple", "suicide": True, "planes": "alive"}):
+    for options in ({}, {"ko": "simple", "suicide": True, "planes": "turns"}):
         env, plain = (kind(size, max_moves=max_moves, **options) for kind in (GoEnv, naive_go))
         check_game(env, plain, games=games // 2, setups=setups)
 

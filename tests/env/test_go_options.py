@@ -40,8 +40,8 @@ def test_fixed_turns_and_a_cap_exclude_each_other() -> None:
 
 def test_another_board() -> None:
     """Its own komi, cap and first pass; what is no matter of size stays."""
-    env = GoEnv(9, ko="simple", suicide=True, planes="alive", komi=3.5, max_moves=50, first_pass=9)
-    assert env.resized(7) == GoEnv(7, ko="simple", suicide=True, planes="alive")
+    env = GoEnv(9, ko="simple", suicide=True, planes="turns", komi=3.5, max_moves=50, first_pass=9)
+    assert env.resized(7) == GoEnv(7, ko="simple", suicide=True, planes="turns")
     assert GoEnv(9, max_moves=0).resized(5) == GoEnv(5, max_moves=0)
     assert GoEnv(7, turns=20, first_pass=40, komi=0).resized(9) == GoEnv(9, turns=20, first_pass=40)
 
@@ -83,5 +83,5 @@ def test_positions_of_other_komi_are_accepted_and_keep_it() -> None:
     assert env.accepts(other)
     assert not env.accepts(GoEnv(6))
     assert not env.accepts(GoEnv(5, planes=5))
-    for rule in ({"max_moves": 9}, {"ko": "simple"}, {"suicide": True}, {"turns": 17}, {"planes": "alive"}):
+    for rule in ({"max_moves": 9}, {"ko": "simple"}, {"suicide": True}, {"turns": 17}, {"planes": "turns"}):
         assert not env.accepts(GoEnv(5, **rule))

@@ -10,7 +10,7 @@ from tests.naive.plain import with_states
 
 BLACK, WHITE, EMPTY = 1, -1, 0
 # The planes of `NaiveGo.rule_planes` that each named set has; those of "katago" are its own.
-SETS = {"rules": [*range(16)], "turns": [*range(17), 19], "alive": [*range(20)], "katago": [*range(30)]}
+SETS = {"rules": [*range(16)], "turns": [*range(18)], "katago": [*range(30)]}
 
 Board = tuple[int, ...]  # a colour per point, row by row from the top
 
@@ -193,10 +193,10 @@ class NaiveGo:
         return np.array(owners(self.board, self.env.N), np.int8) * self.to_play
 
     def rule_planes(self) -> np.ndarray:
-        """Return all rule planes from the mover's view; the pass-alive ones if a network receives them."""
+        """Return all rule planes from the mover's view."""
         size = self.env.N
         points = range(size * size)
-        planes = np.zeros((20, size * size), np.float32)
+        planes = np.zeros((18, size * size), np.float32)
         owner = owners(self.board, size)
         liberties: dict[int, int] = {}  # of each stone's chain
         for point in points:
@@ -220,10 +220,8 @@ class NaiveGo:
         planes[13] = -self.komi * self.to_play / 10
         planes[14] = min(max(self.score() / 10, -3), 3)
         planes[15] = np.sign(self.score())
-        for plane, colour in ((17, self.to_play), (18, -self.to_play)) if self.env.plane_set == "alive" else ():
-            planes[plane, list(pass_alive(self.board, colour, size, self.env.suicide))] = 1
-        planes[19] = min((self.env.max_moves - len(self.moves)) / (2 * size * size), 1)
-        return planes.reshape(20, size, size)
+        planes[17] = min((self.env.max_moves - len(self.moves)) / (2 * size * size), 1)
+        return planes.reshape(18, size, size)
 
     def planes(self) -> np.ndarray:
         size = self.env.N

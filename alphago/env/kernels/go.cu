@@ -1,6 +1,7 @@
 // The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other; or a block does a
 // board.
 
+#include "go_alive.cuh"
 #include "go_planes.cuh"
 #include "playouts.cuh"
 
@@ -42,24 +43,20 @@ KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* 
     }
 }
 
-// owners: [N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0.
-BOTH void mark_both_alive(int* row, int* scratch, signed char* owners) {
-    for (int action = 0; action < row[SIZE] * row[SIZE]; action++) owners[action] = 0;
-    for (int colour = BLACK; colour <= WHITE; colour++) {
-        signed char owner = colour == row[TO_PLAY] ? 1 : -1;
-        Alive(row, colour, scratch).each([=](int action) { owners[action] = owner; });
-    }
-}
-
-// out: [n, N * N], see mark_both_alive. scratch: int [n, per_board].
+// out: [n, N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0. scratch: int [n, per_board].
 KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch,
                         Long per_board) {
-    EACH_SLOT mark_both_alive(ROW, scratch + i * per_board, out + i * ROW[SIZE] * ROW[SIZE]);
+    EACH_SLOT {
+        int points = ROW[SIZE] * ROW[SIZE];
+        signed char* owners = out + i * points;
+        for (int action = 0; action < points; action++) owners[action] = 0;
+        for (int colour = BLACK; colour <= WHITE; colour++)
+            Alive(ROW, colour, scratch + i * per_board).mark(colour == ROW[TO_PLAY] ? 1 : -1, owners);
+    }
 }
 
 // The planes of boards alone, and a named set of planes, as numbers of type T.
 // board, plane, point: the steps of `out`. planes: how many. mask: as legal_mask_batch writes it, or null.
-// scratch: int [n, 2, per_board], for one colour each.
 #define PLANES_KERNELS(T, NAME)                                                                                        \
     KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,         \
                                          Long plane, Long point, Long planes) {                                        \
@@ -69,11 +66,10 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
         }                                                                                                              \
     }                                                                                                                  \
     KERNEL rule_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,            \
-                                      Long plane, Long point, Long planes, const Long* places, bool* mask,             \
-                                      int* scratch, Long per_board) {                                                  \
+                                      Long plane, Long point, Long planes, const Long* places, bool* mask) {           \
         SHARED Sketch<T> sketch;                                                                                       \
         EACH_BLOCK(i, n) {                                                                                             \
-            draw(ROW, places, scratch + 2 * i * per_board, (int)per_board, sketch);                                    \
+            draw(ROW, places, sketch);                                                                                 \
             write_planes(sketch, (int)planes, ROW[SIZE], out + i * board, (int)plane, (int)point);                     \
             if (mask != nullptr) write_legal(ROW, sketch.legal, mask + i * (ROW[SIZE] * ROW[SIZE] + 1));               \
             meet();                                                                                                    \

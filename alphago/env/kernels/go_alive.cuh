@@ -102,21 +102,20 @@ struct Alive {
         return closed;
     }
 
-    // Call mark(action) for the pass-alive stones and points of `colour`.
-    template <typename Mark>
-    BOTH void each(Mark mark) {
+    // Write `value` at the pass-alive stones and points of `colour`.
+    BOTH void mark(signed char value, signed char* out) {
         int size = row[SIZE], regions = divide();
         for (int region = 0; region < regions; region++) scratch[open + region] = 1;
         while (strike_out(regions)) {
         }
         for (int action = 0; action < size * size; action++) {
             int at = cell(point_of(row, action));
-            if (row[at + COLOUR] == colour && scratch[counts + row[at + HEAD]] >= VITAL) mark(action);
+            if (row[at + COLOUR] == colour && scratch[counts + row[at + HEAD]] >= VITAL) out[action] = value;
         }
         for (int region = 0; region < regions; region++) {
             if (scratch[open + region] == 0 || count_vital(region) == 0) continue;
             for (int i = scratch[begins + region]; i < scratch[begins + region + 1]; i++)
-                mark(action_of(row, scratch[i]));
+                out[action_of(row, scratch[i])] = value;
         }
     }
 };

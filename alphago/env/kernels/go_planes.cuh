@@ -1,11 +1,10 @@
 // What a network receives: go_planes.py.
 
 #pragma once
-#include "go_alive.cuh"
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(PLANES == 20, "a new plane of go_planes.py has to be written here too, in begin_part or write_part");
+static_assert(PLANES == 18, "a new plane of go_planes.py has to be written here too, in begin_part or write_part");
 
 // A board's planes before they are written: each is bits, and the number that a 1 stands for.
 template <typename T>
@@ -159,14 +158,6 @@ __device__ inline void write_legal(const int* row, const int* legal, bool* out) 
     out[points] = going && (row[PLY] >= row[FIRST_PASS] || columns == 0);
 }
 
-// Sets what is pass-alive for a colour. scratch: the words that `Alive` needs.
-template <typename T>
-BOTH void write_alive(const int* row, int colour, const Long* places, int* scratch, Sketch<T>& sketch) {
-    Long place = places[colour == row[TO_PLAY] ? OWN_ALIVE : ENEMY_ALIVE];
-    int size = row[SIZE];
-    if (place != ABSENT) Alive(row, colour, scratch).each([&](int action) { sketch.mark(place, size, action); });
-}
-
 // Writes a plane that is the same on all points, or 0 but for points that are set later.
 template <typename T>
 BOTH void write_background(const int* row, int plane, const Long* places, Sketch<T>& sketch) {
@@ -196,29 +187,19 @@ BOTH void begin_part(int* row, int part, const Long* places, Sketch<T>& sketch) 
         mark_area(row, part == PLANES ? BLACK : WHITE);
 }
 
-// A part of the sketch: a board row, the score, its sign, or what is alive for a colour. scratch: twice the words that
-// `Alive` needs.
+// A part of the sketch: a board row, or the score and its sign.
 template <typename T>
-__device__ inline void write_part(const int* row, int part, const Long* places, int* scratch, int words,
-                                  Sketch<T>& sketch) {
+__device__ inline void write_part(const int* row, int part, const Long* places, Sketch<T>& sketch) {
     int size = row[SIZE];
-    if (part < size) {
-        write_row(row, part, places, sketch);
-    } else if (part < size + 2) {
-        float margin = mover_margin(row, marked_area(row)), tens = margin / 10.0f;
-        if (part == size)
-            sketch.fill(places[SCORE], size, tens < -3 ? -3 : tens > 3 ? 3 : tens);
-        else
-            sketch.fill(places[AHEAD], size, (float)(margin > 0) - (float)(margin < 0));
-    } else {
-        bool white = part == size + 3;
-        write_alive(row, white ? WHITE : BLACK, places, scratch + (white ? words : 0), sketch);
-    }
+    if (part < size) return write_row(row, part, places, sketch);
+    float margin = mover_margin(row, marked_area(row)), tens = margin / 10.0f;
+    sketch.fill(places[SCORE], size, tens < -3 ? -3 : tens > 3 ? 3 : tens);
+    sketch.fill(places[AHEAD], size, (float)(margin > 0) - (float)(margin < 0));
 }
 
-// A block's sketch of a set of planes, of which `places` says which and where. scratch: see write_part.
+// A block's sketch of a set of planes, of which `places` says which and where.
 template <typename T>
-__device__ inline void draw(int* row, const Long* places, int* scratch, int words, Sketch<T>& sketch) {
+__device__ inline void draw(int* row, const Long* places, Sketch<T>& sketch) {
     TOGETHER(action, row[SIZE] * row[SIZE]) {
         int point = point_of(row, action), at = cell(point);
         if (is_stone(row[at + COLOUR]) && row[at + HEAD] == point)
@@ -227,6 +208,6 @@ __device__ inline void draw(int* row, const Long* places, int* scratch, int word
     TOGETHER(part, PLANES + 2) begin_part(row, part, places, sketch);
     meet();
     TOGETHER(action, row[SIZE] * row[SIZE]) write_liberties(row, action, places, sketch);
-    TOGETHER(part, row[SIZE] + BOARD_PARTS) write_part(row, part, places, scratch, words, sketch);
+    TOGETHER(part, row[SIZE] + 1) write_part(row, part, places, sketch);
     meet();
 }

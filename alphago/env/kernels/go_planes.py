@@ -13,7 +13,6 @@ The argument `places` is int64 [PLANES]: the index of each rule plane in the net
 import numpy as np
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go_alive import mark_alive
 from alphago.env.kernels.go_legal import is_repetition, legal_bits
 from alphago.env.kernels.go_row import action_of, cell, neighbour, occupied_bits
 from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
@@ -31,17 +30,12 @@ KOMI = 13  # the mover's komi in tens of points
 SCORE = 14  # the mover's margin if the game ended here, in tens of points, -3 to 3
 AHEAD = 15  # the sign of that margin
 KO = 16  # points forbidden because a board would be repeated
-OWN_ALIVE, ENEMY_ALIVE = 17, 18  # stones and points that are pass-alive
-PLIES_LEFT = 19  # plies left until `max_moves`, divided by 2 N^2, at most 1
-PLANES = 20
+PLIES_LEFT = 17  # plies left until `max_moves`, divided by 2 N^2, at most 1
+PLANES = 18
 
 # Sets of rule planes, in the order of the network's input.  Each set has a different even number of planes, so that the
 # number of planes identifies the set (history planes are an odd number).
-SETS = {
-    "rules": tuple(range(OWN, AHEAD + 1)),
-    "turns": (*range(OWN, KO + 1), PLIES_LEFT),
-    "alive": tuple(range(OWN, PLIES_LEFT + 1)),
-}
+SETS = {"rules": tuple(range(OWN, AHEAD + 1)), "turns": tuple(range(OWN, PLIES_LEFT + 1))}
 ABSENT = -1
 
 
@@ -166,23 +160,6 @@ def write_rows(row, places, out):
 
 
 @part
-def write_alive(row, places, scratch, out):
-    """Write the two planes of pass-alive points.
-
-    Args:
-        places: the index of each plane in `out`, or ABSENT.
-        scratch: as in `go_alive`.
-    """
-    points = load(row, layout.SIZE) * load(row, layout.SIZE)
-    mover = load(row, layout.TO_PLAY)
-    for colour in range(layout.BLACK, layout.WHITE + 1):
-        place = load(places, OWN_ALIVE if colour == mover else ENEMY_ALIVE)
-        if place != ABSENT:
-            write_constant(0, points, place, out)
-            mark_alive(row, colour, np.float32(1), scratch, out, points * place)
-
-
-@part
 def write_last_moves(row, places, out):
     """Write the planes of the latest three moves; a pass sets no point.
 
@@ -199,11 +176,11 @@ def write_last_moves(row, places, out):
 
 
 @kernel
-def rule_planes_batch(rows, slots, places, scratch, out):
+def rule_planes_batch(rows, slots, places, out):
     """Write a set of rule planes for each slot into its row of `out`, float32 [n, planes * N * N].
 
     Args:
-        places: see the module. scratch: int32 [go_alive.scratch_words(N)].
+        places: see the module.
     """
     # One long function: its callees are inlined, and two functions would take half a second more to compile.
     for i in range(slots.shape[0]):
@@ -215,7 +192,6 @@ def rule_planes_batch(rows, slots, places, scratch, out):
         margin = mover_margin(row, marked_area(row))
         write_rows(row, places, planes)
         write_liberties(row, places, planes)
-        write_alive(row, places, scratch, planes)
         write_last_moves(row, places, planes)
         komi = np.float32(load(row, layout.KOMI2)) / np.float32(20)  # from twice the komi to tens of points
         write_constant(1, points, load(places, ON_BOARD), planes)

@@ -19,7 +19,7 @@ GAMES = [
     OwareEnv(),
     OwareEnv(rules="cgzero", planes="one-hot").match_variant(),
     GoEnv(5),
-    GoEnv(4, "alive", suicide=True),
+    GoEnv(4, "turns", suicide=True),
     GoEnv(3, "turns", ko="situational", suicide=True),
     GoEnv(4, 7, ko="simple"),
     GoEnv(4, turns=15),
@@ -29,7 +29,7 @@ GAMES = [
 LARGER = [
     GoEnv(9),
     GoEnv(13),
-    GoEnv(19, "alive"),
+    GoEnv(19, "turns"),
     GoEnv(7, 17, ko="situational"),
     GomokuEnv(9),
     ReversiEnv(8),

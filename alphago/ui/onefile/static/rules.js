@@ -5,7 +5,6 @@ import { Position, rules, stepsOf } from "./position.js";
 /** @typedef {import("./position.js").Game} Game */
 
 const KO_RULES = ["simple", "positional", "situational"];
-const PLACES = 1024; // bytes, more than the places of planes take
 const [ROWS, COLUMNS] = [6, 7]; // of Connect Four
 const [HOUSES, SEEDS] = [12, 48]; // of Oware
 
@@ -76,11 +75,11 @@ export class Go extends Position {
 
   /** @param {number} count */
   planes(count) {
-    const [{ points }, { scratch }, { places, board_size: size }] = [this.game, this.places, this.game.options];
+    const [{ points, options: { places } }, { scratch }] = [this.game, this.places];
     const given = [...stepsOf(points), BigInt(count / points)];
     if (!places) return this.ask("history_planes_float32_batch", Float32Array, count, ...given);
     this.numbers(BigInt64Array, scratch, places.length).set(places.map(BigInt));
-    return this.ask("rule_planes_float32_batch", Float32Array, count, ...given, scratch, 0, scratch + PLACES, BigInt(aliveWords(size)));
+    return this.ask("rule_planes_float32_batch", Float32Array, count, ...given, scratch, 0);
   }
 }
 
@@ -102,7 +101,7 @@ function goOf({ board_size: size, ko, suicide, max_moves: most, turns, komi, pla
   const history = typeof planes === "number" ? (planes - 1) / 2 : 1;
   const passes = turns === null ? 2 : most + 1; // that end a game
   return { start: [size, history, KO_RULES.indexOf(ko), Number(suicide), most, passes, 2 * komi], points: size * size, owned: true, actions: size * size + 1,
-    words: 10000 + 50 * history + 2 * most, scratch: PLACES + 8 * aliveWords(size) };
+    words: 10000 + 50 * history + 2 * most, scratch: 8 * aliveWords(size) };
 }
 
 /** @type {Record<string, [new (game: Game) => Position, (options: any) => Omit<Game, "options">]>} */
