@@ -34,7 +34,7 @@ from alphago.exams.positions import find_exam
 from alphago.exams.statistics import estimate_mean
 from alphago.mcts import levels
 from alphago.mcts.analysis import analyze, open_analyst
-from alphago.mcts.levels import LEVELS, describe_level, level_conditions
+from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions
 from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
 from alphago.records.dataset_writer import check_begun
@@ -114,7 +114,7 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
         env = exam_game(net.env, questions.size)
         evaluator = net.forecast_evaluator(dtype="float32")
         positions = questions.positions_of(env)
-        for row, level in zip(found["games"]["go"][board]["levels"], [*range(1, LEVELS), None], strict=True):
+        for row, level in zip(found["games"]["go"][board]["levels"], [*range(1, FULL_STRENGTH), None], strict=True):
             if "exam" not in row:
                 grade = compute_grade(mark(questions, answer_all(positions, evaluator, FULL, level=level)))
                 tell(row, "exam", grade.points, grade.positions)
@@ -184,8 +184,8 @@ def moves_of_levels(asked: list[Any], env: Any, net: Any, seed: int) -> list[lis
     evaluator = net.forecast_evaluator(dtype="float32")
     noise = np.random.default_rng(seed).gumbel(size=(len(asked), env.action_space))
     moves = []
-    for level in range(1, LEVELS + 1):
-        own = level if level < LEVELS else None
+    for level in range(1, FULL_STRENGTH + 1):
+        own = level if level < FULL_STRENGTH else None
         answer = answer_all(asked, evaluator, FULL, level=own)
         with np.errstate(divide="ignore"):
             drawn = answer.actions if answer.shares is None else (np.log(answer.shares) + noise).argmax(axis=1)
@@ -252,7 +252,7 @@ def rate_moves(asked: list[Any], net: Any) -> np.ndarray:
     evaluator = net.forecast_evaluator(dtype="float32")
     noise = np.random.default_rng(0).gumbel(size=(DRAWS, len(asked), net.env.action_space))
     moves = []
-    for level in range(1, LEVELS):
+    for level in range(1, FULL_STRENGTH):
         terms = level_conditions(level, net.env, evaluator.makes_forecasts)
         with open_analyst(asked, evaluator, terms.readouts, threads=1) as analyst:
             questions = analyst.ask_all(asked, Limit(0), level=level, reuse=False)
@@ -279,9 +279,9 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Play levels against their neighbours, or against another player."""
     save(found)
     size, settings = options.board_size, TournamentSettings(games=options.games)
-    names = [f"{size}x{size}@level={level}" for level in range(1, LEVELS)] + [f"{size}x{size}@{FULL}"]
+    names = [f"{size}x{size}@level={level}" for level in range(1, FULL_STRENGTH)] + [f"{size}x{size}@{FULL}"]
     rows = found["games"]["go"][str(size)]["levels"]
-    for level in options.levels or range(1, LEVELS + 1):
+    for level in options.levels or range(1, FULL_STRENGTH + 1):
         other = options.player or (names[level - 2] if level > 1 else None)
         if other is None:
             continue
@@ -320,7 +320,7 @@ def main() -> None:
     steps |= {"judged": measure_judged, "targets": lambda options, found: save(found)}
     if options.what in steps:
         steps[options.what](options, found)
-    for level in range(1, LEVELS + 1):
+    for level in range(1, FULL_STRENGTH + 1):
         print(describe_level(level, make_game("go", options.board_size)))
 
 

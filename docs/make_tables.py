@@ -20,7 +20,7 @@ import numpy as np
 
 from alphago.arena.match_result import wilson
 from alphago.exams.statistics import Estimate, mean_of_few
-from alphago.mcts.levels import LEVELS
+from alphago.mcts.levels import FULL_STRENGTH
 from alphago.mcts.levels import all_tables as level_tables
 
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ def levels() -> str:
     """The measured levels of Go's boards."""
     boards = level_tables()["games"]["go"]
     rows: list[tuple[str, ...]] = []
-    for number in range(LEVELS):
+    for number in range(FULL_STRENGTH):
         own = {board: one["levels"][number] for board, one in boards.items()}
         lost = [points_lost(own[board], name) for name in ("exam", "judged") for board in boards]
         nine = own["9"]
@@ -180,7 +180,7 @@ def other_levels() -> str:
     tables = [one["levels"] for boards in games.values() for one in boards.values()]
     rows = [
         (f"{number + 1}", *(rate_lost(levels[number]) for levels in tables), f"{100 * tables[0][number]['target']:g} %")
-        for number in range(LEVELS)
+        for number in range(FULL_STRENGTH)
     ]
     return table(("level", *(name.replace("-", " ").title() for name in games), "aim"), rows)
 

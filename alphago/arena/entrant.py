@@ -20,7 +20,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import is_go, make_game, require_go, with_settings
 from alphago.env.packaged_nets import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
+from alphago.mcts.levels import FULL_STRENGTH, all_tables, check_level, level_text
 from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchSpec, make_search
 from alphago.nn.model_files import OF_KATAGO, model_file, saved_game
 from alphago.nn.net import load_model
@@ -181,8 +181,8 @@ def level_entrant(base: str, model: Path, text: str) -> EntrantText:
     """
     level = check_level(text)
     if isinstance(level, str):  # "even", which follows an opponent through a game
-        raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
-    if level < LEVELS:
+        raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {FULL_STRENGTH}")
+    if level < FULL_STRENGTH:
         return EntrantText(base, model, level=level)
     return EntrantText(base, model, readouts=all_tables()["full"])
 

@@ -232,6 +232,7 @@ def play_match(
     one_at_a_time = threading.Lock()
 
     def finish(game: MatchGame) -> None:
+        """Hand on a finished game, with the score of its final board by the adjudicator if there is one."""
         if adjudicator is not None:
             game = adjudicator.judge(game, plan.engine_seed(game.number))
         with one_at_a_time:

@@ -174,6 +174,7 @@ class Tournament:
         title = " - ".join(entrant.name for entrant in entrants)
 
         def add(game: MatchGame) -> None:
+            """Keep a finished game, and show the standing of its match."""
             self.folder.add(match, game)
             result = self.result(match)
             text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"

@@ -117,6 +117,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
     """Return the number of positions that an evaluator evaluates per second on `cores` cores, in batches of `width`."""
 
     def one_core() -> float:
+        """Measure the positions per second of one of the cores, while the others do the same."""
         batch = env.new_batch(width)
         random_starts(batch, width, plies=20)
         slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)

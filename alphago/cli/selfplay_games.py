@@ -96,6 +96,7 @@ def game_folder(
     folder_lock, one_at_a_time, is_whole = lock(path), threading.Lock(), False
 
     def save(number: int, record: GameRecord) -> None:
+        """Write a finished game, or keep it for the dataset; several threads call it."""
         with one_at_a_time:
             records[number] = record
             if not as_records:

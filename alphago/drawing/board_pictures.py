@@ -60,26 +60,25 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     """Return the picture of a board, with an overlay.
 
     Args:
-        actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
+        actions: the cell of each action of the overlay, -1 for an action without a cell, such as a pass.
     """
     view = board.view
-    wide, bottom = (CELL * (length + 2 * view.margin) for length in view.size)
-    left = CELL * view.margin + max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
-    wide = max(wide, SMALLEST)
+    board_width, board_height = (CELL * (length + 2 * view.margin) for length in view.size)
+    width = max(board_width, SMALLEST)
+    left = CELL * view.margin + (width - board_width) / 2  # a small board is in the middle
     radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
     spots = [Spot(left + CELL * x, CELL * (y + view.margin), radius) for x, y in view.cells]
-    places = [spots[point] if point >= 0 else None for point in actions]
-    shown = min(wide, WIDEST)
-    letters = PIXELS * wide / shown  # their size in units of the drawing
-    texts, high = texts_below(board.texts, wide, bottom, size=letters)
+    places = [spots[cell] if cell >= 0 else None for cell in actions]
+    pixels = min(width, WIDEST)  # the usual width on a screen
+    texts, height = texts_below(board.texts, width, board_height, size=PIXELS * width / pixels)
     layers: tuple[Layer, ...] = (
-        (Rect(0, 0, wide, high, Style(WOOD), corner=0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
+        (Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
         seeds(board, spots) if view.surface == "houses" else stones(board, spots),
         tuple(texts),
         marks(board, spots),
         overlay_layer(board, overlay, spots, places),
     )
-    return Drawing(wide, high, layers, board.label, shown=shown)
+    return Drawing(width, height, layers, board.label, shown=pixels)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:

@@ -1,5 +1,6 @@
 """`DeviceBatch`: positions of any game as packed rows on a device; its methods are kernels of a CUDA program."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -122,8 +123,8 @@ class DeviceBatch(GameBatch):
     def ownership(self, slots: Array, out: Out) -> Out:
         if not self.env.has_ownership:
             return super().ownership(slots, out)  # type: ignore[arg-type, return-value]  # zeros, in any kind of array
-        height, width = self.env.plane_shape
-        return self._answer("ownership_batch", slots, out, np.int8, height * width, shape=(height * width,))
+        points = math.prod(self.env.plane_shape)
+        return self._answer("ownership_batch", slots, out, np.int8, points, shape=(points,))
 
     def planes(self, slots: Array, out: Out) -> Out:
         """Write the planes of the positions in `slots` to `out`.

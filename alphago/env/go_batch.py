@@ -88,13 +88,13 @@ class GoBatch(PackedBatch):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
-        if self._start.empty is not None:  # planes "katago"
-            scratch = go_ladders.new_boards(self._start.empty), self._scratch()
-            go_katago.katago_planes_batch(self.rows, slots, self._start.empty, *scratch, flat)
-        elif self._start.places is None:  # stones of the last positions
-            go_planes.history_planes_batch(self.rows, slots, self.env.history, flat)
-        else:  # and what the rules say: liberties, forbidden points, areas
+        if self._start.empty is not None:  # KataGo's planes
+            boards = go_ladders.new_boards(self._start.empty)
+            go_katago.katago_planes_batch(self.rows, slots, self._start.empty, boards, self._scratch(), flat)
+        elif self._start.places is not None:  # a set of rule planes
             go_planes.rule_planes_batch(self.rows, slots, self._start.places, flat)
+        else:
+            go_planes.history_planes_batch(self.rows, slots, self.env.history, flat)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -122,6 +122,7 @@ def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: Make
     """Judge drawn positions, and yield the undecided ones in the order of drawing."""
 
     def take(drawn: DrawnPosition, move: str, reply: dict[str, Any]) -> None:
+        """Note a judgement; once that of an undecided position itself has come, ask about its moves."""
         judgement = client.root(reply)
         if move:  # "" for the position itself
             drawn.after[drawn.position.check_action(move)] = judgement

@@ -13,7 +13,7 @@ from alphago.exams.positions import Exam
 from alphago.mcts.analysis import open_analyst
 from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.levels import LEVELS, level_conditions
+from alphago.mcts.levels import FULL_STRENGTH, level_conditions
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
 from alphago.mcts.search_specs import SearchSpec
@@ -133,7 +133,7 @@ def answer_all(
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
         by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
-        full_strength = None if by_visits else LEVELS  # None: no move; other rules choose their moves themselves
+        full_strength = None if by_visits else FULL_STRENGTH  # None: no move; other rules choose their moves themselves
         asked = full_strength if level is None else level
         for question in analyst.ask_all(positions, Limit(readouts), level=asked, reuse=False, plies=1):
             answers.append(question.last())

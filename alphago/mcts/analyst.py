@@ -17,7 +17,7 @@ from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.evaluator import AveragedEvaluator, Evaluator, as_evaluator, as_network
 from alphago.mcts.forbidden_moves import Forbidden, check_move_left, usable
 from alphago.mcts.kept_trees import KeptTrees
-from alphago.mcts.levels import check_level, is_measured
+from alphago.mcts.levels import check_level, measured_network
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
 from alphago.mcts.search import leaves_for
@@ -71,7 +71,9 @@ class Analyst:
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
         self.evaluators = evaluators or Evaluators(network, device, forecasts, symmetries)
-        self._estimator = cache(lambda env: StrengthEstimator(env, self.evaluators(env), is_measured(network, env)))
+        self._estimator = cache(
+            lambda env: StrengthEstimator(env, self.evaluators(env), measured_network(network, env))
+        )
         self._estimating = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
@@ -110,7 +112,6 @@ class Analyst:
         limit: Limit = Limit(),  # noqa: B008 (it cannot be changed)
         *,
         avoid: Sequence[Forbidden] = (),
-        beside: int = 1,
         **options: Any,
     ) -> Question:
         """Begin to search the position after moves, and return at once; see `Question` for the answers.
@@ -120,11 +121,8 @@ class Analyst:
         Args:
             game: the game, from its start, or the position in which the moves begin.
             moves: actions or texts.
-            limit: when the search ends; at a level below the greatest, which has readouts of its own, it does not
-                matter.
+            limit: when the search ends.  A level below the greatest has readouts of its own, in place of the limit's.
             avoid: moves that the search must not try.
-            beside: how many questions are asked together: if they fill the network's batch, waves have fewer leaves
-                each.
             options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
 
         Raises:
@@ -132,7 +130,7 @@ class Analyst:
             ValueError: if all legal moves are to be avoided.
         """
         start = game if isinstance(game, Position) else game.position()
-        [question] = self.ask_all([start.after(moves)], limit, avoid=[avoid], beside=beside, **options)
+        [question] = self.ask_all([start.after(moves)], limit, avoid=[avoid], **options)
         return question
 
     def ask_all(
@@ -149,7 +147,9 @@ class Analyst:
         Args:
             limit: of each position.
             avoid: of each position; () for none.
-            beside, options: as in `ask`, for all positions.
+            beside: how many positions clients search at the same time, these included: the more there are, the fewer
+                positions each search evaluates at once, since together they fill the network's batch.
+            options: as in `ask`, for all positions.
         """
         if options.get("level") is not None:
             check_level(options["level"])

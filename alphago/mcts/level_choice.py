@@ -121,17 +121,21 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
 
 
 def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -> None:
-    """Let the side take a neutral point where it would pass in an undecided game, as `without_early_passes` does.
+    """Let the mover take a neutral point instead of a pass, which may end the game, where nobody is sure to win.
 
-    The arrays of `losses` are changed in place: there the neutral points are the only candidates, and lose nothing.
+    In these games `losses` is changed: the neutral points become the only candidates, and lose nothing.
+
+    Args:
+        games: int64 [n], the games of the rows of `losses`.
     """
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
     neutral = neutral_moves(search.batch, games[doubtful])
-    found = doubtful[neutral.any(axis=1)]
-    neutral = neutral[neutral.any(axis=1)]
-    losses.passes[found] = False
-    losses.lost[found] = np.where(neutral, 0, np.nan)
-    losses.shares[found] = np.where(neutral, np.maximum(move_shares(losses.analysis)[found], LEAST_SHARE), 0)
+    has_neutral = neutral.any(axis=1)
+    rows, neutral = doubtful[has_neutral], neutral[has_neutral]
+    losses.passes[rows] = False
+    losses.lost[rows] = np.where(neutral, 0, np.nan)
+    # A candidate has a share above 0, even if the network does not expect it.
+    losses.shares[rows] = np.where(neutral, np.maximum(move_shares(losses.analysis)[rows], LEAST_SHARE), 0)
 
 
 def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLosses:

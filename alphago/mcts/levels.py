@@ -17,7 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.packaged_nets import packaged_net
 from alphago.system.validation import check_float, shown
 
-LEVELS = 10  # the greatest, full strength
+FULL_STRENGTH = 10  # the greatest level
 EVEN = "even"
 FILE = Path(__file__).with_name("levels.json")
 POINTS = "points"
@@ -25,7 +25,7 @@ NEAR_KOMI = 1.0  # points
 PACKAGED = "packaged"  # stands for the packaged network of a game, whose losses are in the rows themselves
 LOST = ("lost", "low", "high", "positions")  # what a row has of another network under its name
 
-Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
+Level = float | str  # 1 .. FULL_STRENGTH, or EVEN to follow the opponent's strength
 
 
 class LevelTerms(NamedTuple):
@@ -74,8 +74,8 @@ def all_tables() -> dict[str, Any]:
     return found
 
 
-def is_measured(network: object, env: GameEnv) -> str:
-    """Return the name of a network by its weights if the levels of the game were measured with it, else "".
+def measured_network(network: object, env: GameEnv) -> str:
+    """Return the name in `levels.json` of a network with which the levels of the game were measured, "" of any other.
 
     With more than NEAR_KOMI points to another komi they were not: the same moves lose other amounts then.
     """
@@ -109,7 +109,7 @@ def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED)
 
 
 def told_loss(level: float, env: GameEnv, has_scores: bool, measured: str) -> float:
-    """Return what a level loses a move: as `measured` with a network (see `is_measured`), else what it aims at."""
+    """Return what a level loses a move: as `measured` with a network (see `measured_network`), else what it aims at."""
     table = level_table(env, has_scores, measured)
     lost = table.interpolate(level, "lost") if measured else float("nan")
     return table.interpolate(level, "target") if np.isnan(lost) else lost
@@ -126,9 +126,9 @@ def check_level(level: Any) -> Level:
     if level == EVEN:
         return EVEN
     try:
-        return check_float("level", float(level) if isinstance(level, str) else level, 1, LEVELS)
+        return check_float("level", float(level) if isinstance(level, str) else level, 1, FULL_STRENGTH)
     except (TypeError, ValueError):
-        raise ValueError(f"level must be a number from 1 to {LEVELS}, or {EVEN!r}, got {shown(level)}") from None
+        raise ValueError(f"level must be a number from 1 to {FULL_STRENGTH}, or {EVEN!r}, got {shown(level)}") from None
 
 
 def level_text(level: Level) -> str:
@@ -140,18 +140,18 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
     """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random".
 
     Args:
-        measured: from `is_measured`; of a network that was not measured, "", only the aim is told.
+        measured: the name of the network, as `measured_network` returns it.  Without one, "", only the aim is told.
     """
     if isinstance(level, str):
         return "level even: follows your strength"
     table = level_table(env, has_scores, measured)
-    parts = ["full strength"] if level == LEVELS else []
+    parts = ["full strength"] if level == FULL_STRENGTH else []
     lost = table.interpolate(level, "lost") if measured else float("nan")
     scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
     if not np.isnan(lost):
         error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
         parts.append(f"loses {scale * lost:.1f} ± {scale * error:.1f} {words} a move")
-    elif level < LEVELS:
+    elif level < FULL_STRENGTH:
         aim = scale * table.interpolate(level, "target")
         parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
     row = table.rows[int(level) - 1] if measured and float(level).is_integer() else {}  # games are not interpolated
@@ -160,7 +160,8 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
         win_rate = (won + drawn / 2) / sum(row["games"])
         rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
         parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
-    is_other_board = table.board != env.N and env.name in all_tables()["games"]  # the levels of "any" game name none
+    # Levels that "any" game shares name no board.
+    is_other_board = table.board != env.N and env.name in all_tables()["games"]
     if not measured:
         parts.append("not measured with this network" + (" and komi" if hasattr(env, "komi") else ""))
     elif parts and is_other_board:

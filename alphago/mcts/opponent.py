@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import move_losses, played_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, level_conditions, told_loss
+from alphago.mcts.levels import FULL_STRENGTH, POINTS, level_conditions, told_loss
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 
@@ -61,13 +61,13 @@ class StrengthEstimator:
 
     Args:
         env, evaluator: the network's game and evaluator.
-        measured: the network with which the levels were measured, see `is_measured`.
+        measured: the network with which the levels were measured, see `measured_network`.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, measured: str = "") -> None:
         self.measured = measured
         self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4), forecasts=True)
-        self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
+        self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
         self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by `move_key`
@@ -105,11 +105,12 @@ class StrengthEstimator:
         lost, *by_level = totals.tolist()
         # A higher level must not lose more than a lower one: the greatest loss of the level and of all above it.
         descending = np.maximum.accumulate(by_level[::-1])[::-1]
-        level = np.interp(-lost, -descending, np.arange(1, LEVELS + 1))  # negated, since np.interp needs ascending x
+        # Both are negated, since np.interp needs ascending x.
+        level = np.interp(-lost, -descending, np.arange(1, FULL_STRENGTH + 1))
         return round(float(level), 1)
 
     def losses_by(self, action: int, before: Position) -> np.ndarray:
-        """Return what a move loses by the search's estimate, then what each level would lose, float64 [1 + LEVELS].
+        """Return what a move loses by the search's estimate, then what each level would lose, float64 [1 + levels].
 
         Where there is little to lose, every level would lose little, so that such a move says little about its player.
 

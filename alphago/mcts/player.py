@@ -12,7 +12,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.evaluator import as_evaluator, network_and_game
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
-from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, level_conditions
+from alphago.mcts.levels import FULL_STRENGTH, Level, check_level, level_conditions, measured_network
 from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import temperature_plies
@@ -178,7 +178,7 @@ class MCTSPlayer:
         """
         self._check_going_on()
         level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level
-        if level is None or level >= LEVELS:
+        if level is None or level >= FULL_STRENGTH:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
             return self.pick_move()
@@ -193,7 +193,7 @@ class MCTSPlayer:
     @cached_property
     def opponent(self) -> StrengthEstimator:
         """The estimate of the other side's strength, for the level "even"."""
-        return StrengthEstimator(self.env, self.search.evaluator, is_measured(self.network, self.env))
+        return StrengthEstimator(self.env, self.search.evaluator, measured_network(self.network, self.env))
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.

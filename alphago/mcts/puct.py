@@ -30,7 +30,7 @@ class Puct(SearchSettings):
         "number of visits for which a node's own value counts in the mean value of each of its actions; 1 is "
         "AlphaGo.jl's, 0 gives untried actions the value 0 as in AlphaGo Zero",
         default=1.0,
-        rare=True,
+        path_only=True,
         least=0,
     )
     first_play_reduction: float = setting(
@@ -39,13 +39,13 @@ class Puct(SearchSettings):
         "and AlphaGo Zero's; 0.2, KataGo's, won 65 % of its games against 0 on 9x9 "
         "(docs/experiments/20-search-options.md)",
         default=0.2,
-        rare=True,
+        path_only=True,
         least=0,
     )
     virtual_loss: int = setting(
         "losses that a simulation adds to the nodes on its path until its leaf is evaluated",
         default=1,
-        rare=True,
+        path_only=True,
         least=1,
     )
     dirichlet_weight: float = setting(
@@ -55,14 +55,14 @@ class Puct(SearchSettings):
         "concentration of the Dirichlet noise; None for 0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 "
         "for 19x19",
         default=None,
-        rare=True,
+        path_only=True,
         positive=True,
     )
     squash: float = setting(
         "power of the visits from which self-play draws its first moves, and which are the "
         "targets there; below 1 they are more equal (AlphaGo.jl: 0.98)",
         default=1.0,
-        rare=True,
+        path_only=True,
         positive=True,
         most=1,
     )

@@ -228,8 +228,8 @@ def without_early_passes(
 ) -> np.ndarray:
     """Return the chosen actions, int32 [n], with a move onto a neutral point in place of each early pass.
 
-    A pass is early if the game is not DECIDED and has `neutral_moves`; of several the one with the greatest weight is
-    taken.  The arguments are those of `without_idle_moves`.
+    A pass is early if no side is sure to win (no value beyond DECIDED) and there are `neutral_moves`: of these moves
+    the one with the greatest weight is played.  The arguments are those of `without_idle_moves`.
     """
     if batch.env.pass_action is None:
         return actions

@@ -13,7 +13,7 @@ from alphago.env.games import with_planes
 from alphago.mcts.kept_trees import MOST_BYTES
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import current_outcomes, level_move
-from alphago.mcts.levels import LEVELS, level_conditions
+from alphago.mcts.levels import FULL_STRENGTH, level_conditions
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.search import FULL_BATCH, Search, node_bytes
@@ -133,7 +133,7 @@ class SearchGroup:
         if isinstance(level, str):  # "even"; half of the time is left for the search itself
             question.opponent = self.analyst.estimate(question.position, (limit.seconds or math.inf) / 2)
             level = question.level = question.opponent.level
-        if level is not None and level < LEVELS:  # among a level's readouts counts the root's own visit too
+        if level is not None and level < FULL_STRENGTH:  # among a level's readouts counts the root's own visit too
             return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
         return most if limit.added else most - min(most, max(0, visits - 1))
@@ -184,7 +184,7 @@ class SearchGroup:
         if level is None or question.stopped or question.position.is_over:
             return {}
         assert not isinstance(level, str)  # "even" was made a number
-        if level < LEVELS:
+        if level < FULL_STRENGTH:
             return level_move(search, slot, level, self.analyst.random.random(), question.end)._asdict()
         if search.tree.visits[slot, ROOT] > 1:
             return {"action": int(search.choose(games, NEVER, np.zeros(1))[0])}

@@ -14,7 +14,7 @@ from alphago.system.validation import check_bool, check_ranges, setting, setting
 class LossWeights:
     """The weight of each term of the loss."""
 
-    policy: float = setting("weight of the policy's cross-entropy, in nats", default=1.0, rare=True, least=0)
+    policy: float = setting("weight of the policy's cross-entropy, in nats", default=1.0, path_only=True, least=0)
     value: float = setting("weight of the squared error of the value, -1 .. 1", default=1.0, least=0)
     ownership: float = setting(
         "weight of the mean squared error of the points' owners, -1 .. 1, if the network predicts them",
@@ -28,7 +28,7 @@ class LossWeights:
         "weight of the sum of the squares of all parameters; unlike the optimizer's weight decay in AdamW and Muon, "
         "its gradient passes through the optimizer's moments",
         default=0.0,
-        rare=True,
+        path_only=True,
         least=0,
     )
     log_sum: float = setting(
@@ -37,20 +37,20 @@ class LossWeights:
         "without it this part may drift away until bfloat16 is too coarse for the differences.  Training leaves it out "
         "for policy heads in which nothing drifts",
         default=1e-4,
-        rare=True,
+        path_only=True,
         least=0,
     )
     kl: bool = setting(
         "whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead "
         "of the cross-entropy; it is 0 for equal policies, and has the cross-entropy's gradient",
         default=False,
-        rare=True,
+        path_only=True,
     )
     masked: bool = setting(
         "whether to leave illegal actions out of the policy's softmax, as search does (CGZero); otherwise the network "
         "learns that illegal actions are never played",
         default=False,
-        rare=True,
+        path_only=True,
     )
 
     def __post_init__(self) -> None:

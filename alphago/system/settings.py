@@ -2,8 +2,8 @@
 
 A field of a `settings` class is a value (`setting`), or an object with settings of its own (`part`, `group`), such as a
 search, which is Puct or Gumbel.  A setting's path joins names of fields, "search.c_puct"; a group, such as the settings
-of self-play, gives no name of its own.  Most settings have a keyword too, "c_puct", which is also their flag; a `rare`
-one has its path only.
+of self-play, gives no name of its own.  Most settings have a keyword too, "c_puct", which is also their flag; a
+`path_only` one has none.
 
     spread(RunSettings, {"readouts": 64, "c_puct": 1.5})  -> {"readouts": 64, "search.c_puct": 1.5}
     change(RunSettings(), {"readouts": 64})               -> RunSettings(selfplay=SelfPlaySettings(readouts=64, …), …)
@@ -221,7 +221,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         own_path, default = path + field.name, field.default if instance is None else getattr(instance, field.name)
         declared = part_declaration(field)
         if declared is None:
-            keyword = "" if field.metadata.get("rare", False) else prefix + field.name
+            keyword = "" if field.metadata.get("path_only", False) else prefix + field.name
             yield Address(own_path, keyword, title, owner, field, default)
             continue
         if declared.is_group:  # it adds nothing to the path

@@ -49,12 +49,12 @@ def setting(
     positive: bool = False,
     automatic: bool = False,
     structural: bool = False,
-    rare: bool = False,
+    path_only: bool = False,
     shown: str = "",
     python: str = "",
     **more: Any,
 ) -> Any:
-    """Declare a field of a `settings` class: its default, its help, the range of a number, and what it is to a run.
+    """Declare a field of a `settings` class: its default, its help, the range of a number, and how it is set.
 
     The range of a field without `least` and `positive` is not checked.
 
@@ -65,14 +65,14 @@ def setting(
         automatic: whether the field may be None although its type excludes None; a new run's plan then gives it a
             value.
         structural: whether a resumed run must keep the value, because its games so far depend on it.
-        rare: whether the setting has a path only, and no keyword (see `alphago.system.settings`).
+        path_only: whether the setting is set by its path alone, `search.squash`, and has neither keyword nor flag.
         shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
         python: sentences for the docstring only, about the use in Python.
         more: further entries of the field's metadata.
     """
     bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
-    shape = {"structural": structural, "rare": rare, "shown": shown, "python": python}
-    return field(default=default, metadata={"help": text, **bounds, **shape, **more})
+    use = {"structural": structural, "path_only": path_only, "shown": shown, "python": python}
+    return field(default=default, metadata={"help": text, **bounds, **use, **more})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(setting,))

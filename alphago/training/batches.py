@@ -92,6 +92,7 @@ class Prefetcher:
         with ThreadPoolExecutor(1) as drawer:
 
             def draw_ahead(batches_left: int) -> Future[Batch] | None:
+                """Begin to draw the next batch, if one is left, and note the state of the generator before it."""
                 if not batches_left:
                     self._state_before_draw = None
                     return None

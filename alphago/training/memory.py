@@ -366,7 +366,7 @@ class ReplayMemory:
         begins = (np.cumsum(columns.lengths) - columns.lengths)[games]  # the columns' index of each game's first ply
         rows = begins + plies
         movers = columns.movers[rows]
-        sample = Sample(  # `finish` then writes the planes, marks illegal actions and applies the symmetries
+        sample = Sample(  # `complete` then writes the planes, marks illegal actions and applies the symmetries
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
             policy=policy_targets(self.targets, [columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
@@ -376,7 +376,8 @@ class ReplayMemory:
             ended=columns.ended[games],
         )
 
-        def finish(first: int) -> None:
+        def complete(first: int) -> None:
+            """Complete REBUILT_AT_ONCE rows of `sample` from row `first` on, by replaying their games to the plies."""
             part = slice(first, first + REBUILT_AT_ONCE)
             rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
             lengths = plies[part]
@@ -393,8 +394,8 @@ class ReplayMemory:
             apply_symmetries(self.env, rows_of_part, symmetries[part])
 
         firsts = range(0, len(games), REBUILT_AT_ONCE)
-        parts_done = map(finish, firsts) if self._pool is None else self._pool.map(finish, firsts)
-        list(parts_done)  # does the work, and raises what `finish` raised in a thread
+        parts_done = map(complete, firsts) if self._pool is None else self._pool.map(complete, firsts)
+        list(parts_done)  # does the work, and raises what `complete` raised in a thread
         return sample
 
     # --- saved state ---

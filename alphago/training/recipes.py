@@ -93,7 +93,7 @@ class Recipe:
 
 
 def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
-    """Return a recipe's settings for a device, "cpu" or a GPU such as "cuda", by path."""
+    """Return the settings by path, such as "search.c_puct", of a recipe for a device, "cpu" or a GPU such as "cuda"."""
     return spread(RunSettings, recipe.settings_on(device))
 
 

@@ -65,9 +65,9 @@ class RunClock:
             self.ready = min(state["ready"], self.spent)  # of a run whose limit was of the other time, it may be more
 
     def mark_ready(self) -> None:
-        """Set `ready` to what is `spent` now, unless it is already set; nothing is compiled any more."""
+        """Set `ready` to what is `spent` now, unless it is already set; from now on compiling is not looked at."""
         if self._may_compile:
-            self.set(self.seconds, self.processor)
+            self.set(self.seconds, self.processor)  # both times without that of compiling so far
             self._may_compile = False
         if self.ready is None:
             self.ready = self.spent
@@ -110,9 +110,12 @@ class RunClock:
 
     @property
     def remaining(self) -> float:
-        """The seconds until the limit is reached, infinity without one; of processor time, by the use of it so far."""
-        pace = (self.seconds + 1) / (self.processor + 1) if self.by_processor else 1.0  # + 1: at first as on one core
-        return max(0.0, self.limit - self.spent) * pace
+        """The seconds by the clock until the limit is reached, infinity without one.
+
+        Processor time that is left is converted by the run's use of processors so far, at first that of one core.
+        """
+        by_the_clock = (self.seconds + 1) / (self.processor + 1) if self.by_processor else 1.0
+        return max(0.0, self.limit - self.spent) * by_the_clock
 
     @property
     def deadline(self) -> float:

@@ -205,7 +205,7 @@ class Transport(Protocol):
         """Return the answers that have arrived; may wait for a short time."""
 
     def how_to_join(self) -> str:
-        """Return a clause that says which machines are there, and how workers are added."""
+        """Return the end of the sentence "the run waits for a worker, and there is none: …": how one comes."""
 
     def close(self) -> None:
         """Release what the transport holds, such as processes and locks."""

@@ -63,8 +63,8 @@ class House:
     aunt: Guest | None = part(
         "whether the aunt comes", default=None, title="the aunt", kind=Guest, prefix="aunt_", first=True, optional=True
     )
-    paint: str = setting("colour of the walls", default="white", rare=True)
-    windows: int = setting("panes of glass", default=4, least=1, rare=True)
+    paint: str = setting("colour of the walls", default="white", path_only=True)
+    windows: int = setting("panes of glass", default=4, least=1, path_only=True)
 
 
 @pytest.fixture(params=[False])

@@ -146,7 +146,7 @@ def test_light_playouts_end_with_legal_games() -> None:
 
 def listed_empties(row: np.ndarray) -> list[int]:
     """The actions in the list of empty points, each of which knows its place there."""
-    points = [int(row[layout.cell(place) + layout.EMPTY_POINT]) for place in range(row[layout.EMPTIES])]
+    points = [int(row[layout.cell(place) + layout.EMPTY_POINT]) for place in range(row[layout.EMPTY_COUNT])]
     assert [row[layout.cell(point) + layout.PLACE] for point in points] == list(range(len(points)))
     return [int(layout.action_of(row, point)) for point in points]
 

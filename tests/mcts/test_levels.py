@@ -11,14 +11,14 @@ from alphago.env.packaged_nets import packaged_nets
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.levels import (
-    LEVELS,
+    FULL_STRENGTH,
     Level,
     all_tables,
     check_level,
     describe_level,
-    is_measured,
     level_conditions,
     level_table,
+    measured_network,
 )
 from alphago.mcts.opponent import USUAL, StrengthEstimator
 from alphago.mcts.questions import Limit
@@ -31,7 +31,7 @@ def test_the_table_falls(game: str, board: str) -> None:
     """From level to level less is lost, at full strength nothing that the search knows of."""
     rows = all_tables()["games"][game][board]["levels"]
     targets = [row["target"] for row in rows]
-    assert (len(rows), targets[-1]) == (LEVELS, 0)
+    assert (len(rows), targets[-1]) == (FULL_STRENGTH, 0)
     assert targets == sorted(targets, reverse=True)
     lost = [row["lost"] for row in rows if "lost" in row]
     noise = 0.05 if game == "go" else 0.0  # in points, at the top
@@ -75,15 +75,15 @@ def test_what_was_measured_is_told_of_the_network_that_was_measured(name: str, t
     net = load_model(name)
     env = net.env
     net.save(tmp_path / "mine.safetensors")
-    assert is_measured(net, env)
-    assert is_measured(load_model(tmp_path / "mine.safetensors"), env)
+    assert measured_network(net, env)
+    assert measured_network(load_model(tmp_path / "mine.safetensors"), env)
     other = load_model("9x9-large") if name == "9x9" else NeuralNet(env, tower_height=0, channels=4)
-    assert not is_measured(other, env)
-    assert not is_measured(HashEvaluator(), env)
+    assert not measured_network(other, env)
+    assert not measured_network(HashEvaluator(), env)
     if isinstance(env, GoEnv):
         komis = [env.komi + more for more in (1, -1, 2, -2)]
-        assert [is_measured(net, env.replace(komi=komi)) for komi in komis] == [name, name, "", ""]
-    for level in (3, LEVELS):
+        assert [measured_network(net, env.replace(komi=komi)) for komi in komis] == [name, name, "", ""]
+    for level in (3, FULL_STRENGTH):
         text = describe_level(level, env, measured="")
         assert "not measured with this network" in text
         assert "±" not in text

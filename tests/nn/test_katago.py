@@ -20,7 +20,7 @@ import torch
 
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.mcts.levels import is_measured
+from alphago.mcts.levels import measured_network
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn import model_files
 from alphago.nn.export import export_model
@@ -206,4 +206,4 @@ def test_a_real_network():
     name = re.search(r"network (\S+),", net.taught_by)
     assert name is not None
     assert_golden(net, GOLDEN["networks"][name[1]], LEAD_FACTOR)
-    assert is_measured(net, GoEnv(9)) == ("b7c96h3tfrs" if name[1].startswith("b7c96h3tfrs-") else "")
+    assert measured_network(net, GoEnv(9)) == ("b7c96h3tfrs" if name[1].startswith("b7c96h3tfrs-") else "")

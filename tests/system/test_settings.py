@@ -62,7 +62,7 @@ class Root:
     seed: int = setting("the seed", default=0, least=0, structural=True)
     minutes: float | None = setting("the length", default=None, positive=True)
     rule: Any = setting("a name or a function", default="usual")
-    trace: bool = setting("seldom set", default=False, rare=True)
+    trace: bool = setting("seldom set", default=False, path_only=True)
     play: Play = group("play", Play)
     memory: Any = part(
         "the memory", default=Shelf(), title="the memory", choices={"shelf": Shelf, "heap": Heap}, structural=True

@@ -76,13 +76,19 @@ def touches(row, point, colour, head):
 
 @part
 def has_to_touch(row, point):
-    """Return whether a chain must touch this point of a region for the region to be vital to the chain."""
+    """Return whether a chain must touch this point of a region for the region to be vital to the chain.
+
+    It must touch all empty points, and if suicide is allowed the enemy's stones too.
+    """
     return load(row, layout.SUICIDE) != 0 or load(row, cell(point) + layout.COLOUR) == layout.EMPTY
 
 
 @part
 def is_vital(row, colour, head, scratch, begin, end):
-    """Return whether the region scratch[begin:end] is vital to the chain of `colour` with this head point."""
+    """Return whether the region scratch[begin:end] is vital to the chain of `colour` with this head point.
+
+    It is if the chain touches each point of the region that `has_to_touch` names, so that no enemy can live there.
+    """
     for i in range(begin, end):
         point = load(scratch, i)
         if has_to_touch(row, point) and not touches(row, point, colour, head):

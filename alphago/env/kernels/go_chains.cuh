@@ -24,14 +24,14 @@ BOTH void add_liberties(int* row, int head, Long liberties) {
 
 // Append a point to the list of empty points.
 BOTH void list_empty(int* row, int point) {
-    int place = row[EMPTIES]++;
+    int place = row[EMPTY_COUNT]++;
     row[cell(place) + EMPTY_POINT] = point;
     row[cell(point) + PLACE] = place;
 }
 
 // Remove a point from the list of empty points, and move the last point of the list to its place.
 BOTH void unlist_empty(int* row, int point) {
-    int last = --row[EMPTIES], place = row[cell(point) + PLACE], moved = row[cell(last) + EMPTY_POINT];
+    int last = --row[EMPTY_COUNT], place = row[cell(point) + PLACE], moved = row[cell(last) + EMPTY_POINT];
     row[cell(place) + EMPTY_POINT] = moved;
     row[cell(moved) + PLACE] = place;
 }

@@ -66,8 +66,8 @@ def add_liberties(row, head, liberties):
 @part
 def list_empty(row, point):
     """Append a point to the list of empty points."""
-    place = load(row, layout.EMPTIES)
-    store(row, layout.EMPTIES, place + 1)
+    place = load(row, layout.EMPTY_COUNT)
+    store(row, layout.EMPTY_COUNT, place + 1)
     store(row, cell(place) + layout.EMPTY_POINT, point)
     store(row, cell(point) + layout.PLACE, place)
 
@@ -75,8 +75,8 @@ def list_empty(row, point):
 @part
 def unlist_empty(row, point):
     """Remove a point from the list of empty points, and move the last point of the list to its place."""
-    last = load(row, layout.EMPTIES) - 1
-    store(row, layout.EMPTIES, last)
+    last = load(row, layout.EMPTY_COUNT) - 1
+    store(row, layout.EMPTY_COUNT, last)
     place = load(row, cell(point) + layout.PLACE)
     moved = load(row, cell(last) + layout.EMPTY_POINT)
     store(row, cell(place) + layout.EMPTY_POINT, moved)

@@ -139,7 +139,7 @@ def look(row, stone, defends):
 @part
 def left_ko(before, row, point):
     """Return whether the last move, at this point, took a single stone that only ko forbids to retake."""
-    took_one = load(row, layout.EMPTIES) == load(before, layout.EMPTIES)
+    took_one = load(row, layout.EMPTY_COUNT) == load(before, layout.EMPTY_COUNT)
     return took_one and load(row, cell(point) + layout.NEXT) == point and is_in_atari(row, point)
 
 

@@ -95,11 +95,12 @@ def advance(tree, games, actions):
 def compact(tree, game, root):
     """Move `root` and all nodes below it to the front of the arrays, in order.
 
-    Between two searches there are no virtual visits, so the new index of each node is kept in their place meanwhile.
+    All links of these nodes lead to one another.  Between two searches there are no virtual visits, so the new index of
+    each node is kept in their place meanwhile.
     """
     used = 0
     before = tree.used[game]
-    moved_to = tree.virtual[game]  # NONE for nodes that are not below `root`
+    moved_to = tree.virtual[game]  # from `root` on; NONE for nodes that are not below it
     for node in range(root, before):  # parents come before their children
         parent = tree.parent[game, node]
         stays = node == root or (parent >= root and moved_to[parent] != NONE)

@@ -58,7 +58,10 @@ def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype:
 
 
 def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Compile a network in the form "modules", the torch modules unchanged; see Form for the arguments."""
+    """Return the form "modules": torch's own modules, the base in `dtype`, channels last.
+
+    `planes` and `expected` are for other forms; see Form.
+    """
     twin = copy.deepcopy(frozen)
     twin.base_net.to(dtype)  # the heads stay float32
     return torch_run(twin.to(memory_format=torch.channels_last), dtype)  # type: ignore[call-overload]

@@ -219,14 +219,14 @@ class OpenVinoModel:
 def calls_for(count: int) -> Iterator[tuple[int, slice]]:
     """Divide `count` positions among the models: yield pairs of a size in SIZES and the rows that its model computes.
 
-    Rows are padded to full calls, but so that padding is at most a quarter of what is computed.
+    The rows of a size may need several calls.  The last call is padded where this adds at most a quarter; else the rows
+    that are left go to the next smaller size, at last to that of 1.
     """
     begin = 0
     for size in SIZES:
         left = count - begin
         padded = -(-left // size) * size  # the least multiple of `size` that is not less than `left`
-        # All that is left if the padding is small enough; else full calls only, and smaller models compute the rest.
-        end = count if 4 * (padded - left) <= padded else count - left % size
+        end = count if 4 * (padded - left) <= padded else count - left % size  # else full calls only
         if end > begin:
             yield size, slice(begin, end)
         begin = end

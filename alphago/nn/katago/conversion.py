@@ -65,9 +65,11 @@ class NetworkConverter:
             self.expect("an option", *[0] * 6)
 
     def read(self) -> None:
-        """Read `parts` and their `weights`; raise ValueError for a file that is damaged or cannot be read.
+        """Read the descriptions of the network's `parts`, and all `weights`.
 
-        Sizes that do not fit together are found here only where layers are joined, the others when the parts are built.
+        Raises:
+            ValueError: for a file that is damaged or cannot be read.  Sizes that do not fit together are found where
+                layers are joined; the others are found when modules are built from the descriptions.
         """
         try:
             self.parts = {"base_net": self.tower(), "policy": self.policy(), "value": self.value()}

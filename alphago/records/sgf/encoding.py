@@ -45,13 +45,13 @@ BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of th
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
 # What a letter adds to a score, or subtracts from it; `WEIGHTS` has that of the other kinds of letters.
 LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.2, 2.0
-GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 1.0, 0.5, 0.5, 0.5
+IN_LATIN_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 1.0, 0.5, 0.5, 0.5
 EATEN_LOSS = 10.0  # of a guess in which such a bracket is half of a letter: it would lose moves
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
-GLUED = re.compile("(?<=[a-z])[\u3041-\u9fff가-힣]|[\u3041-\u9fff가-힣](?=[a-z])")  # letters within a Latin word
+IN_LATIN = re.compile("(?<=[a-z])[\u3041-\u9fff가-힣]|[\u3041-\u9fff가-힣](?=[a-z])")  # letters within a Latin word
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
 HALF_KANA = re.compile("[\uff61-\uff9f]")
 KANJI = re.compile("[\u4e00-\u9fff]")
@@ -301,8 +301,8 @@ def plausibility(text: str, name: str) -> float:
         return 0.0
     joined = "".join(letters)
     total = sum(weight * len(pattern.findall(joined)) for pattern, weight in WEIGHTS.items())
-    total -= GLUED_LOSS * len(GLUED.findall(text))
+    total -= IN_LATIN_LOSS * len(IN_LATIN.findall(text))
     mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # one text rarely has both
-    least, most = COMMON_FIRST_BYTES[name]
+    least, most = COMMON_FIRST_BYTES[name]  # of the encoding's common characters
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
     return (total - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)

@@ -216,7 +216,8 @@ class LineReader:
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
         """Place the handicap stones if the file has only their number (HA), and White makes the first move.
 
-        No stones are placed if one of the first moves is on a handicap point: then the handicap stones are moves.
+        No stones are placed if one of the first moves is on a handicap point: some files record the handicap stones as
+        Black's moves, between which White passes.
         """
         first = stretches[0]
         is_possible = 2 <= handicap <= most_handicap(env.N)

@@ -259,7 +259,7 @@ class Watcher(Judge[Run]):
     ) -> None:
         self.env = env
         self.tasks = [WatchedEntry(item) for item in watched]
-        self.share = share
+        self.share = share  # of the run's time, the most that watching may take
         self.clock = clock
         self.trained = 0.0  # the run's seconds of training
         self.spent = 0.0  # seconds of watching

@@ -52,16 +52,16 @@ class Opponent:
         shown="end once the network is proved stronger, as gnugo",
     )
     readouts: int = setting(
-        "the network's simulations per move; 0 plays its policy alone", default=64, least=0, rare=True
+        "the network's simulations per move; 0 plays its policy alone", default=64, least=0, path_only=True
     )
-    first: float = setting("minutes of training before the first match", default=1.0, least=0, rare=True)
-    every: float = setting("minutes of training between two matches", default=1.0, least=0, rare=True)
-    most_games: int = setting("largest number of games in a match", default=100, least=1, rare=True)
+    first: float = setting("minutes of training before the first match", default=1.0, least=0, path_only=True)
+    every: float = setting("minutes of training between two matches", default=1.0, least=0, path_only=True)
+    most_games: int = setting("largest number of games in a match", default=100, least=1, path_only=True)
     random_opening: int | None = setting(
         "plies on random points at the start of each pair of games; None for the usual number of the game",
         default=None,
         least=0,
-        rare=True,
+        path_only=True,
     )
 
     def __post_init__(self) -> None:

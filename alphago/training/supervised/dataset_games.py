@@ -160,7 +160,7 @@ class DatasetGames(GivenGames):
         return is_legal
 
     def set_targets(self, targets: Targets, masked: bool) -> None:
-        """Set whether the policy's targets mark illegal actions; moves and results have no other rule."""
+        """Set whether the policy's targets mark illegal actions; `targets` is a rule for records of searches only."""
         self.masked = masked
 
     def record(self, number: int) -> GameRecord:

@@ -136,7 +136,7 @@ class Epochs(GameSource):
         self.numbers = numbers
         self.seed = seed
         self.next = numbers.start
-        self.taken: list[GameRecord] = []
+        self.waiting: list[GameRecord] = []
 
     @property
     def begun(self) -> int:
@@ -156,18 +156,18 @@ class Epochs(GameSource):
         before = self.next
         self.next = min(before + (side_by_side or 1), self.numbers.stop)
         self._take(self.next - before)
-        self.moves += sum(map(len, self.taken))
+        self.moves += sum(map(len, self.waiting))
 
     def _take(self, count: int) -> None:
         """Let `take` return the last `count` of the games begun."""
-        self.taken = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
+        self.waiting = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         return True
 
     def take(self) -> list[GameRecord]:
-        taken, self.taken = self.taken, []
-        return taken
+        waiting, self.waiting = self.waiting, []
+        return waiting
 
     def time_spent(self) -> dict[str, float]:
         return {}
@@ -176,8 +176,8 @@ class Epochs(GameSource):
         return {"readouts": None}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return which game is next, the number of games before it that `take` has not returned, and a hash of all."""
-        return {}, {"next": self.next, "taken": len(self.taken), "digest": self.given.digest}
+        """Return which game is next, how many games before it still wait for `take`, and the digest of all games."""
+        return {}, {"next": self.next, "taken": len(self.waiting), "digest": self.given.digest}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from a state; raise ValueError if it was saved by a run on other games."""

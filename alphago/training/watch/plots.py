@@ -128,7 +128,7 @@ def reword(histories: Sequence[History], text: str) -> str:
 
 
 def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = MATCHES) -> Iterator[CurvePanel]:
-    """Yield the panels of all measurements, with or without curves.
+    """Yield a panel for each measurement of the matches; one that no run has made has no curves.
 
     For one run with several opponents, the opponents share each panel, with their names at the curves' ends; a dashed
     curve is of the policy without search.  Otherwise each opponent has its own panels, with a colour for each run.
@@ -136,15 +136,17 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] =
     Args:
         x: the x axis, a name in AXES.
     """
-    looks = choose_styles([row for history in histories for row in history.evaluations])
-    if len(histories) == 1 and len(looks) > 1:
+    styles = choose_styles([row for history in histories for row in history.evaluations])
+    if len(histories) == 1 and len(styles) > 1:
         rows = histories[0].evaluations
-        sources = [CurveRows(rows_against(name, rows), *look, name=name) for name, look in looks.items()]
+        sources = [
+            CurveRows(rows_against(name, rows), colour, dash, name=name) for name, (colour, dash) in styles.items()
+        ]
         win_rate, *others = panels
         yield curve_panel(win_rate, sources, x, f"{win_rate.title} (dashed: the policy alone)")
         yield from (curve_panel(panel, sources, x) for panel in others)
         return
-    for name in looks:
+    for name in styles:
         colours = zip(run_colours(len(histories)), histories, strict=True)
         sources = [CurveRows(rows_against(name, history.evaluations), colour) for colour, history in colours]
         yield from (curve_panel(panel, sources, x, f"{panel.title}, {name}") for panel in panels)

@@ -37,11 +37,11 @@ WAIT = 0.1  # seconds to wait for answers before `advance` looks at the clock, a
 
 
 class RemoteGroup(GameGroup):
-    """A group between two tasks: the saved state of its games."""
+    """A group of games that workers play: between two tasks it holds their state, as the latest task returned it."""
 
     def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
-        self.saved: list[dict[str, Any] | None] = [None] * width  # the state of each slot
+        self.saved: list[dict[str, Any] | None] = [None] * width  # by slot; None without a game
         self.games: list[GameRecord] = []  # the games in progress
 
     def use(self, evaluator: Evaluator) -> None:

@@ -21,7 +21,7 @@ from alphago.mcts.evaluator import AveragedEvaluator, Forecaster
 from alphago.mcts.forbidden_moves import Forbidden, check_move_left
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, integer, number, replying, switch
+from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, failing_with, integer, number, switch
 from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields, seen_by
 
 GOGUI = (
@@ -185,7 +185,7 @@ def read_position(engine: GtpEngine, arguments: list[str], kata: bool) -> tuple[
     """Return what a command asks for, and the position to search; raise GtpFailure if all legal moves are forbidden."""
     request = read_request(arguments, engine.game.env, kata)
     position = engine.game.ready(request.colour or engine.game.to_play)
-    with replying("no legal move is left to analyse"):
+    with failing_with("no legal move is left to analyse"):
         check_move_left(position, request.forbidden)
     return request, position
 

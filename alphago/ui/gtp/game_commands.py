@@ -18,10 +18,10 @@ from alphago.ui.gtp.protocol import (
     argument,
     check_colour,
     converse,
+    failing_with,
     integer,
     lines_of_stdin,
     number,
-    replying,
     reserved_stdout,
 )
 
@@ -124,7 +124,7 @@ class GoEngine(GtpEngine):
 
     def set_komi(self, arguments: list[str]) -> None:
         """Set komi, for this game and later ones."""
-        with replying():
+        with failing_with():
             self.komi = self.game.komi = go_rules.check_komi(number(argument(arguments, 0)))
         self.game.restart(self.game.plays)  # positions have the komi of the first one
 
@@ -160,7 +160,7 @@ class GoEngine(GtpEngine):
         """Place Black's handicap stones on their fixed points, and return these points."""
         count, size = integer(argument(arguments, 0)), self.game.env.N
         self.expect_empty()
-        with replying("invalid number of stones"):
+        with failing_with("invalid number of stones"):
             stones = go_rules.handicap_points(size, count)
         self.give_handicap(stones)
         return " ".join(map(self.game.env.to_text, stones))
@@ -175,7 +175,7 @@ class GoEngine(GtpEngine):
     def set_free_handicap(self, arguments: list[str]) -> None:
         """Place Black's handicap stones on the points that the controller names."""
         self.expect_empty()
-        with replying("bad vertex list"):
+        with failing_with("bad vertex list"):
             stones = {self.game.env.from_text(word) for word in arguments}
         has_repeats = len(stones) < len(arguments)
         is_possible_number = 2 <= len(stones) < self.game.env.N**2
@@ -194,7 +194,7 @@ class GoEngine(GtpEngine):
         """Play a move of either colour; fail, and change nothing, if it is illegal."""
         colour = check_colour(argument(arguments, 0))
         text = argument(arguments, 1)
-        with replying("invalid color or coordinate"):
+        with failing_with("invalid color or coordinate"):
             action = self.game.env.from_text(text)
         self.pondering = False
         try:

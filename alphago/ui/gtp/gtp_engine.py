@@ -16,7 +16,7 @@ from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.mcts.levels import LEVELS, Level, check_level
+from alphago.mcts.levels import FULL_STRENGTH, Level, check_level
 from alphago.mcts.lost_turns import LostTurns
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
@@ -57,7 +57,7 @@ class Parameters:
     ponder: bool = False
     side: str = "SIDETOMOVE"
     c_puct: float = Puct().c_puct
-    level: Level = LEVELS
+    level: Level = FULL_STRENGTH
 
 
 class GtpEngine:
@@ -83,20 +83,20 @@ class GtpEngine:
         self.env = env
         self.at_random = isinstance(network, str) and network == "random"
         has_network = network is not None and not self.at_random
-        self.network = network if has_network else UniformEvaluator()  # at random it is not asked
+        self.network = network if has_network else UniformEvaluator()
         self.networks = networks
         self.any_size = networks is not None or not has_network or getattr(network, "size_free", False)
         if resign_threshold is None:
             getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
         else:
             check_float("resign_threshold", resign_threshold, -1, 1)
-        level = LEVELS if level is None else check_level(level)  # LEVELS is full strength
+        level = FULL_STRENGTH if level is None else check_level(level)
         self.parameters = Parameters(readouts, resign_threshold=resign_threshold, ponder=ponder, level=level)
         self.seed = seed
         self.generator = np.random.default_rng(seed)
         self.device = device
         self.background: Question | None = None  # the search until the next command
-        self.analysts: list[Analyst] = []  # `analyst` and `player`, for moves; on a CPU these are the same
+        self.analysts: list[Analyst] = []  # for analyses and for moves; on a CPU one for both, see `open_search`
         self.clock = Clock()
         self.seconds = 0.0  # spent on moves so far
         self.pondering = False  # whether to search at present while waiting for a command
@@ -238,9 +238,9 @@ class GtpEngine:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
         self.end_background()
         avoids = bool(options.get("avoid"))
-        level = LEVELS if avoids else self.parameters.level  # moves can be forbidden only at full strength
+        level = FULL_STRENGTH if avoids else self.parameters.level  # moves can be forbidden only at full strength
         # On a GPU, `player` searches alone for moves: without reports, forbidden moves and levels.
-        analyst = self.analyst if report is not None or avoids or level != LEVELS else self.player
+        analyst = self.analyst if report is not None or avoids or level != FULL_STRENGTH else self.player
         seconds = self.seconds_for(colour)
         bound = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
         # A search with reports makes all its readouts; another one ends as soon as its move is certain.

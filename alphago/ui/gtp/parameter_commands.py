@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from alphago.mcts.levels import check_level
 from alphago.system.validation import MOST_READOUTS, check_choice, check_float, check_int, check_positive
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import GtpFailure, argument, integer, number, replying, switch
+from alphago.ui.gtp.protocol import GtpFailure, argument, failing_with, integer, number, switch
 from alphago.ui.katago import SIDES
 
 
@@ -33,7 +33,7 @@ def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
     """Set a parameter to the value that follows its name."""
     name, text = argument(arguments, 0), argument(arguments, 1)
     read_parameter(engine, name)  # fails for an unknown name
-    with replying():
+    with failing_with():
         if name in UNSUPPORTED:
             if number(text) != 0:
                 raise GtpFailure(f"{name} must be 0: this engine does not support it")

@@ -195,7 +195,7 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
 
 
 @contextlib.contextmanager
-def replying(text: str = "") -> Iterator[None]:
+def failing_with(text: str = "") -> Iterator[None]:
     """Convert a ValueError in the block to a GtpFailure with the message `text`, or with its own if `text` is ""."""
     try:
         yield
@@ -231,7 +231,7 @@ def switch(text: str, name: str = "the value") -> bool:
 
 def check_colour(text: str) -> int:
     """Return +1 for "b" or "black", -1 for "w" or "white", in any case; raise GtpFailure for another text."""
-    with replying("invalid color or coordinate"):
+    with failing_with("invalid color or coordinate"):
         return check_player(text)
 
 

@@ -24,7 +24,7 @@ from alphago.env.games import GAMES
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged_nets import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.evaluator import as_network
-from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_conditions, level_table
+from alphago.mcts.levels import FULL_STRENGTH, describe_level, level_conditions, level_table, measured_network
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
@@ -201,7 +201,8 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
     }
     has_scores = "score" in graph.outputs
     boards = [
-        board_facts(board, net.size_free, has_scores, is_measured(net, board)) for board in playable_boards(net, env)
+        board_facts(board, net.size_free, has_scores, measured_network(net, board))
+        for board in playable_boards(net, env)
     ]
     return {"network": name, "game": env.name, "boards": boards, "rules": named_rules(env), "model": model}
 
@@ -243,9 +244,9 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
     Args:
         size_free: whether the size can be chosen.
         has_scores: whether the network forecasts scores.
-        measured: the network with which the levels were measured, see `is_measured`.
+        measured: the network with which the levels were measured, see `measured_network`.
     """
-    levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
+    levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
     if not size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
@@ -253,7 +254,7 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
         "view": view,
         "options": page_options(env),
         "handicaps": handicap_points(env),
-        "levels": [level_facts(level, env, has_scores, measured) for level in range(1, LEVELS + 1)],
+        "levels": [level_facts(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)],
     }
 
 

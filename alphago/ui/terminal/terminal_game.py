@@ -10,7 +10,7 @@ from alphago.env.board import result_text
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove, Position
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.levels import LEVELS, Level, describe_level, is_measured
+from alphago.mcts.levels import FULL_STRENGTH, Level, describe_level, measured_network
 from alphago.mcts.lost_turns import LostTurns
 from alphago.mcts.player import make_record
 from alphago.mcts.questions import Answer, Limit
@@ -120,7 +120,7 @@ class TerminalGame:
             self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
             if self.level is not None:
                 has_scores = bool(getattr(self.analyst.evaluators(self.env), "makes_forecasts", False))
-                measured = is_measured(self.analyst.network, self.env)
+                measured = measured_network(self.analyst.network, self.env)
                 self.say(f"The engine plays at {describe_level(self.level, self.env, has_scores, measured)}.")
             self.draw()
             while not self.left:
@@ -223,11 +223,11 @@ class TerminalGame:
         if is_first_pass and self.board_view.pass_hint and not self.over:
             self.say(self.board_view.pass_hint)
 
-    def think(self, level: Level = LEVELS) -> Answer:
+    def think(self, level: Level = FULL_STRENGTH) -> Answer:
         """Return what a search finds, with the engine's move at a level; show a status line while it searches.
 
         Args:
-            level: by default LEVELS, full strength.
+            level: by default full strength.
         """
         question = self.analyst.ask(
             self.position, limit=self.limit, level=level, every=STATUS_SECONDS, plies=SHOWN_PLIES
@@ -256,7 +256,7 @@ class TerminalGame:
         """
         engine, before = -self.human, self.position  # the engine's colour, and the position in which it moves
         self.say("The engine is thinking.")
-        answer = self.think(LEVELS if self.level is None else self.level)
+        answer = self.think(FULL_STRENGTH if self.level is None else self.level)
         assert answer.action is not None
         if self.lost_turns.resigns(answer, self.analyst.network):
             self.resign(engine)
@@ -264,7 +264,7 @@ class TerminalGame:
         self.searched[before.moves] = answer
         self.play_move(answer.action)
         remark = "."
-        if self.level is None or self.level == LEVELS:  # full strength, of which LEVELS is the level
+        if self.level is None or self.level == FULL_STRENGTH:
             line = answer.found.line_text(answer.action)
             remark = f"; it expects to win with {win_rate(answer)}.\nBest line: {line}."
         elif answer.opponent is not None:

@@ -87,6 +87,7 @@ class PageAnswers:
         over, before = threading.Event(), compiling_time.seconds
 
         def watch() -> None:
+            """Send the status once kernels take longer to compile, and clear it in the end."""
             while not over.wait(LONG):
                 if compiling_time.seconds > before:
                     self.send(status=COMPILING)

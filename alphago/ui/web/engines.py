@@ -13,7 +13,7 @@ from alphago.env.packaged_nets import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import as_evaluator, fitting_network
-from alphago.mcts.levels import Level, is_measured
+from alphago.mcts.levels import Level, measured_network
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.ui.web.guard import TREE_BYTES
@@ -109,7 +109,7 @@ class Engines:
         if str(source) == packaged:
             return packaged
         engine = self.ready(name, env)
-        return is_measured(source if engine is None else engine.network, env)
+        return measured_network(source if engine is None else engine.network, env)
 
     def suits(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""

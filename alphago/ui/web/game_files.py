@@ -33,15 +33,16 @@ USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 
 
 def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTree:
-    """Return a game with its variations that a page sends to be saved.
+    """Return the game that a page sends to be saved, with its variations.
 
     Args:
         query: what `describe_start` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count,
-            and `found`, the moves of an analysis in KataGo's fields and Black's view.
+            and `found`, the moves of an analysis in KataGo's fields and Black's view, which the writer of the file
+            checks.
         bases: games by name.
 
     Raises:
-        ValueError: for anything else.
+        ValueError: if the game or a node of it is not as above.
         IllegalMove: for an illegal move.
     """
     nodes = list_field(query, "nodes")
@@ -49,10 +50,11 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
     for number, node in enumerate(nodes):
         if not isinstance(node, Mapping) or (number > 0 and not isinstance(node.get("move"), str)):
             raise ValueError(f"a node must be an object with a move, got {shown(node)}")
-        if number > 0:
+        if number > 0:  # node 0 is the start
             parent = check_int("parent", node.get("parent"), 0, number - 1)
-            if tree.play(parent, node["move"], -1 if node.get("mover") == -1 else 1) != number:
-                raise ValueError(f"a move must stand once after another, got {shown(node['move'])} twice")
+            made = tree.play(parent, node["move"], -1 if node.get("mover") == -1 else 1)
+            if made != number:  # the node before that has this move already
+                raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
     tree.view |= {"names": [str(name) for name in list_field(query, "names")], "file": str(query.get("file", ""))}
     tree.view |= {

@@ -11,7 +11,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.go_count import count_as_alive
 from alphago.env.position import Position
-from alphago.mcts.levels import LEVELS, describe_level
+from alphago.mcts.levels import FULL_STRENGTH, describe_level
 from alphago.mcts.lost_turns import LostTurns
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
@@ -130,7 +130,7 @@ def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
     """Return what the page has to know of a game and its engines."""
     usual = engines.usual(env)
     has_scores, measured = usual != PLAYOUTS, engines.measured_network(usual, env)
-    levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
+    levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     return {
         **game_view(env),
         "skips": env.skips_turns,

@@ -11,7 +11,7 @@ import numpy as np
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.levels import LEVELS, check_level
+from alphago.mcts.levels import FULL_STRENGTH, check_level
 from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
 from alphago.ui.katago import line_texts
@@ -37,7 +37,7 @@ class PageSearch:
         visits, seconds, level = query.get("maxVisits"), query.get("maxTime"), query.get("level")
         readouts = most if visits is None else check_int("maxVisits", visits, 1, most + 1) - 1
         seconds = None if seconds is None else check_positive("maxTime", seconds, MOST_SECONDS)
-        level = LEVELS if level is None else check_level(level)
+        level = FULL_STRENGTH if level is None else check_level(level)
         self.plays = check_bool("play", query.get("play", False))
         self.searches = readouts > 0
         self.lost_turns = page.lost_turns

@@ -68,7 +68,7 @@ class Connections:
     Args:
         most: how many there may be. refusal: what another one is told. make: makes what answers a connection's queries,
             given its WebSocket and a function that sends a reply; raises ValueError to refuse it.
-        first: seconds within which the first query must come; None for any time.
+        first_seconds: those within which the first query must come; None for any time.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class Connections:
         most: int,
         refusal: str,
         make: Callable[[WebSocket, Callable[[str], None]], PageAnswers | AnalysisEngine],
-        first: float | None = None,
+        first_seconds: float | None = None,
     ) -> None:
-        self.most, self.refusal, self.make, self.first = most, refusal, make, first
+        self.most, self.refusal, self.make, self.first_seconds = most, refusal, make, first_seconds
         self.count = 0
 
     async def serve(self, socket: WebSocket) -> None:
@@ -98,8 +98,8 @@ class Connections:
     async def converse(self, socket: WebSocket) -> None:
         """Pass queries on, and replies back, until the other side disconnects.
 
-        No queue grows without bound: who answers waits until a reply is sent, which is at once unless too many are
-        unread, and a query is read only when the query before it was taken.
+        No queue grows without bound: `put` returns once its reply is sent, which takes long only if the other side
+        leaves too many unread, and a query is read only when the query before it was taken.
         """
         loop = asyncio.get_running_loop()
 
@@ -115,14 +115,14 @@ class Connections:
         answering = self.make(socket, put)
         thread = ThreadPoolExecutor(1, "alphago-page")  # an answer may take long, such as where a network is loaded
         try:
-            async with asyncio.timeout(self.first) as silence:
+            async with asyncio.timeout(self.first_seconds) as silence:
                 while True:
                     text = await socket.receive_text()
                     silence.reschedule(None)
                     for line in filter(None, text.split("\n")):
                         await loop.run_in_executor(thread, answering.receive, line)
         except (WebSocketDisconnect, RuntimeError, KeyError, TimeoutError):
-            pass  # closed by the other side; by `put`; bytes instead of text; nothing was asked
+            pass  # in this order: the other side has left; `put` has closed; bytes came, not text; no query came
         finally:
             thread.shutdown(wait=False)
             await asyncio.shield(asyncio.to_thread(answering.close))

@@ -187,25 +187,25 @@ class TimedHttp(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.loop.call_later(HEADER_SECONDS, self.look)
+        self.loop.call_later(HEADER_SECONDS, self.close_if_stalled)
 
-    def look(self) -> None:
-        """Close the connection if since the last look no request has come and no byte of an answer was taken.
+    def close_if_stalled(self) -> None:
+        """Close the connection if nothing has moved since the last look, unless an answer is still being computed.
 
-        A request may be answered for longer, as long as nothing is ready to be sent.
-
-        Then look again later, unless the connection is closed or has become a WebSocket.
+        Something has moved if a request has come or bytes of an answer were taken.  A connection that stays open is
+        looked at again later, unless it has become a WebSocket.
         """
         became_websocket = self.transport.get_protocol() is not self
         if self.transport.is_closing() or became_websocket:
             return
-        is_answering = self.cycle is not None and not self.cycle.response_complete
         unsent = self.transport.get_write_buffer_size()
-        if self.seen == (self.cycle, unsent) and (unsent > 0 or not is_answering):
+        has_moved = self.seen != (self.cycle, unsent)
+        is_computing = self.cycle is not None and not self.cycle.response_complete and unsent == 0
+        if not has_moved and not is_computing:
             self.transport.abort()  # `close` would wait until everything is sent
             return
         self.seen = (self.cycle, unsent)
-        self.loop.call_later(HEADER_SECONDS, self.look)
+        self.loop.call_later(HEADER_SECONDS, self.close_if_stalled)
 
 
 def new_server(app: Starlette) -> uvicorn.Server:

@@ -173,8 +173,8 @@ def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] =
 def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list[Atari]:
     """Return the atari that a move gives to a chain, as a list with one fact; [] if the atari does not matter.
 
-    An atari does not matter if the chain can take a chain that attacks it.  Otherwise it matters if the chain cannot
-    escape, if the line saves the chain at once or captures it, or if there is no line.
+    It does not matter if the chain can take a chain that attacks it.  Else it matters if the chain cannot escape, if
+    the expected moves answer it, by saving the chain at once, or use it, by a capture, and if no moves are known.
 
     Args:
         line: the moves that are expected to follow the move.
@@ -187,9 +187,9 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
             return []
     caught = Reading(BOARDS).defend(after, point) or ()  # the moves that catch the chain; () if it escapes
     if line and not caught:
-        saved_at_once = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
-        is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
-        if not saved_at_once and not is_captured:
+        is_answered = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
+        is_used = play_line(after, chain.colour, line).colours[point] != chain.colour
+        if not is_answered and not is_used:
             return []
     return [Atari(mover, action, name_chain(chain), last=min(chain.liberties), line=caught)]
 

@@ -161,7 +161,7 @@ def test_a_kept_game_is_checked() -> None:
     for nodes, sentence in (
         ([{"parent": -1}, {"parent": 0}], "a node must be an object with a move"),
         ([{"parent": -1}, {"parent": 1, "move": "C3"}], "parent must be an integer from 0 to 0"),
-        ([{"parent": -1}, *[{"parent": 0, "move": "C3"}] * 2], "a move must stand once after another"),
+        ([{"parent": -1}, *[{"parent": 0, "move": "C3"}] * 2], "the moves after a node must differ"),
         ([{"parent": -1}, *[{"parent": n, "move": "C3"} for n in (0, 1)]], "illegal move C3"),
     ):
         with pytest.raises(ValueError, match=sentence):
