@@ -1,6 +1,6 @@
 """Players in files of their own, such as those that a class hands in: a function `choose(position)` in each."""
 
-import pickle
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,10 @@ from alphago.arena.engine_player import ProgramPlayer
 from alphago.arena.line_process import EngineError
 from alphago.arena.players import RESIGN
 from alphago.env.game import GameEnv
+from alphago.env.games import importable_name
 from alphago.system.children import child_environment, python_command
 from alphago.system.files import user_path
-from alphago.system.validation import check_positive, checks_keywords, shown
+from alphago.system.validation import check_positive, checks_keywords
 
 START_SECONDS = 60.0  # until a file is imported: torch alone takes some seconds
 MOVE_SECONDS = 5.0
@@ -56,13 +57,7 @@ def travelling(env: GameEnv) -> str:
     Raises:
         ValueError: for a game that another process cannot import.
     """
-    try:
-        pickled = pickle.dumps((type(env), dict(env.config)))
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ValueError(f"submissions need a game that another process can make, got {shown(env)}: {error}") from None
-    if type(env).__module__ == "__main__":
-        raise ValueError(f"submissions need a game in a module of its own, got {shown(env)} of this program")
-    return pickled.hex()
+    return json.dumps([importable_name(env, "submissions"), env.config]).encode().hex()
 
 
 class SubmissionProcess(EngineProcess):

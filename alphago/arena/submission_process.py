@@ -5,8 +5,9 @@ Each line on stdin has a reply in the form of GTP.  "begin", with the game as `t
 sentence.  What the file prints goes to stderr.
 """
 
+import json
 import os
-import pickle
+import pkgutil
 import random
 import runpy
 import sys
@@ -33,8 +34,8 @@ def main() -> None:
         _, *words = line.split()
         try:
             if choose is None:  # the line is "begin", or the file could not be imported at the last one
-                kind, config = pickle.loads(bytes.fromhex(words[0]))
-                env = kind(**config)
+                name, config = json.loads(bytes.fromhex(words[0]))
+                env = pkgutil.resolve_name(name)(**config)
                 choose, answer = read_function(file, env), ""
             else:
                 answer = move_text(env, choose, os.path.basename(file), *words)

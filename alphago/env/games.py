@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
+from alphago.system.validation import qualified_name
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that named it
@@ -72,6 +73,19 @@ def game_reference(env: type[GameEnv]) -> str:
         return REFERENCES[env]
     module = "FILE.py" if env.__module__ == "__main__" else env.__module__  # a script has no module name to give
     return f"{module}:{env.__qualname__}"
+
+
+def importable_name(env: GameEnv, who: str) -> str:
+    """Return a game's class as "module:class"; raise ValueError if another process cannot import it.
+
+    Args:
+        who: what imports it there, for the message.
+    """
+    kind = type(env)
+    if kind.__module__ == "__main__" or "<" in kind.__qualname__:
+        got = qualified_name(kind)
+        raise ValueError(f"{who} must be able to import the game: its class must be a module's, got {got}")
+    return qualified_name(kind)
 
 
 def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:

@@ -8,10 +8,8 @@ at the same time is compiled by one of them (`alphago.system.kernels.cache`).
 
 import atexit
 import gc
-import os
 import subprocess
 import sys
-import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
 from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
-from alphago.system.children import child_environment, python_command
+from alphago.system.children import end_with_parent, start_child
 from alphago.system.cores import available_cores
 
 GAMES_AT_ONCE = 2  # games searched side by side
@@ -49,10 +47,7 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     if all(is_compiled(kind().new_rule(games=0, actions=0).select) for kind in SEARCHES.values()):
         return None
     try:
-        command = python_command("-m", "alphago.mcts.warm_up", game)
-        # The pipe tells the process when this one has ended, see `end_with_parent`.
-        streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        process = subprocess.Popen(command, env=child_environment(), **streams)
+        process = start_child("-m", "alphago.mcts.warm_up", game, stderr=subprocess.DEVNULL)
     except OSError:  # no second process: this one compiles the kernels itself
         return None
     atexit.register(process.__exit__, None, None, None)  # closes the pipe, and waits for the process
@@ -114,14 +109,8 @@ def compile_player(analysis: bool = True) -> None:
         search.advance(games, np.zeros(1, np.int32))
 
 
-def end_with_parent() -> None:
-    """End this process as soon as its standard input ends: then the process that started it has ended."""
-    os.read(0, 1)
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    end_with_parent()
     gc.disable()  # a compiler's garbage is not worth an eighth of its time
     if len(sys.argv) > 1 and sys.argv[1] in GAMES:
         compile_planes(sys.argv[1])

@@ -1,16 +1,15 @@
 """OwnWorkers: workers in processes of this machine, which share a folder of temporary files with the run."""
 
-import os
 import subprocess
 import sys
 import threading
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, is_packaged
-from alphago.system.children import child_environment, python_command
+from alphago.env.games import GAMES, importable_name, is_packaged
+from alphago.system.children import end_with_parent, start_child
 from alphago.workers.shared_folder import LEFT, WORKERS, FolderWorker, SharedFolder
 
 MOST_FALSE_STARTS = 3  # for each worker: processes that end before they have begun, from which others would, too
@@ -31,14 +30,10 @@ class OwnWorkers(SharedFolder):
 
     def __init__(self, count: int, env: GameEnv | None = None) -> None:
         self.count = count
-        game = ""
-        if env is not None and not is_packaged(kind := type(env)):
-            game = f"{kind.__module__}:{kind.__qualname__}"
-            if kind.__module__ == "__main__" or "<" in kind.__qualname__:
-                raise ValueError(f"workers must be able to import the game: its class must be a module's, got {game}")
+        game = "" if env is None or is_packaged(type(env)) else importable_name(env, "workers")
         self.files = TemporaryDirectory(prefix="alphago-workers-")
         super().__init__(self.files.name)
-        self.command = python_command("-m", __name__, str(self.path), game)
+        self.command: tuple[str, ...] = ("-m", __name__, str(self.path), game)
         self.processes: list[subprocess.Popen[bytes]] = []
         self.false_starts = 0  # processes that have ended before they were live workers
 
@@ -61,16 +56,7 @@ class OwnWorkers(SharedFolder):
                     "0: by itself, as at the import of a game that ends the program)"
                 )
         while len(self.processes) < self.count:
-            # In a session of its own, Ctrl-C does not reach it.  Its standard input ends with this process.
-            self.processes.append(
-                subprocess.Popen(
-                    self.command,
-                    env=child_environment(),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            )
+            self.processes.append(start_child(*self.command))
         return super().workers()
 
     def how_to_join(self) -> str:
@@ -84,17 +70,10 @@ class OwnWorkers(SharedFolder):
         self.files.cleanup()
 
 
-def end_with_run() -> None:
-    """End this process when the run closes its standard input, or dies."""
-    os.read(sys.stdin.fileno(), 1)  # `read` of stdin takes a lock, for which a forked child would wait for ever
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    threading.Thread(target=end_with_run, daemon=True).start()
+    end_with_parent()
     path, game = sys.argv[1:]
     if game:
-        module, _, name = game.partition(":")
-        kind = getattr(import_module(module), name)
+        kind = resolve_name(game)
         GAMES[kind.name] = kind
     FolderWorker(Path(path), 1, tell=str).work(threading.Event())

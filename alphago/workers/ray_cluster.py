@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, is_packaged
-from alphago.system.children import child_environment, python_command
+from alphago.system.children import python_command, start_child
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
 from alphago.workers.work import HAS_LEFT, KEPT_WORKS, JobAnswer, WorkBench
@@ -246,13 +246,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     check_token(address)
     with tempfile.TemporaryFile("w+") as log:
         command = ("start", f"--address={address}", f"--num-cpus={cores}", "--block")
-        node = subprocess.Popen(
-            python_command("-c", RAY_COMMAND, *command),
-            env=child_environment(),
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # Ctrl-C reaches only this process
-        )
+        node = start_child("-c", RAY_COMMAND, *command, stdout=log, stderr=log)
         tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
             pass

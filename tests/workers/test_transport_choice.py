@@ -101,7 +101,7 @@ def test_the_cause_in_a_log_of_ray() -> None:
 def test_workers_that_end_before_they_begin() -> None:
     """They are not started for ever."""
     workers = OwnWorkers(1)
-    workers.command = python_command("-c", "")
+    workers.command = "-c", ""
 
     def go_on() -> None:
         while True:
@@ -113,9 +113,9 @@ def test_workers_that_end_before_they_begin() -> None:
 
 
 FORKS = """
-import multiprocessing, threading, time
-from alphago.workers.own_workers import end_with_run
-threading.Thread(target=end_with_run, daemon=True).start()
+import multiprocessing, time
+from alphago.system.children import end_with_parent
+end_with_parent()
 time.sleep(0.2)
 child = multiprocessing.get_context("fork").Process(target=int)
 child.start()
