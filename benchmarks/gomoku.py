@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=4, metavar="N", help="of the alpha-beta search (4)")
     options = parser.parse_args()
     print(stamp(), flush=True)
-    env, net = load(options.model, None, None, "gomoku")
+    env, net = load(options.model, game="gomoku")
     play_all(env, net, options)
 
 

@@ -253,7 +253,6 @@ def read_entrants(
     texts: Sequence[str],
     *,
     board_size: int | None = None,
-    komi: float | None = None,
     readouts: int = 64,
     search: str = PLAYER_RULE,
     game: str | None = None,
@@ -265,9 +264,8 @@ def read_entrants(
     Args:
         texts: the entrants' names, as in `parse_entrant`.
         game: the name of the game; None for the game of the networks, or for Go if there are no networks.
-        board_size, komi: options of the game; None for the value of the networks, which must all have the same, or for
-            the game's default if there are no networks.
-        given: further options of the game.
+        board_size: None for that of the networks, or for the game's default if there are no networks.
+        given: further options of the game; the networks must all have the same values of the others.
         readouts, search: used for networks whose name does not give them.
         device: the device of networks and of the boards of their searches.
 
@@ -280,7 +278,7 @@ def read_entrants(
     for name in set(names):
         if names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
-    env = common_game(entries, board_size, komi, game, given)
+    env = common_game(entries, board_size, game, given)
     players: dict[tuple[str, bool], Entrant] = {}
     return env, [make_entrant(entry, env, device, players) for entry in entries]
 
@@ -305,7 +303,8 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
         if isinstance(player, Submission):
             return Entrant(player, weights=hashlib.sha256(player.path.read_bytes()).hexdigest())
         return Entrant(player, weights=engine_version(player, env) if isinstance(player, Engine) else "")
-    net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
+    komi = {name: value for name, value in env.config.items() if name == "komi"}
+    net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score
     return Entrant(evaluator, weights=weights, network=net)
@@ -319,23 +318,19 @@ def engine_version(engine: Engine, env: GameEnv) -> str:
 
 
 def common_game(
-    entries: Sequence[EntrantText],
-    board_size: int | None,
-    komi: float | None,
-    game: str | None,
-    given: Mapping[str, Any],
+    entries: Sequence[EntrantText], board_size: int | None, game: str | None, given: Mapping[str, Any]
 ) -> GameEnv:
     """Return the common game of the networks, with the options that are given replaced; without networks `game`.
 
     Args:
-        board_size, komi, game, given: as in `read_entrants`.
+        board_size, game, given: as in `read_entrants`.
 
     Raises:
         ValueError: if the games of the networks differ.
     """
-    envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
+    envs = {entry.base: saved_game(entry.model, board_size) for entry in entries if entry.model is not None}
     if not envs:
-        return with_settings(make_game(game, board_size, komi=komi, **given), given)
+        return with_settings(make_game(game, board_size, **given), given)
     wanted_game = game or next(iter(envs.values())).name
     for base, env in envs.items():
         if env.name != wanted_game:

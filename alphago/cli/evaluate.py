@@ -8,7 +8,7 @@ from alphago.arena.standings import read_anchor, standings
 from alphago.arena.standings_page import write_page
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
-from alphago.cli.options import Parser, integer, number, option
+from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
@@ -21,7 +21,6 @@ def add_options(parser: Parser) -> None:
     rules = list(SEARCHES)
     option(parser, "--search", f"the networks' search ({PLAYER_RULE})", choices=rules, default=argparse.SUPPRESS)
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
-    option(parser, "--komi K", "komi (the networks', or the board's default)", number)
     option(
         parser, "--turns N", "end games after N moves of each side; 0: after two passes (as in the networks')", integer
     )
@@ -45,13 +44,12 @@ def run(options: argparse.Namespace) -> int:
     GTP engine by its command ('gtp:./engine --argument'), or a .py file with a function choose(position).
     """
     settings = TournamentSettings(**given_settings(options, TournamentSettings))
-    of_game = given_game_settings(options)  # without its size and komi; --turns is for Go
+    of_game = given_game_settings(options)  # without its size; --turns is for Go
     # --turns 0 stands for None, games that two passes end; without the option the networks' turns stay.
     of_game |= {} if options.turns is None else {"turns": options.turns or None}
     env, players = read_entrants(
         options.players,
         board_size=options.board_size,
-        komi=options.komi,
         readouts=options.readouts,
         search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
         game=options.game,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from alphago.cli.label import with_bar
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, integer, option, read_value
+from alphago.cli.options import Parser, given_options, integer, option, read_value
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_specs import SEARCHES
@@ -77,16 +77,9 @@ def grade(options: argparse.Namespace) -> int:
             bar.set_description(name, refresh=False)
             bar.update(answered)
 
-        result = exam(
-            options.networks,
-            options.readouts,
-            file=options.file,
-            search=options.search,
-            dtype=None if options.dtype == "fastest" else options.dtype,
-            device=options.device,
-            threads=options.threads,
-            tell=tell,
-        )
+        dtype = None if options.dtype == "fastest" else options.dtype
+        more = given_options(options, "file", "search", "device", "threads")
+        result = exam(options.networks, options.readouts, dtype=dtype, tell=tell, **more)
     print(result)
     if options.halves:
         print(f"\n{halves_text(result)}")

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         if policy == "random":
             env, network = make_game(GoEnv.name, options.board_size, komi=options.komi), "random"
         else:
-            env, network = load(options.model, options.board_size, options.komi, game=GoEnv.name)
+            env, network = load(options.model, options.board_size, GoEnv.name, given_options(options, "komi"))
         is_packaged = options.model is None and network != "random"  # then each board gets the network that fits it
         try:
             serve(
@@ -69,5 +69,5 @@ def run(options: argparse.Namespace) -> int:
 @cache
 def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
     """Return the game on a board of `size`, and the packaged network that fits it best; komi: as in `load`."""
-    env, network = load(None, size, komi, game=GoEnv.name)
+    env, network = load(None, size, GoEnv.name, {} if komi is None else {"komi": komi})
     return require_go(env, "GTP"), network

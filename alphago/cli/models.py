@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from alphago.cli.options import Parser, Setting, add_setting, in_shell, integer, keyword_settings, option
+from alphago.cli.options import Parser, Setting, add_setting, in_shell, integer, keyword_settings, number, option
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game, with_settings
@@ -17,11 +17,18 @@ from alphago.mcts.levels import Level, check_level
 RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 WHO = "who plays, instead of this process: a number, auto or HOST:PORT (of a Ray cluster), or folder:PATH"
+RUN = ("folder", "tower_height", "channels", "stop_after")  # see `add_run`
 BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     option(parser, "model MODEL", "a network's name, file or run folder, or katago:FILE (a packaged one)", nargs="?")
+
+
+def add_network(parser: argparse.ArgumentParser) -> None:
+    """Add a network and its game, which `load_given` loads."""
+    add_model(parser)
+    add_game(parser, "the model's own, or go", "the model's own, or 9")
 
 
 def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:
@@ -32,15 +39,19 @@ def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -
     option(parser, "--board-size N", f"size of the board ({default_size})", integer)
 
 
-def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
-    """Add --device; what: what the help says is computed there.
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a run of training that are no settings; `RUN` has the names of those for the call."""
+    option(parser, "--tower-height N", "residual blocks of a new network (the recipe's)", integer)
+    option(parser, "--channels N", "channels of a new network (the recipe's)", integer)
+    option(parser, "--model FILE", "a network to start from; its file is not changed")
+    option(parser, "--folder PATH", "the run's folder (a new one in runs)")
+    option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
+    option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
 
-    Args:
-        default: the device; argparse.SUPPRESS for "auto" where the parsed options are to have `device` only if it is
-            given.
-    """
-    usual = "auto" if default is argparse.SUPPRESS else default
-    text = f"the device {what}; auto: the GPU if there is one that supports them ({usual})"
+
+def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
+    """Add --device; what: what the help says is computed there."""
+    text = f"the device {what}; auto: the GPU if there is one that supports them ({default})"
     option(parser, "--device", text, choices=("cpu", "cuda", "auto"), default=default)
 
 
@@ -118,10 +129,14 @@ def is_rules_of_oware(word: object) -> bool:
     return any(word in setting.choices for setting in settings if setting.name == RULES)
 
 
+def load_given(options: argparse.Namespace) -> tuple[GameEnv, Any]:
+    """Load the network that the options of `add_network` and `add_game_settings` name, as `load` does."""
+    return load(options.model, options.board_size, options.game, given_game_settings(options))
+
+
 def load(
     model: str | None,
     board_size: int | None = None,
-    komi: float | None = None,
     game: str | None = None,
     given: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[GameEnv, Any]:
@@ -130,9 +145,8 @@ def load(
     Args:
         model: the network's name, file or run folder; None for the packaged network, see `packaged_net`.
         board_size: the board's size; None for the network's.
-        komi: the komi; None for the network's or, for a packaged network, the usual komi on the board.
         game: the name of the game; None for the network's.
-        given: further options of the game, instead of the network's.
+        given: further options of the game, instead of the network's; those of a packaged network have the usual komi.
 
     Raises:
         ValueError: if the network does not play this game or board.
@@ -144,15 +158,15 @@ def load(
     from alphago.nn.net import load_model  # imported late, since it loads torch
 
     if model is None:
-        env = make_game(game or USUAL_GAME, board_size, komi=komi, **given)  # raises ValueError for an unknown size
+        env = make_game(game or USUAL_GAME, board_size, **given)  # raises ValueError for an unknown size
         model = packaged_net(env.name, env.N)
         if model is None:
             train = f"alphago train --game {game_reference(GAMES[env.name])}"
             raise ValueError(f"no network for {game} comes with the package: name one ({train})")
         board_size = env.N
     path = model_file(model)
-    played = saved_game(path, board_size, komi)
-    if komi is None and model in packaged_nets():
+    played = saved_game(path, board_size)
+    if model in packaged_nets():
         played = usual_game(played)
     check_named(game, played, path)
     played = with_settings(played, given)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from alphago.cli.models import add_game, add_game_settings, add_model, given_game_settings, load
+from alphago.cli.models import add_game_settings, add_network, load_given
 from alphago.cli.options import Parser, integer, option
 from alphago.env.packaged_nets import packaged_net
 
@@ -15,8 +15,7 @@ READOUTS = 64  # of the exam
 
 
 def add_options(parser: Parser) -> None:
-    add_model(parser)
-    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    add_network(parser)
     option(parser, "--format", "the format (FILE's suffix, or onnx)", choices=("onnx", "w32", "w16", "page"))
     option(parser, "--out FILE", "the file to write (in this folder, with the model's name)")
     option(parser, "--strength TEXT", "page: what was measured of the network, a sentence")
@@ -52,8 +51,7 @@ def run(options: argparse.Namespace) -> int:
     operations in FILE.json; page, one HTML file that plays the network in any browser, without a server, with the page
     of alphago web.
     """
-    given = given_game_settings(options)
-    env, network = load(options.model, options.board_size, given.pop("komi", None), game=options.game, given=given)
+    env, network = load_given(options)
     name = f"{env.N}x{env.N}" if options.model is None else Path(options.model).resolve().stem
     suffix = "" if options.out is None else Path(options.out).suffix
     if options.format == "page" or (options.format is None and suffix == ".html"):

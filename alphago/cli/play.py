@@ -2,14 +2,12 @@
 
 import argparse
 
-from alphago.cli.models import add_device, add_game, add_game_settings, add_level, add_model, given_game_settings, load
-from alphago.cli.options import Parser, integer, number, option
+from alphago.cli.models import add_device, add_game_settings, add_level, add_network, given_game_settings, load_given
+from alphago.cli.options import Parser, given_options, integer, number, option
 
 
 def add_options(parser: Parser) -> None:
-    add_model(parser)
-    add_game(parser, "the model's own, or go", "the model's own, or 9")
-    option(parser, "--komi K", "White's points before a game of Go", number)
+    add_network(parser)
     option(parser, "--handicap N", "handicap stones in a game of Go (0)", integer, default=0)
     option(parser, "--white", "play White instead of Black", action="store_true")
     text = "simulations per move (200; with --seconds, as many as fit); 0: the policy alone"
@@ -28,19 +26,9 @@ def run(options: argparse.Namespace) -> int:
     """
     from alphago.ui.terminal.play_call import play
 
-    given = given_game_settings(options)
-    env, network = load(options.model, options.board_size, options.komi, game=options.game, given=given)
+    env, network = load_given(options)
     readouts = 200 if options.num_readouts is None and options.seconds is None else options.num_readouts
-    play(
-        env,
-        network,
-        readouts,
-        mode=int(options.white),  # 0: you play Black, 1: you play White
-        seconds=options.seconds,
-        handicap=options.handicap,
-        komi=options.komi,
-        level=options.level,
-        teach=options.teach,
-        device=options.device,
-    )
+    mode = int(options.white)  # 0: you play Black, 1: you play White
+    more = given_options(options, "seconds", "handicap", "level", "teach", "device")
+    play(env, network, readouts, mode, komi=given_game_settings(options).get("komi"), **more)
     return 0

@@ -7,15 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from alphago.cli.models import (
-    add_device,
-    add_game,
-    add_game_settings,
-    add_model,
-    add_workers,
-    given_game_settings,
-    load,
-)
+from alphago.cli.models import add_device, add_game_settings, add_network, add_workers, load_given
 from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.env.game import GameEnv
@@ -35,8 +27,7 @@ from alphago.training.watch.game_log import game_text
 
 
 def add_options(parser: Parser) -> None:
-    add_model(parser)
-    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    add_network(parser)
     option(parser, "--games N", "number of games (10)", integer, default=10)
     option(parser, "--seed S", "random seed; the seed of an earlier call repeats its games (random)", integer)
     add_device(parser)
@@ -52,9 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Play games of a network against itself and save them in a folder: as SGF files for Go; for other games, or with
     --records, as one file of records (games.npz, which alphago.records.record.load_records reads).
     """
-    game_settings = given_game_settings(options)
-    komi = game_settings.pop("komi", None)
-    env, network = load(options.model, options.board_size, komi, game=options.game, given=game_settings)
+    env, network = load_given(options)
     given = given_settings(options, SelfPlaySettings)
     make(SelfPlaySettings, given)  # raises before there is a progress bar
     # Workers get the network itself, and make their own evaluators.

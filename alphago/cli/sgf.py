@@ -52,15 +52,9 @@ def run(options: argparse.Namespace) -> int:
             bar.update(read - bar.n)
 
         with tempfile.TemporaryDirectory() as folder:
-            report = import_games(
-                options.paths,
-                options.to or folder,
-                filter=filter,
-                split=given_split(options),
-                index=options.index,
-                workers=options.workers,
-                on_progress=progress,
-            )
+            given = {"filter": filter, "split": given_split(options), "on_progress": progress}
+            given |= given_options(options, "index", "workers")
+            report = import_games(options.paths, options.to or folder, **given)
     print(report if options.to is not None else without_dataset(report))
     if options.to is not None and not report.total:
         print(f"alphago sgf: no game was taken into {options.to}", file=sys.stderr)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.cli.models import add_device
+from alphago.cli.models import RUN, add_device, add_run
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
-from alphago.training.runs.config import holds_run, read_config
+from alphago.training.runs.config import holds_run, run_game
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 
@@ -19,16 +19,11 @@ def add_options(parser: Parser) -> None:
     option(parser, "dataset DATASET", text)
     option(parser, "--board-size N", "size of the board (the model's, or the dataset's usual one)", integer)
     option(parser, "--komi K", "komi of games without one (the board's default)", number)
-    option(parser, "--model FILE", "a network to start from; its file is not changed")
     option(parser, "--test", "only test --model, on the test games; train nothing", action="store_true")
     text = "how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)"
     option(parser, "--epochs X", text, number)
-    option(parser, "--tower-height N", "residual blocks of a new network (the board's recipe's)", integer)
-    option(parser, "--channels N", "channels of a new network (the board's recipe's)", integer)
-    option(parser, "--folder PATH", "the run's folder (a new one in runs)")
-    option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
+    add_run(parser)
     add_device(parser)
-    option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
     add_flags(parser, SupervisedSettings, "the run")
 
 
@@ -46,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(measures_text(predict_games(net, options.dataset)))
         return 0
-    given = given_options(options, "folder", "tower_height", "channels", "stop_after")
+    given = given_options(options, *RUN)
     given |= given_settings(options, SupervisedSettings)
     with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
@@ -72,23 +67,21 @@ def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
     """Return the game, and the network to start from, or None for a new network.
 
     With --model, the game is the network's.  Without --model, the game is that of the run in --folder, or of the run
-    DATASET.  If neither folder holds a run of a known game, the game is Go on the board of --board-size; without that
-    option, on the dataset's most frequent board.
+    DATASET.  If neither folder holds a run, the game is Go on the board of --board-size; without that option, on the
+    dataset's most frequent board.
     """
-    from alphago.env.games import GAMES, make_game
+    from alphago.env.games import make_game, with_settings
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model
     from alphago.records.dataset import Dataset, is_dataset
 
     if options.model is not None:
         path = model_file(options.model)
-        env = saved_game(path, options.board_size, options.komi)
+        env = with_settings(saved_game(path, options.board_size), given_options(options, "komi"))
         return env, load_model(path, env)
     for folder in filter(None, (options.folder, options.dataset)):
         if holds_run(Path(folder)):
-            config = read_config(Path(folder))
-            if config["game"] in GAMES:
-                return GAMES[config["game"]](**config["env"]), None
+            return run_game(Path(folder)), None
     size = options.board_size
     if size is None and is_dataset(options.dataset):
         counts = Counter(Dataset(options.dataset).rows["size"].tolist())

@@ -21,7 +21,7 @@ from safetensors.torch import load as tensors_from
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, game_reference, with_settings
+from alphago.env.games import GAMES, game_reference
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged_nets import NETWORKS, packaged_nets
@@ -101,17 +101,16 @@ def katago_file(name: str) -> Path:
     return files[-1]  # the last one in order, so that the choice does not depend on the disk's order
 
 
-def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
-    """Return the game of a saved network, or the same game on another board or with another komi.
+def saved_game(path: str | PathLike[str], board_size: int | None = None) -> GameEnv:
+    """Return the game of a saved network, or the same game on another board, with that board's default komi.
 
     Args:
         path: the network's file.
         board_size: None for the saved size.
-        komi: None for the saved komi, or, if `board_size` is not the saved size, for that board's default komi.
 
     Raises:
         ModelError: if the game does not come with the package.
-        ValueError: if the game lacks this board or komi.
+        ValueError: if the game lacks this board.
     """
     description = read_description(path)
     name = description["structure"].get("game")
@@ -124,9 +123,7 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
         env = GAMES[name].from_saved(description["env_config"])
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise ModelError(f"{path} has a damaged description: {shortened(error)}") from error
-    if board_size not in (None, env.N):
-        env = env.resized(board_size)
-    return env if komi is None else with_settings(env, {"komi": komi})
+    return env if board_size in (None, env.N) else env.resized(board_size)
 
 
 # --- writing ---------------------------------------------------------------------------------------

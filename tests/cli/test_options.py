@@ -234,7 +234,7 @@ class TestTrain:
         calls: list[tuple] = []
         monkeypatch.setattr(
             "alphago.training.call.train_call.train",
-            lambda *words, reports, **keywords: calls.append((*words, keywords)),  # that run as asked for
+            lambda *words, reports, device, **keywords: calls.append((*words, keywords)),  # that run as asked for
         )
 
         def call(command: str) -> tuple:

@@ -80,9 +80,27 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**in_parts, **flat}
 
 
+def run_game(folder: Path) -> "GameEnv":
+    """Return the game of the run in a folder.
+
+    Raises:
+        ValueError: for a custom game that `--game` has not named; the message has its class.
+    """
+    from alphago.env.games import GAMES  # imported late, since it loads numba
+
+    config = read_config(folder)
+    if config["game"] not in GAMES:
+        raise ValueError(
+            f"{folder} holds a run of {config['game']}, which does not come with the package: give the game, in Python "
+            f"as env=…, on the command line as{game_flag(config['game'], folder)}"
+        )
+    with version_errors(folder, "a game"):
+        return game_from_config(config)
+
+
 def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
     """Return the game of a run with this config; raise ValueError for a custom game that `--game` has not named."""
-    from alphago.env.games import make_game  # imported late, since it loads numba
+    from alphago.env.games import make_game  # imported late, as above
 
     return make_game(config["game"]).replace(**config["env"])
 

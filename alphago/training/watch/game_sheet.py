@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord, end_text, load_records, small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
-from alphago.training.runs.config import game_from_config, read_config
+from alphago.training.runs.config import run_game
 from alphago.training.runs.folder import GAMES
 
 
@@ -30,7 +30,9 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     check_int("rows", rows, 1)
     check_int("columns", columns, 1)
     folder = user_path(run)
-    env = game_of_run(folder)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
+    env = run_game(folder).match_variant()  # without the limits that only self-play has
     shards = sorted((folder / GAMES).glob("games-*.npz"))
     if not shards:
         raise ValueError(f"{folder} has no games yet: they are written with the first checkpoint")
@@ -46,13 +48,6 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
         drawings += pictures
         captions += texts
     return to_svg(sheet(drawings, captions, columns, title=f"Self-play of {folder.resolve().name}, {env.summary}"))
-
-
-def game_of_run(folder: Path) -> GameEnv:
-    """Return the `match_variant()` of a run's game, without the limits that only self-play has."""
-    if not folder.is_dir():
-        raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
-    return game_from_config(read_config(folder)).match_variant()
 
 
 def record_game(env: GameEnv, record: GameRecord) -> GameEnv:

@@ -19,7 +19,7 @@ from alphago.records.record import small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, Row, number, opponent_name, read_history
-from alphago.training.runs.config import game_from_config, read_config
+from alphago.training.runs.config import run_game
 
 # For each x axis: the key in rows of the logs, a divisor, and the axis' label.
 AXES = {
@@ -184,7 +184,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
-    game = game_from_config(read_config(history.folder))
+    game = run_game(history.folder)
     for name, row in newest.items():
         size = row.get("board_size", game.N)  # of the gate's matches, early in a curriculum a smaller one
         start = (game if size == game.N else game.resized(size)).match_variant().position()

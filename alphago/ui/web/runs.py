@@ -26,7 +26,7 @@ from alphago.training.history import (
     read_history,
     read_rows,
 )
-from alphago.training.runs.config import flat_settings, game_from_config, read_config
+from alphago.training.runs.config import flat_settings, game_from_config, read_config, run_game
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import record_game
 from alphago.training.watch.plots import AXES, legend_names, list_panels, reword, run_colours
@@ -98,7 +98,8 @@ class Runs:
         """Return a game of a run as a tree; raise ValueError for an unknown game."""
         history = history_of(self.folders[check_int("run", run, 0, len(self.folders) - 1)])
         games = run_games(history)
-        return game_tree(run_game_env(history.folder), games[check_int("game", game, 0, len(games) - 1)])
+        env = run_game(history.folder).match_variant()
+        return game_tree(env, games[check_int("game", game, 0, len(games) - 1)])
 
 
 def history_of(folder: Path) -> History:
@@ -316,16 +317,6 @@ def match_games(history: History) -> list[RunGame]:
             names = ("network", name) if network_side == 1 else (name, "network")
             games.append(RunGame(title, names, moves))
     return games
-
-
-def run_game_env(path: Path) -> GameEnv:
-    """Return the game that a run trains; raise ValueError for a user's own game that `--game` has not named."""
-    config = read_config(path)
-    try:
-        return game_from_config(config).match_variant()
-    except ValueError:
-        text = f"{config['game']} does not come with the package: alphago web --game FILE.py:CLASS shows its games"
-        raise ValueError(text) from None
 
 
 def game_tree(env: GameEnv, game: RunGame) -> GameTree:
