@@ -46,8 +46,8 @@ class RemoteWork(ABC):
         """Return the work that was published as these bytes; raise WorkerRefused if this machine cannot do it.
 
         Args:
-            device: the device of self-play's networks, "cpu" or "cuda".  Other works are done on the CPU, since their
-                results must be equal to the bit.
+            device: the device of networks, "cpu" or "cuda".  A work whose results must be equal to the bit is done on
+                the CPU.
         """
 
     @abstractmethod

@@ -23,7 +23,6 @@ from alphago.training.settings.selfplay_settings import (
     default_groups,
 )
 from alphago.training.source import OnGame
-from alphago.training.workers.group_player import CpuGroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.transport_choice import find_workers
 
@@ -78,7 +77,7 @@ def selfplay(
             player_device = getattr(player, "device", "cpu")  # a function has no device
         else:
             player, player_device = network_for_workers(nn, env), "cpu"
-            make_source = partial(RemoteSelfPlay, make_transport=make_transport, player=CpuGroupPlayer)
+            make_source = partial(RemoteSelfPlay, make_transport=make_transport)
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))

@@ -23,7 +23,7 @@ from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.settings import from_data, to_data
 from alphago.training.group import Group
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.workers.work import RemoteWork, WorkerRefused, known_game, pack, plain_game, unpack
+from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 
 COMPILED = "compiled"  # name of the array beside those of the network's weights
 FASTEST = 1  # level of zlib
@@ -128,7 +128,7 @@ class GroupPlayer(RemoteWork):
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         version = Version.from_bytes(data)
-        return cls(version, device_for(version, device))
+        return cls(version, "cpu" if version.digest is not None else find_device(version.env, device))
 
     def evaluator(self) -> Evaluator:
         """Return the evaluator of the version's network for a task in this thread."""
@@ -170,30 +170,3 @@ class GroupPlayer(RemoteWork):
             return None
         work = {"moves": group.moves, "readouts": group.readouts_done, "seconds": group.stopwatch.take()}
         return GroupMessage(group.state(), group.records(), work)
-
-
-class CpuGroupPlayer(GroupPlayer):
-    """Plays tasks on the CPU, whatever the worker's device."""
-
-    @classmethod
-    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        return super().from_bytes(data)
-
-
-def device_for(version: Version, device: str) -> str:
-    """Return the device on which a worker plays with a version's network.
-
-    Args:
-        device: "cpu", "cuda", or "auto" for the GPU if there is a GPU and the run allows it.
-
-    Raises:
-        WorkerRefused: for a GPU if games must be equal to the bit to those of a CPU.
-    """
-    if version.digest is None:
-        return find_device(version.env, device)
-    if device not in ("cpu", "auto"):
-        raise WorkerRefused(
-            "a worker of this run must be started with --device cpu, since its games must be equal to the bit on all "
-            f"workers, got {device}; a run with --max-lag 1, or itself on a GPU, takes workers with GPUs"
-        )
-    return "cpu"

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from statistics import mean
@@ -16,7 +16,6 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import network_digest
 from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int
@@ -78,6 +77,7 @@ class RemoteGroup(GameGroup):
         self.readouts_done += played.work["readouts"]
 
 
+@dataclass(eq=False)
 class RemoteSelfPlay(SelfPlay):
     """Lets workers play the groups of SelfPlay; a run may change between SelfPlay and RemoteSelfPlay at any time.
 
@@ -89,29 +89,16 @@ class RemoteSelfPlay(SelfPlay):
     versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
     versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
-    Args:
+    Attributes:
         make_transport: makes the transport that carries the tasks.
         max_lag: None for synchronous.
-        player: plays the tasks.  The others: as in SelfPlay.
     """
 
-    groups: Sequence[RemoteGroup]
+    groups: Sequence[RemoteGroup] = field(default=(), init=False)
+    make_transport: MakeTransport = field(kw_only=True)
+    max_lag: int | None = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        env: GameEnv,
-        settings: SelfPlaySettings,
-        numbers: range,
-        workers: Workers,
-        *,
-        make_transport: MakeTransport,
-        max_lag: int | None = None,
-        player: type[GroupPlayer] = GroupPlayer,
-        seed: int = 0,
-        device: str = "cpu",
-    ) -> None:
-        super().__init__(env, settings, numbers, workers, seed=seed, device=device)
-        self.max_lag, self.player = max_lag, player
+    def __post_init__(self) -> None:
         self.published = 0  # number of versions so far
         self.work = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
@@ -122,8 +109,8 @@ class RemoteSelfPlay(SelfPlay):
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
-        self.exact = max_lag is None and device == "cpu"
-        self.pool = JobPool(make_transport(env))
+        self.exact = self.max_lag is None and self.device == "cpu"
+        self.pool = JobPool(self.make_transport(self.env))
         self.lock = self.pool.lock
 
     def new_group(self, width: int, numbers: range) -> GameGroup:
@@ -139,7 +126,7 @@ class RemoteSelfPlay(SelfPlay):
         with self.pool.lock:
             self.published += 1
             self.learns = False
-            self.work = self.pool.publish(self.player, version, exact=self.exact)
+            self.work = self.pool.publish(GroupPlayer, version, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
         """Begin an iteration, as `SelfPlay.begin` does."""
