@@ -78,17 +78,17 @@ def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
 def plain_player(env: GameEnv, entrant: Entrant) -> tuple[Any, dict[str, np.ndarray]]:
     """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
 
-    The data is "random", a list of the class of the player's settings and their values, or the network's game,
-    architecture and "check", a digest of what it computes, which `rebuild_player` compares.
+    The data is "random", a list of the class of the player's settings and their values, or the network's game
+    and architecture, and "check", a digest of what it computes, which `rebuild_player` compares.
     """
     player: Any = entrant.player
     network = travelling_network(env, entrant)
     if network is None:
         return player if player == "random" else [type(player).__name__, *player], {}
-    config, weights = net_to_arrays(network)
+    plain, weights = net_to_arrays(network)
     evaluator = make_evaluator(network, env, entrant.level)
     check = network_digest(own_view(env, evaluator), evaluator)
-    return {"game": plain_game(network.env), "net": config, "check": check}, weights
+    return {"net": plain, "check": check}, weights
 
 
 def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
@@ -116,7 +116,7 @@ def rebuild_player(
         player: PlayerSource = PLAYERS[kind](*values)
         return player
     weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
-    evaluator = make_evaluator(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)
+    evaluator = make_evaluator(net_from_arrays(plain["net"], weights), env, level)
     check_network(own_view(env, evaluator), evaluator, plain["check"])
     return evaluator
 

@@ -31,6 +31,7 @@ from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.other_names import NETWORK_NAMES
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
+from alphago.workers.work import known_game, plain_game
 
 BASES = {"transformer": transformer_tower}  # bases by name
 # (tower_height, channels, size_free) of each preset.  A "default" network learns a small board on one machine in
@@ -455,16 +456,21 @@ def load_model(
 # --- as plain data and arrays, which travel to other processes -------------------------------------
 
 
-def net_to_arrays(net: NeuralNet) -> tuple[dict[str, object], dict[str, np.ndarray]]:
-    """Return a network's description and weights; raise ValueError if it has modules that only this program has."""
+def net_to_arrays(net: NeuralNet) -> tuple[list[Any], dict[str, np.ndarray]]:
+    """Return a network as data for JSON, its game and its description, and its weights.
+
+    Raises:
+        ValueError: if it has modules that only this program has.
+    """
     if net.custom:
         names = ", ".join(f"{slot}={name}" for slot, name in net.custom.items())
         raise ValueError(f"workers must be able to build the network: {names} must be a registered part")
-    return net.config, {name: tensor.cpu().numpy() for name, tensor in net.state_dict().items()}
+    return [plain_game(net.env), net.config], {name: tensor.cpu().numpy() for name, tensor in net.state_dict().items()}
 
 
-def net_from_arrays(config: Mapping[str, Any], weights: Mapping[str, np.ndarray], env: GameEnv) -> NeuralNet:
-    """Return the network of `net_to_arrays`; env: its game."""
-    net = build_net(config, env)
+def net_from_arrays(plain: Sequence[Any], weights: Mapping[str, np.ndarray]) -> NeuralNet:
+    """Return the network of `net_to_arrays`; raise WorkerRefused for a game unknown to this program."""
+    game, config = plain
+    net = build_net(config, known_game(game))
     net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     return net.eval()

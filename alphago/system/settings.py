@@ -258,18 +258,14 @@ def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return {paths.get(name, name): value for name, value in given.items()}
 
 
-def make(root: type[Kind], given: Mapping[str, Any], before: Kind | None = None) -> Kind:
-    """Return settings of the class `root`.
-
-    Args:
-        given: values by keyword or by path.
-        before: settings with all other values; None for the defaults.
+def make(root: type[Kind], given: Mapping[str, Any]) -> Kind:
+    """Return settings of the class `root`; given: values by keyword or by path, for others than the defaults.
 
     Raises:
         TypeError: for an unknown keyword.
         ValueError: for a value out of range, and for a setting that the chosen part does not have.
     """
-    return change(root() if before is None else before, spread(root, given))
+    return change(root(), spread(root, given))
 
 
 def change(before: Kind, given: Mapping[str, Any]) -> Kind:

@@ -121,11 +121,9 @@ def test_a_part_is_a_name_settings_or_an_object(given: dict[str, Any], expected:
 
 def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
     before = made_of(search=Broad(2, 7), gate={"games": 4}, readouts=5)
-    made = make(Root, {"width": 3, "gate": 0.75, "minutes": 2}, before)
+    made = change(before, spread(Root, {"width": 3, "gate": 0.75, "minutes": 2}))
     assert made == made_of(search=Broad(3, 7), gate=Door(0.75, 4), readouts=5, minutes=2)
-    assert make(Root, {"search": "broad"}, before).play.search == Broad(2, 7), (
-        "a name of the same class changes nothing"
-    )
+    assert change(before, {"search": "broad"}).play.search == Broad(2, 7), "a name of the same class changes nothing"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +149,7 @@ def test_what_the_chosen_part_does_not_have_is_refused(given: dict[str, Any], er
 def test_an_optional_part_is_switched_on_by_a_setting_and_off_by_none() -> None:
     made = made_of(gate_games=2, tree=0.25)
     assert (made.gate, made.tree) == (Door(games=2), Door(0.25))
-    made = make(Root, {"gate": None, "tree": None}, made)
+    made = change(made, {"gate": None, "tree": None})
     assert (made.gate, made.tree) == (None, None)
 
 

@@ -1,6 +1,7 @@
 """What `train` and `train_supervised` have in common: the run's folder, its devices, its reports, and its end."""
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -16,7 +17,6 @@ from alphago.system.files import user_path
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
 from alphago.system.settings import addresses, value_to_data
-from alphago.system.user_warning import warn_user
 from alphago.training.call.progress import RunProgress
 from alphago.training.call.start import Call, Start, value_for_message
 from alphago.training.call.summary import prolonging_option
@@ -214,7 +214,7 @@ def tell_that_little_was_learned(run: Run, option: str) -> None:
     if steps or run.reporter.shows_notes:
         run.note(f"{told}; a longer run learns more: {how_to_continue(run.folder.path, option)}")
     else:
-        warn_user(told)
+        warnings.warn(told, stacklevel=6)  # at the line that calls `train` or `train_supervised`
 
 
 def news_of_beginning(run: Run, start: Start) -> list[str]:

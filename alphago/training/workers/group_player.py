@@ -77,28 +77,20 @@ class Version(NamedTuple):
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
         assert self.net is not None
-        config, weights = net_to_arrays(self.net)
-        plain = {
-            "game": plain_game(self.env),
-            "settings": to_data(self.settings),
-            "net": (plain_game(self.net.env), config),
-            "dtype": self.dtype,
-            "seed": self.seed,
-            "digest": self.digest,
-        }
-        return pack(plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
+        # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
+        net, weights = net_to_arrays(self.net)
+        plain = {"env": plain_game(self.env), "settings": to_data(self.settings), "net": net, "compiled": None}
+        return pack(self._asdict() | plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Version":
         """Return the version that `to_bytes` converted; raise WorkerRefused for a game unknown to this program."""
         fields, weights = unpack(data)
-        compiled = weights.pop(COMPILED).tobytes()
-        env = known_game(fields.pop("game"))
-        settings = from_data(SelfPlaySettings, fields.pop("settings"), given={}, who="this run")
-        # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
-        game, config = fields.pop("net")
-        net = net_from_arrays(config, weights, known_game(game))
-        return cls(env, settings, net, compiled=compiled, **fields)  # dtype, seed and digest as they are
+        fields["compiled"] = weights.pop(COMPILED).tobytes()
+        fields["env"] = known_game(fields["env"])
+        fields["settings"] = from_data(SelfPlaySettings, fields["settings"], given={}, who="this run")
+        fields["net"] = net_from_arrays(fields["net"], weights)
+        return cls(**fields)
 
 
 class GroupPlayer(RemoteWork):
