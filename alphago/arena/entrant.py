@@ -21,7 +21,7 @@ from alphago.env.games import is_go, make_game, require_go, with_settings
 from alphago.env.packaged_nets import packaged_nets
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.levels import FULL_STRENGTH, all_tables, check_level, level_text
-from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchSpec, make_search
+from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchSpec, make_search, own_search
 from alphago.nn.model_files import OF_KATAGO, model_file, saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, near_names
@@ -110,7 +110,7 @@ def parse_entrant(text: str) -> EntrantText:
 
     Args:
         text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, `MODEL@level=7`, or a player without a network (see `evaluate`).
-            MODEL is a file, a run folder or a packaged network.
+            MODEL is a file, a run folder or a packaged network; a search may be FILE.py:CLASS, see `own_search`.
 
     Raises:
         ValueError: for any other text.
@@ -124,12 +124,12 @@ def parse_entrant(text: str) -> EntrantText:
         raise ValueError(f"{text}: only networks take readouts, and there is no network's file {base!r}")
     match = match_options(options)
     if match is None:
-        names = ", ".join([*SEARCHES, "MODULE:CLASS of a rule of your own"])
+        names = ", ".join([*SEARCHES, "FILE.py:CLASS of a rule of your own"])
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
     if match["level"]:
         return level_entrant(base, model, match["level"])
-    readouts = int(match["readouts"]) if match["readouts"] else None
-    return EntrantText(base, model, readouts, match["search"])
+    readouts, search = int(match["readouts"]) if match["readouts"] else None, match["search"]
+    return EntrantText(base, model, readouts, search if search in (None, *SEARCHES) else own_search(search))
 
 
 def match_options(options: str) -> "re.Match[str] | None":
@@ -137,7 +137,8 @@ def match_options(options: str) -> "re.Match[str] | None":
 
     The groups of the match are called "readouts", "search" and "level".
     """
-    searches = "|".join([*map(re.escape, SEARCHES), r"[\w.]+:\w+"])  # read at each call, since rules can be added
+    # Read at each call, since rules can be added.
+    searches = "|".join([*map(re.escape, SEARCHES), r"[^,@=]+:[A-Za-z_]\w*"])
     level = r"level=(?P<level>.+)"
     not_empty = r"(?=.)"
     readouts = r"(?P<readouts>[0-9]+)?"

@@ -1,7 +1,6 @@
 """The command `alphago`: each verb has a module, which is imported when the verb is called."""
 
 import argparse
-import contextlib
 import gc
 import importlib
 import re
@@ -17,7 +16,6 @@ from alphago.system.validation import near_misses, printable, shortened
 
 # A ~ for the home folder, at the beginning of a word or behind its =, alone or before a /.
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
-TAKE_PLAYERS = "evaluate", "exam"  # verbs
 OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
@@ -70,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ended_by_interrupt():
         try:
             words = with_own_classes(words)
-        except argparse.ArgumentTypeError as error:
+        except ValueError as error:
             print(f"alphago {verb}: {error}", file=sys.stderr)
             return USAGE_ERROR
         parser = make_parser(verb, in_full="--help-all" in words)
@@ -102,17 +100,12 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
 
 
 def with_own_classes(words: list[str]) -> list[str]:
-    """Import the games and searches of one's own that a command line names; return it as `import_named_searches`."""
+    """Import the games and searches of one's own that a command line names; return it as `import_own_classes` does."""
     if not any(OWN_CLASS.search(word) for word in words):
         return words
-    from alphago.cli.own_games import import_named_game, import_named_searches  # since most commands do not need it
+    from alphago.cli.own_games import import_own_classes  # since most commands do not need it
 
-    with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
-        import_named_game(words)
-    actions = make_parser(words[0])._option_string_actions if words[0] in TAKE_PLAYERS else {}
-    # Flags whose values are no players: those that take a value (`nargs` 0: none), but for --anchor's, a player.
-    flags = {flag for flag, action in actions.items() if action.nargs != 0} - {"--anchor"}
-    return import_named_searches(words, flags if actions else None)
+    return import_own_classes(words)
 
 
 def make_parser(verb: str, *, in_full: bool = False) -> Parser:

@@ -13,8 +13,9 @@ from typing import Any
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
+from alphago.system.own_modules import import_own_module
 from alphago.system.settings import PartField, value_to_data
-from alphago.system.validation import plain_number, shown
+from alphago.system.validation import plain_number, qualified_name, shown
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
@@ -42,6 +43,23 @@ def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAY
     kind = SEARCHES[rule]  # unless `search` names another one, which `read` finds
     made: SearchSettings = replace(SEARCH, kind=kind).read("search", search or {}, kind())
     return made.completed(readouts, leaves)
+
+
+def own_search(text: str) -> str:
+    """Import a rule of one's own, and return its name, "module:Class".
+
+    Args:
+        text: FILE.py:CLASS, or MODULE:CLASS in the current folder or an installed package.
+
+    Raises:
+        ValueError: if there is no such rule.
+    """
+    module, _, name = text.rpartition(":")
+    kind: Any = getattr(import_own_module(module), name, None)
+    if not (isinstance(kind, type) and issubclass(kind, SearchSettings)):
+        raise ValueError(f"{module} must have {name}, a SearchSettings, got {kind!r}")
+    SEARCHES[qualified_name(kind)] = kind
+    return qualified_name(kind)
 
 
 def plain_form(search: SearchSpec) -> Any:

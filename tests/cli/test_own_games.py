@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from alphago.arena.entrant import parse_entrant
 from alphago.cli import VERBS, main, make_parser, with_own_classes
 from alphago.cli.models import given_game_settings
 from alphago.env.games import GAMES
@@ -98,20 +99,15 @@ def test_from_training_to_a_match(
     assert capsys.readouterr().err == "alphago gtp: no option --game: the Go Text Protocol is for Go\n"
 
 
-def test_only_players_and_searches_are_searches_of_ones_own(folder: Path) -> None:
-    """Neither an address nor a password is imported; a player may follow a flag without a value."""
-    for words in (
-        ["worker", "--token", "p@wrong_game:word", "--token=p@wrong_game:word", "me@wrong_game:runs"],
-        ["evaluate", "9x9@2", "--folder", "me@wrong_game:runs", "--folder=me@wrong_game:runs", "gtp:a@wrong_game:b"],
-    ):
-        assert with_own_classes(words) == words
+def test_a_search_of_ones_own(folder: Path) -> None:
+    """After --search, or in a player's name; neither an address nor a password is imported."""
+    words = ["worker", "--token", "p@wrong_game:word", "--token=p@wrong_game:word", "me@wrong_game:runs"]
+    assert with_own_classes(words) == words
     (folder / "my_game.py").write_text("from alphago.mcts.puct import Puct\nclass Mine(Puct): ...")
-    for words in (
-        ["evaluate", "9x9@2,my_game.py:Mine", "--anchor", "a@my_game.py:Mine", "--anchor=a@my_game.py:Mine"],
-        ["exam", "--halves", "9x9@2,my_game.py:Mine", "--search", "my_game.py:Mine", "--search=my_game.py:Mine"],
-        ["train", "--search", "my_game.py:Mine"],
-    ):
+    for words in (["exam", "9x9", "--search", "my_game.py:Mine"], ["train", "--search=my_game.py:Mine"]):
         assert with_own_classes(words) == [word.replace(".py", "") for word in words]
+    for text in ("9x9@2,my_game.py:Mine", "9x9@my_game:Mine"):
+        assert parse_entrant(text).name == text.replace(".py", "")
 
 
 def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:

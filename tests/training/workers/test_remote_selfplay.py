@@ -207,7 +207,7 @@ class TestAsynchronous:
 
     @pytest.mark.slow
     def test_workers_play_on_a_gpu(self, wanted: list[GameRecord], monkeypatch: pytest.MonkeyPatch) -> None:
-        """All versions on one evaluator, which takes their weights; on their CPU where the bits of a CPU are asked for."""
+        """All versions on one evaluator, which takes their weights; on their CPU for a run on the CPU's bits."""
         made: list[DeviceEvaluator] = []
 
         class Counted(DeviceEvaluator):

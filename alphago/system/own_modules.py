@@ -1,0 +1,38 @@
+"""Import a module of the user's own, by its file or its name."""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from alphago.system.files import user_path
+
+
+def import_own_module(text: str) -> ModuleType:
+    """Import a module; raise ValueError if that fails.
+
+    Args:
+        text: a file, such as "games/my_game.py", whose folder is added to sys.path; or the name of a module in the
+            current folder or an installed package.
+    """
+    path = user_path(text).resolve() if text.endswith(".py") else None
+    if path is not None and not path.is_file():
+        raise ValueError(f"there is no file {text}")
+    folder, name = (os.getcwd(), text) if path is None else (str(path.parent), path.stem)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        # For the module a.b, either a or a.b may be missing.
+        is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
+        if not is_own:  # a module that the game's module imports is missing
+            raise ValueError(f"{name} cannot be imported: {error}") from None
+        raise ValueError(f"there is no module {name}, neither in this folder nor installed") from None
+    except Exception as error:  # importing runs the module's code, which may raise anything
+        raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+    file = getattr(module, "__file__", None)
+    if path is not None and (file is None or Path(file).resolve() != path):
+        raise ValueError(f"{text} must have another name, since Python has a module {name}")
+    return module
