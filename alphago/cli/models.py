@@ -11,6 +11,7 @@ from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game, with_settings
 from alphago.env.go_rules import named_rules, played_rules
+from alphago.env.oware import RULES as RULES_OF_OWARE
 from alphago.env.packaged_nets import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
 
@@ -117,16 +118,9 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
         ValueError: for the name of rules by which games cannot be scored.
     """
     given = {name.removeprefix(GAME): value for name, value in vars(options).items() if name.startswith(GAME)}
-    names_rules_of_go = RULES in given and not is_rules_of_oware(given[RULES])
-    if names_rules_of_go and options.game in (None, USUAL_GAME):
+    if RULES in given and given[RULES] not in RULES_OF_OWARE and options.game in (None, USUAL_GAME):
         given |= named_rules(given.pop(RULES))._asdict()
     return given
-
-
-def is_rules_of_oware(word: object) -> bool:
-    """Return whether a word is a value of the keyword `rules` of Oware, or of another game that has this keyword."""
-    settings = [setting for env in GAMES.values() for setting in keyword_settings(env)]
-    return any(word in setting.choices for setting in settings if setting.name == RULES)
 
 
 def load_given(options: argparse.Namespace) -> tuple[GameEnv, Any]:

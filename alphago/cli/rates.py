@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -58,20 +59,21 @@ def measure_rates(seconds: float) -> dict[str, float]:
     return rates
 
 
-def rate(work: Callable[[], float], seconds: float) -> float:
+def rate(work: Callable[[], object], units: int, seconds: float) -> float:
     """Call `work` repeatedly and return the number of units per second.
 
     The first call, which compiles and warms up, does not count.
 
     Args:
-        work: does some units of work and returns their number.
+        units: the number of units of work in a call.
         seconds: how long to measure.
     """
     work()
-    units, start = 0.0, time.perf_counter()
-    while units == 0 or time.perf_counter() - start < seconds:
-        units += work()
-    return units / (time.perf_counter() - start)
+    calls, start = 0, time.perf_counter()
+    while calls == 0 or time.perf_counter() - start < seconds:
+        work()
+        calls += 1
+    return calls * units / (time.perf_counter() - start)
 
 
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
@@ -86,12 +88,11 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
     batch = GoEnv(size).new_batch(count)
     slots, random_state = np.arange(count), np.array([1], np.int64)
 
-    def work() -> float:
+    def work() -> None:
         batch.reset(slots)
         playout_batch(batch.rows, slots, random_state, fill_eyes)
-        return count
 
-    return rate(work, seconds)
+    return rate(work, count, seconds)
 
 
 def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
@@ -105,12 +106,11 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
     search = Search(env, evaluator, games, Puct())
     random_starts(search.batch, games, plies=10)
 
-    def work() -> float:
+    def work() -> None:
         search.forget(np.arange(games))
         search.run(np.full(games, READOUTS, np.int32))
-        return games * READOUTS
 
-    return rate(work, seconds)
+    return rate(work, games * READOUTS, seconds)
 
 
 def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, seconds: float) -> float:
@@ -120,14 +120,8 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
         """Measure the positions per second of one of the cores, while the others do the same."""
         batch = env.new_batch(width)
         random_starts(batch, width, plies=20)
-        slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)
-        values = np.empty(width, np.float32)
-
-        def work() -> float:
-            evaluator.evaluate(batch, slots, priors, values)
-            return width
-
-        return rate(work, seconds)
+        priors, values = np.empty((width, env.action_space), np.float32), np.empty(width, np.float32)
+        return rate(partial(evaluator.evaluate, batch, np.arange(width), priors, values), width, seconds)
 
     with one_torch_thread(), Workers(cores) as workers:
         return sum(workers.run([one_core] * cores))
@@ -140,13 +134,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """
     sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
-        learner = Learner(net, LearningSettings(), workers)
-
-        def work() -> float:
-            learner.step(sample)
-            return SAMPLES
-
-        return rate(work, seconds)
+        return rate(partial(Learner(net, LearningSettings(), workers).step, sample), SAMPLES, seconds)
 
 
 def random_starts(batch: GameBatch, games: int, plies: int) -> None:

@@ -82,7 +82,7 @@ def game_folder(
     is_new = given is None or not path.exists()  # then it is removed again if it stays empty
     path.mkdir(parents=True, exist_ok=True)
     records: dict[int, GameRecord] = {}
-    folder_lock, one_at_a_time, is_whole = lock(path), threading.Lock(), False
+    folder_lock, one_at_a_time = lock(path), threading.Lock()
 
     def save(number: int, record: GameRecord) -> None:
         """Write a finished game, or keep it for the dataset; several threads call it."""
@@ -98,7 +98,6 @@ def game_folder(
     try:
         with folder_lock, LiveBar(total=games, unit="game", desc="self-play") as bar:
             yield save
-        is_whole = True  # the caller's block has ended without an error
     finally:
         (path / LOCK).unlink(missing_ok=True)
         played = [records[number] for number in sorted(records)]
@@ -107,9 +106,9 @@ def game_folder(
         elif is_new and not played:
             with contextlib.suppress(OSError):  # the folder has other files
                 path.rmdir()
-        if played or is_whole:  # after an error before the first game there is nothing to tell
+        if played:  # after an error before the first game there is nothing to tell
             black, white = (sum(side * record.outcome > 0 for record in played) for side in (1, -1))
             drawn = len(played) - black - white
             print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {drawn}")
-            if played and played[0].seed is not None:
+            if played[0].seed is not None:
                 print(f"--seed {played[0].seed[0]} plays them again")

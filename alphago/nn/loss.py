@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from alphago.nn.value import POINTS, Forecast
-from alphago.system.validation import check_bool, check_ranges, setting, settings
+from alphago.system.validation import check_ranges, setting, settings
 
 
 @settings
@@ -55,8 +55,6 @@ class LossWeights:
 
     def __post_init__(self) -> None:
         check_ranges(self, "the loss's weight ")
-        for name in ("kl", "masked"):
-            object.__setattr__(self, name, check_bool(name, getattr(self, name)))
 
 
 # AlphaGo.jl: (cross-entropy + squared error) / 100, and L2 of all parameters.  cody2007: the cross-entropy is divided

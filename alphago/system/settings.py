@@ -360,9 +360,6 @@ def value_from_data(
         given: the call's values of its inner settings, by path.
         keyword, who: the setting and its owner, for messages.
     """
-    # A part is an object, or None, but a group is never None.
-    if declared is not None and not (isinstance(data, Mapping) or (data is None and not declared.is_group)):
-        raise TypeError(f"{keyword} must be a JSON object, got {shown(data)}")
     if isinstance(data, list):
         return tuple(value_from_data(item, None, candidates, {}, keyword=keyword, who=who) for item in data)
     if not isinstance(data, Mapping):
@@ -374,8 +371,6 @@ def value_from_data(
             if hasattr(item, "__qualname__") and qualified_name(item) == name:
                 return item
         raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
-    if declared is None and KIND not in data:
-        raise TypeError(f"{keyword} has no {KIND}")
     name = data.get(KIND)
     same_class = next((item for item in items if qualified_name(type(item)) == name), None)
     kinds: dict[Any, Any] = {}  # by name; None where the data name no class, since there is one only
@@ -401,25 +396,21 @@ def named_class(name: str, keyword: str, who: str) -> type:
     return kind
 
 
-def changes(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each setting that differs, by the field's name; a part is one value."""
-    return {field.name: (was, now) for field, was, now in _pairs(before, after) if was != now}
+def changes(before: Any, after: Any, *, structural: bool = False) -> dict[str, tuple[Any, Any]]:
+    """Return the old and the new value of each setting that differs, by the field's name; a part is one value.
 
-
-def structural_changes(before: Any, after: Any) -> list[str]:
-    """Return the names of the settings that differ although a run must keep them."""
-    return [field.name for field, was, now in _pairs(before, after) if was != now and must_keep(field, was, now)]
-
-
-def _pairs(before: Any, after: Any) -> Iterator[tuple[Field[Any], Any, Any]]:
-    """Yield each setting's declaration, value before and value after; the settings of groups one by one."""
+    Args:
+        structural: whether to return only those that a run must keep.
+    """
+    found: dict[str, tuple[Any, Any]] = {}
     for field in fields(before):
         was, now = getattr(before, field.name), getattr(after, field.name)
         declared = part_declaration(field)
         if declared is not None and declared.is_group:
-            yield from _pairs(was, now)
-        else:
-            yield field, was, now
+            found |= changes(was, now, structural=structural)
+        elif was != now and (must_keep(field, was, now) or not structural):
+            found[field.name] = was, now
+    return found
 
 
 def must_keep(field: Field[Any], was: object, now: object) -> bool:

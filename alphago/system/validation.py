@@ -131,7 +131,7 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
         if hint is Any or NoneType in types or declared.get("automatic", False):
             return None
         raise ValueError(f"{name} must have a value, got None")
-    if hint is bool:
+    if bool in types:
         return check_bool(name, value)
     if not is_positive and least is None:
         return plain_number(value)

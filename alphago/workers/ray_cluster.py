@@ -106,7 +106,6 @@ class RayCluster:
     def __init__(self, address: str, env: GameEnv | None = None) -> None:
         os.environ.setdefault(HEAD_PATIENCE, "10")
         self.ray, self.address = import_ray(), address
-        check_reachable(address)
         check_token(address)
         before = signal.getsignal(signal.SIGTERM)  # by which a run is saved
         try:
@@ -212,10 +211,11 @@ def check_reachable(address: str) -> None:
 
 
 def check_token(address: str) -> None:
-    """Raise ValueError if the cluster at an address wants a token that is not here.
+    """Raise ValueError if no cluster answers at an address, or if it wants a token that is not here.
 
     A process of its own tries, since Ray ends its process without a token, and tries for long with another one.
     """
+    check_reachable(address)
     attempt = subprocess.run(python_command("-c", CONNECT, address), capture_output=True, text=True, check=False)
     if attempt.returncode and "token" in attempt.stderr:
         raise ValueError(
@@ -242,7 +242,6 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
         ValueError: if the cluster refuses this machine.
     """
     import_ray()
-    check_reachable(address)
     check_token(address)
     with tempfile.TemporaryFile("w+") as log:
         command = ("start", f"--address={address}", f"--num-cpus={cores}", "--block")

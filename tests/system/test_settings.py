@@ -16,7 +16,6 @@ from alphago.system.settings import (
     make,
     part,
     spread,
-    structural_changes,
     to_data,
 )
 from alphago.system.validation import setting, settings
@@ -231,7 +230,7 @@ def test_changes_are_told_by_keyword() -> None:
         "gate": (Door(0.5), None),
         "judges": ((), (Own(),)),
     }
-    assert structural_changes(before, after) == []
+    assert changes(before, after, structural=True) == {}
 
 
 @pytest.mark.parametrize(
@@ -244,7 +243,7 @@ def test_changes_are_told_by_keyword() -> None:
     ],
 )
 def test_what_a_run_must_keep(before: dict[str, Any], after: dict[str, Any], kept: list[str]) -> None:
-    assert structural_changes(make(Root, before), make(Root, after)) == kept
+    assert list(changes(make(Root, before), make(Root, after), structural=True)) == kept
 
 
 def test_addresses_say_which_part_has_a_setting() -> None:

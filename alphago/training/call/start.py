@@ -14,7 +14,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import network_and_game
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.settings import changes, from_data, structural_changes, to_data
+from alphago.system.settings import changes, from_data, to_data
 from alphago.system.validation import check_positive
 from alphago.training.code_digest import code_digests
 from alphago.training.judges.watcher import Watched
@@ -212,8 +212,8 @@ def change_config(
         ValueError: if the run in `folder` must keep the value of a changed setting.
     """
     changed = changes(before, after)
-    for name in structural_changes(before, after):
-        refuse_change(folder, name, *map(value_for_message, changed[name]))
+    for name, values in changes(before, after, structural=True).items():
+        refuse_change(folder, name, *map(value_for_message, values))
     saved, code = config["code"], code_digests(after)
     for name in sorted(code.keys() & saved.keys()):
         if saved[name] != code[name]:

@@ -5,7 +5,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.nn.loss import LOSSES, LossFunction, LossWeights
 from alphago.system.settings import part
-from alphago.system.validation import check_bool, check_ranges, setting, settings
+from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.memory import ReplayMemory
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
 
@@ -82,8 +82,6 @@ class LearningSettings:
         if not is_known and not hasattr(self.optimizer, "__qualname__"):
             names = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
-        if self.bfloat16 is not None:
-            check_bool("bfloat16", self.bfloat16)
         object.__setattr__(self, "schedule", check_schedule(self.schedule))
         if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
             names = ", ".join(map(repr, LOSSES))
