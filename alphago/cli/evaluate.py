@@ -8,7 +8,7 @@ from alphago.arena.standings import read_anchor, standings
 from alphago.arena.standings_page import write_page
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
-from alphago.cli.options import Parser, integer, option
+from alphago.cli.options import Parser, given_options, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
@@ -18,12 +18,8 @@ from alphago.workers.jobs import open_pool
 def add_options(parser: Parser) -> None:
     option(parser, "players PLAYER", "two or more; see below", nargs="+")
     option(parser, "--readouts N", "a network's simulations per move (64)", integer, default=64)
-    rules = list(SEARCHES)
-    option(parser, "--search", f"the networks' search ({PLAYER_RULE})", choices=rules, default=argparse.SUPPRESS)
+    option(parser, "--search", f"the networks' search ({PLAYER_RULE})", choices=list(SEARCHES), default=PLAYER_RULE)
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
-    option(
-        parser, "--turns N", "end games after N moves of each side; 0: after two passes (as in the networks')", integer
-    )
     add_device(parser)
     add_workers(parser)
     add_flags(parser, TournamentSettings, "the matches")
@@ -31,7 +27,6 @@ def add_options(parser: Parser) -> None:
     option(parser, "--anchor PLAYER[=ELO]", text)
     option(parser, "--folder PATH", "folder for the games (one in runs, named after players and settings)")
     add_game_settings(parser)
-    parser.shorten("--turns")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -44,18 +39,9 @@ def run(options: argparse.Namespace) -> int:
     GTP engine by its command ('gtp:./engine --argument'), or a .py file with a function choose(position).
     """
     settings = TournamentSettings(**given_settings(options, TournamentSettings))
-    of_game = given_game_settings(options)  # without its size; --turns is for Go
-    # --turns 0 stands for None, games that two passes end; without the option the networks' turns stay.
-    of_game |= {} if options.turns is None else {"turns": options.turns or None}
-    env, players = read_entrants(
-        options.players,
-        board_size=options.board_size,
-        readouts=options.readouts,
-        search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
-        game=options.game,
-        given=of_game,
-        device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
-    )
+    given = given_options(options, "board_size", "readouts", "search", "game")
+    given["device"] = options.device if options.workers is None else "cpu"  # the networks travel to the workers
+    env, players = read_entrants(options.players, given=given_game_settings(options), **given)
     anchor, elo = read_anchor(options.anchor, [player.name for player in players])
     stopped = False
     with open_pool(options.workers, env) as pool:  # workers are found, or refused, before there is a folder

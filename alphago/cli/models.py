@@ -98,9 +98,7 @@ def merge_settings(name: str, settings: Sequence[tuple[str, Setting]], flags: Ma
         settings: each game's name, and its setting.  The choices of the first setting hold for all games.
         flags: the options' names by keyword, for the help.
     """
-    types: dict[Any, None] = {}  # a set that keeps the order
-    for _, setting in settings:
-        types |= dict.fromkeys(setting.types)
+    types = dict.fromkeys(kind for _, setting in settings for kind in setting.types)  # a set that keeps the order
     text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
     _, first = settings[0]
     merged = replace(first, name=GAME + name, types=tuple(types), default=None, text=in_shell(text, flags))

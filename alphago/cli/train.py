@@ -18,10 +18,7 @@ from alphago.training.settings.run_settings import RunSettings
 BRIEF = {
     "--game": "go, gomoku, connect-four, reversi, oware, …",
     "--board-size": "size of the board",
-    "--model": "a network to start from",
-    "--stop-after": "save and stop; --folder resumes",
     "--device": "cpu, cuda or auto",
-    "--tensorboard": "write curves for TensorBoard",
     "--workers": "who plays: a number, ADDRESS, folder:PATH",
 }
 NOTES = {
@@ -68,10 +65,9 @@ def run(options: argparse.Namespace) -> int:
         given["model"] = load_model(path, env)
     if options.folder is not None and not holds_run(Path(options.folder)):
         hint_at_runs(Path(options.folder))
-    more_reports: list[Any] = [TensorBoardReport()] if options.tensorboard else []
-    more_reports += [GameReport()] if options.verbose else []
+    more: list[Any] = [TensorBoardReport()] if options.tensorboard else []
     with ConsoleReport() as console:
-        train(env, reports=[console, *more_reports], **given)
+        train(env, reports=[console, *more, *([GameReport()] if options.verbose else [])], **given)
     return 0
 
 

@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -71,11 +71,9 @@ class SharedFolder:
         self.live: dict[str, int] = {}
         self.gone: dict[str, str] = {}
         self.looked_at = 0.0
-        with ExitStack() as stack:
-            stack.enter_context(lock(self.path))
-            for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
-                stale.unlink(missing_ok=True)  # left by an earlier run
-            self.closing = stack.pop_all()
+        self.lock = lock(self.path)
+        for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
+            stale.unlink(missing_ok=True)  # left by an earlier run
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         write_atomic(self.path / WORKS / name, data)
@@ -138,7 +136,7 @@ class SharedFolder:
         )
 
     def close(self) -> None:
-        self.closing.close()
+        self.lock.close()
 
 
 class FolderWorker:

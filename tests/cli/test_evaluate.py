@@ -100,7 +100,7 @@ class TestEvaluate:
         assert capsys.readouterr().out.startswith("3x3, komi 0, NZ rules, 3 turns each, 2 games a match,")
         assert evaluate("random rave:2 --board-size 3 --komi 0 --game go --turns 2 --games 2") == 0
         assert capsys.readouterr().out.startswith("3x3, komi 0, 2 turns each, 2 games a match,")
-        assert evaluate(f"{turns} --turns 0 --folder open") == 0
+        assert evaluate(f"{turns} --turns none --folder open") == 0
         assert capsys.readouterr().out.startswith("3x3, komi 0, 2 games a match,")
         lengths = {}
         for name in ("own", "other"):
