@@ -6,6 +6,7 @@ If a class says what `--help` shows, that is what most people set, `--help-all` 
 import argparse
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from types import NoneType
 from typing import Any, get_type_hints
 
@@ -15,7 +16,7 @@ from alphago.system.validation import near_misses
 
 # Flags of settings that have a longer name in Python.
 SHORT = {"num_games": "games", "max_minutes": "minutes", "max_processor_minutes": "processor-minutes"}
-BY_PATH = "by_path"  # where the parsed options have what --set gave: a dictionary
+BY_PATH = "by_path"  # where the parsed options have what --set gave: paths and values
 
 
 def add_flags(
@@ -55,38 +56,37 @@ def add_flags(
             parser.shorten(flag, brief(setting, address))
     if by_path:
         text = f"another setting, by its path: {', '.join(by_path)}"
-        option(parser, "--set PATH=VALUE", text, action=SetByPath, default={}, dest=BY_PATH, root=root)
+        option(parser, "--set PATH=VALUE", text, partial(read_by_path, root), action="append", default=[], dest=BY_PATH)
         example = next((path for path in by_path if path.startswith("search.")), by_path[0])
         parser.shorten("--set", f"any setting by its path, as {example}")
 
 
-class SetByPath(argparse.Action):
-    """The option --set PATH=VALUE: put the value, read as the setting's type, into a dictionary by path."""
+def read_by_path(root: type, text: str) -> tuple[str, Any]:
+    """Return the path and the value, read as the setting's type, that PATH=VALUE gives to a setting of `root`.
 
-    def __init__(self, option_strings: Any, dest: str, *, root: type, **more: Any) -> None:
-        self.root = root
-        super().__init__(option_strings, dest, **more)
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        path, equals, text = values.partition("=")
-        known = addresses(self.root)
-        if path not in known:
-            parser.error(f"--set has no setting {path}: {near_misses(path, list(known), '--help-all lists them')}")
-        if not equals:
-            parser.error(f"--set takes PATH=VALUE, got {values}")
-        setting = to_setting(known[path])
-        try:
-            value = setting.read(text) if setting.types else text  # without types: a part's name, checked later
-        except argparse.ArgumentTypeError as error:
-            parser.error(f"--set {path} {error}")
-        setattr(namespace, self.dest, getattr(namespace, self.dest) | {path: value})
+    Raises:
+        ArgumentTypeError: for an unknown path and for an invalid value.
+    """
+    path, equals, value = text.partition("=")
+    known = addresses(root)
+    if path not in known:
+        raise argparse.ArgumentTypeError(
+            f"has no setting {path}: {near_misses(path, list(known), '--help-all lists them')}"
+        )
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must be PATH=VALUE, got {text}")
+    setting = to_setting(known[path])
+    try:
+        return path, setting.read(value) if setting.types else value  # without types: a part's name, checked later
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{path} {error}") from None
 
 
 def given_settings(options: argparse.Namespace, root: type) -> dict[str, Any]:
     """Return the settings of the class `root` that were given on the command line, by keyword or by path."""
     names = [address.keyword for address in addresses(root).values() if address.keyword]
     given = {name: value for name, value in vars(options).items() if name in names}
-    return given | getattr(options, BY_PATH, {})
+    return given | dict(getattr(options, BY_PATH, []))
 
 
 def flag_name(keyword: str) -> str:

@@ -41,13 +41,11 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(measures_text(predict_games(net, options.dataset)))
         return 0
-    given = given_options(options, *RUN)
+    given = given_options(options, *RUN, "epochs", "device")
     given |= given_settings(options, SupervisedSettings)
     with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
-        best = train_supervised(
-            env, options.dataset, net, epochs=options.epochs, device=options.device, reports=reports, **given
-        )
+        best = train_supervised(env, options.dataset, net, reports=reports, **given)
     with contextlib.suppress(ValueError):  # the dataset has no test games
         print(measures_text(predict_games(best, options.dataset)))
     return 0

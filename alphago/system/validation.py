@@ -146,21 +146,18 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
     return value
 
 
-def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
+def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
     """Decorate a function or class so that wrong arguments raise a helpful TypeError.
 
     For an unknown keyword the error suggests similar names; for missing, excess or repeated arguments it says how to
     call the function.  Signature and docstring are kept.
 
     Args:
-        further: what the function takes as `**settings`: classes of settings, or keywords.
+        further: keywords that the function takes as `**settings`.
     """
 
     def decorate(call: Call) -> Call:
-        known = list_keywords(call)
-        for keywords in further:
-            known += list_keywords(keywords) if isinstance(keywords, type) else keywords
-        known = list(dict.fromkeys(known))  # without duplicates
+        known = list(dict.fromkeys([*list_keywords(call), *further]))  # without duplicates
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
@@ -188,9 +185,8 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
 
 def list_keywords(call: Callable[..., object]) -> list[str]:
     """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
-    return [
-        name for name, item in inspect.signature(call).parameters.items() if item.kind in BY_KEYWORD and name != "self"
-    ]
+    parameters = inspect.signature(call).parameters.items()
+    return [name for name, item in parameters if item.kind in BY_KEYWORD and name != "self"]
 
 
 def takes_any_keyword(call: Callable[..., object]) -> bool:

@@ -118,9 +118,9 @@ class TestSettings:
             ("--no 4", "no option --no: did you mean --no-fast or --no-lit or --no-dimmed?"),
             ("--watts-x 3", "no option --watts-x: did you mean --watts?"),
             ("extra", "unrecognized arguments: extra"),
-            ("--set window=6", "--set has no setting window: did you mean windows"),
-            ("--set windows", "--set takes PATH=VALUE, got windows"),
-            ("--set windows=many", "--set windows must be an integer, got 'many'"),
+            ("--set window=6", "argument --set: has no setting window: did you mean windows"),
+            ("--set windows", "argument --set: must be PATH=VALUE, got windows"),
+            ("--set windows=many", "argument --set: windows must be an integer, got 'many'"),
         ],
     )
     def test_errors(self, words: str, sentence: str, parser: Parser, capsys: pytest.CaptureFixture[str]) -> None:

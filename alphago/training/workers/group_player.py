@@ -148,14 +148,8 @@ class GroupPlayer(RemoteWork):
             then be done again from its beginning.
         """
         version, state = self.version, task.state
-        group = Group(
-            version.env,
-            self.evaluator(),
-            version.settings,
-            len(state["slots"]),
-            seed=version.seed,
-            numbers=range(state["next"], state["end"], state["step"]),
-        )
+        width, numbers = len(state["slots"]), range(state["next"], state["end"], state["step"])
+        group = Group(version.env, self.evaluator(), version.settings, width, seed=version.seed, numbers=numbers)
         group.restore(state, iter(task.games))
         group.play(stop)
         if group.left and version.settings.search.keeps_trees:

@@ -188,9 +188,8 @@ class RemoteSelfPlay(SelfPlay):
 
         number: the group's index in `groups`.
         """
-        lag = (
-            self.published - self.in_flight[number] + self._versions_until_learned()
-        )  # when the answer is learned from
+        # When the answer is learned from.
+        lag = self.published - self.in_flight[number] + self._versions_until_learned()
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
