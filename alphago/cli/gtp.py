@@ -50,17 +50,11 @@ def run(options: argparse.Namespace) -> int:
         else:
             env, network = load(options.model, options.board_size, GoEnv.name, given_options(options, "komi"))
         is_packaged = options.model is None and network != "random"  # then each board gets the network that fits it
+        networks = partial(packaged_on, komi=options.komi) if is_packaged else None
+        names = ("device", "ponder", "resign_threshold", "seed", "komi", "level", "name", "version")
+        more = given_options(options, *names)
         try:
-            serve(
-                require_go(env, "GTP"),
-                network,
-                readouts,
-                device=options.device,
-                ponder=options.ponder,
-                networks=partial(packaged_on, komi=options.komi) if is_packaged else None,
-                output=output,
-                **given_options(options, "resign_threshold", "seed", "komi", "level", "name", "version"),
-            )
+            serve(require_go(env, "GTP"), network, readouts, networks=networks, output=output, **more)
         except BrokenPipeError:  # the controller has exited
             return 1
     return 0
