@@ -76,7 +76,7 @@ def test_a_number_out_of_its_range(kind: Any, one: Field[Any], types: set[Any]) 
     wrong += [0, -0.5] if one.metadata["positive"] else [least - 1]
     wrong += [most + 1] if most < math.inf else [1e30 if float in types or one.metadata["positive"] else 10**30]
     wrong += [] if float in types else [least + 0.5]
-    wrong += [] if type(None) in types or one.metadata["automatic"] else [None]
+    wrong += [] if type(None) in types or one.default is None else [None]
     for value in wrong:
         refuses(kind, one.name, value)
 
@@ -86,7 +86,7 @@ def test_the_ends_of_a_range(kind: Any, one: Field[Any], types: set[Any]) -> Non
     number = float if float in types else int
     ends = [one.metadata["most"], 1e-9 if one.metadata["positive"] else one.metadata["least"]]
     for end in filter(math.isfinite, ends):
-        assert check_range(one.name, np.dtype(number).type(end), number, one.metadata) == end
+        assert check_range(one.name, np.dtype(number).type(end), number, one) == end
 
 
 @pytest.mark.parametrize(("kind", "one", "types"), BOOLS)

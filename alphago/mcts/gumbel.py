@@ -39,7 +39,6 @@ class Gumbel(SearchSettings):
         "number of actions with which the search begins at the root; by default half of the readouts, 2 to 16",
         default=None,
         least=1,
-        automatic=True,
     )
     c_visit: float = setting(
         "visits that are added to the most visited action's in the weight of values against logits, "

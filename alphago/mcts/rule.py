@@ -116,7 +116,6 @@ class SearchSettings(ABC):
         "in settings that a search gets as they are",
         default=None,
         least=1,
-        automatic=True,
     )
     decisive_moves: bool = setting(
         "in games that find moves that win at once, evaluate a position with such a move as won, and try only this "

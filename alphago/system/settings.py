@@ -39,8 +39,8 @@ class PartField:
         title: the heading of the flags of its settings.
         choices: the parts that have names: classes, or objects with certain settings.
         prefix: the beginning of the keywords of its settings.
-        first: whether a number, a text or a sequence may stand for the part: the value of its first setting.
-        optional: whether None may be given, for no part.
+        optional: whether there may be no part, None.  Then a number, a text or a sequence may stand for the part: the
+            value of its first setting.
         is_group: whether the field has no keyword of its own, since there is one class only.
     """
 
@@ -48,7 +48,6 @@ class PartField:
     title: str
     choices: Mapping[str, Any]
     prefix: str = ""
-    first: bool = False
     optional: bool = False
     is_group: bool = False
 
@@ -75,17 +74,15 @@ class PartField:
         """Return the part for a value of its keyword.
 
         Args:
-            given: a name, a dictionary of settings, the value of the first setting, None, or the part itself.
+            given: a name, a dictionary of settings, or the part itself; for an optional part also None, or the value of
+                the first setting.
             before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
         """
         given = plain_number(given)
-        is_none = given is None or (self.optional and self.first and given in ((), []))  # as an empty list of opponents
-        if is_none:
-            if not self.optional:
-                raise ValueError(f"{keyword} must have a value, got None")
+        if given is None or (self.optional and given in ((), [])):  # an empty list, as of opponents
             return None
         # A name of `choices`, or "module:class"; where a text may stand for the part, it can have a colon of its own.
-        if isinstance(given, str) and (given in self.choices or (":" in given and not self.first)):
+        if isinstance(given, str) and (given in self.choices or (":" in given and not self.optional)):
             item = self.choices[given] if given in self.choices else named_class(given, keyword, "this call")
             if not isinstance(item, type):
                 return item
@@ -96,7 +93,7 @@ class PartField:
             # In a dictionary settings have their own names; `prefix` is for the message about an unknown one.
             return self.change(keyword, part, values, prefix="")
         if isinstance(given, VALUES):
-            if not self.first:
+            if not self.optional:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
                 raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
@@ -137,17 +134,16 @@ class PartField:
 
 
 def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> Any:
-    """Declare a field that holds an object with settings of its own.
+    """Declare a field that holds an object with settings of its own; it is optional if its default is None.
 
     Args:
         text: the help.
         kind: by default the class of `default`.
-        more: fields of PartField, and keywords of `setting`.
+        more: other fields of PartField, and keywords of `setting`.
     """
     own = {field.name: more.pop(field.name) for field in fields(PartField) if field.name in more}
-    return setting(
-        text, default=default, part=PartField(**{"kind": kind or type(default), "choices": {}, **own}), **more
-    )
+    declared = PartField(**{"kind": kind or type(default), "choices": {}, "optional": default is None, **own})
+    return setting(text, default=default, part=declared, **more)
 
 
 def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
@@ -227,13 +223,13 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         if declared.is_group:  # it adds nothing to the path
             yield from _walk(declared.kind, path, declared.title, prefix, instance=default)
             continue
-        # With `first` the part's keyword takes values of its first setting, which then needs no address of its own.
-        flag_from = (declared.kind, fields(declared.kind)[0]) if declared.first else (owner, field)
+        # An optional part's keyword takes values of its first setting, which then needs no address of its own.
+        flag_from = (declared.kind, fields(declared.kind)[0]) if declared.optional else (owner, field)
         yield Address(own_path, field.name, declared.title, *flag_from, default, part=declared)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", declared.title, declared.prefix, instance=defaults))
-            for address in inner[1:] if declared.first else inner:
+            for address in inner[1:] if declared.optional else inner:
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
                 all_have_it = all(name in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)
@@ -285,9 +281,8 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
             made[name] = change(made[name], given)
             continue
         if name in given:
-            # None for an automatic setting lets a new run's plan choose: until then a value stays None, and a part is
-            # its default.
-            is_usual = declared is not None and given[name] is None and field.metadata.get("automatic", False)
+            # None stands for the default of a part that is not optional.
+            is_usual = declared is not None and given[name] is None and not declared.optional
             value = field.default if is_usual else given[name]
             made[name] = value if declared is None else declared.read(name, value, made[name])
         if inner := below(given, name):

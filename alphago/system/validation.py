@@ -47,7 +47,6 @@ def setting(
     least: float | None = None,
     most: float = math.inf,
     positive: bool = False,
-    automatic: bool = False,
     structural: bool = False,
     path_only: bool = False,
     shown: str = "",
@@ -62,15 +61,15 @@ def setting(
         text: the help, for the command line and the class's docstring.
         least, most: the range of a number, including both ends.
         positive: whether the number must be > 0; `least` is not needed then.
-        automatic: whether the field may be None although its type excludes None; a new run's plan then gives it a
-            value.
+        default: if it is None, the field may be None even if its type excludes None: until a new run's plan, or a
+            search, gives it a value.
         structural: whether a resumed run must keep the value, because its games so far depend on it.
         path_only: whether the setting is set by its path alone, `search.squash`, and has neither keyword nor flag.
         shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
         python: sentences for the docstring only, about the use in Python.
         more: further entries of the field's metadata.
     """
-    bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
+    bounds = {"least": least, "most": most, "positive": positive}
     use = {"structural": structural, "path_only": path_only, "shown": shown, "python": python}
     return field(default=default, metadata={"help": text, **bounds, **use, **more})
 
@@ -109,26 +108,27 @@ def check_ranges(instance: Any, owner: str = "") -> None:
     hints = get_type_hints(type(instance))
     for declaration in fields(instance):
         name = declaration.name
-        value = check_range(owner + name, getattr(instance, name), hints[name], declaration.metadata)
+        value = check_range(owner + name, getattr(instance, name), hints[name], declaration)
         object.__setattr__(instance, name, value)
 
 
-def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
+def check_range(name: str, value: Any, hint: Any, declaration: Field[Any]) -> Any:
     """Return the value of a `setting`, with a NumPy number converted; raise ValueError for a number out of range.
 
-    A setting without a declared range may have any value, but None only where its type, or `automatic`, says so.
+    A setting without a declared range may have any value, but None only where its type or its default says so.
 
     Args:
         name: the setting's name for the message.
         hint: its type.
-        declared: its metadata.
+        declaration: the setting.
     """
+    declared = declaration.metadata
     least: Any = declared.get("least")
     most = declared.get("most", math.inf)
     is_positive = declared.get("positive", False)
     types = {hint, *get_args(hint)}  # such as {int | None, int, None}
     if value is None:
-        if hint is Any or NoneType in types or declared.get("automatic", False):
+        if hint is Any or NoneType in types or declaration.default is None:
             return None
         raise ValueError(f"{name} must have a value, got None")
     if bool in types:

@@ -41,8 +41,8 @@ class Guest:
 @settings
 class Kitchen:
     doors: int = setting("doors; at least one", default=1, least=1, shown="doors")
-    threads: int = setting("cooks", default=None, automatic=True)
-    fast: bool = setting("whether to hurry", default=None, automatic=True)
+    threads: int = setting("cooks", default=None)
+    fast: bool = setting("whether to hurry", default=None)
     lit: bool = setting("whether it is lit", default=False)
     colour: Literal["red", "blue"] = setting("of the walls", default="red")
     steps: tuple[tuple[int, float], ...] = setting("of a dimmer", default=())
@@ -60,9 +60,7 @@ class House:
     light: Any = part(
         "what burns", default=Lamp(), title="light", choices={"lamp": Lamp, "candle": Candle}, shown="what burns"
     )
-    aunt: Guest | None = part(
-        "whether the aunt comes", default=None, title="the aunt", kind=Guest, prefix="aunt_", first=True, optional=True
-    )
+    aunt: Guest | None = part("whether the aunt comes", default=None, title="the aunt", kind=Guest, prefix="aunt_")
     paint: str = setting("colour of the walls", default="white", path_only=True)
     windows: int = setting("panes of glass", default=4, least=1, path_only=True)
 

@@ -52,7 +52,7 @@ class Door:
 @settings
 class Play:
     readouts: int = setting("simulations", default=8, least=1)
-    threads: int = setting("threads", default=None, least=1, automatic=True, structural=True)
+    threads: int = setting("threads", default=None, least=1, structural=True)
     search: Any = part("the search", default=Deep(), title="the search", choices={"broad": Broad, "deep": Deep})
 
 
@@ -66,12 +66,8 @@ class Root:
     memory: Any = part(
         "the memory", default=Shelf(), title="the memory", choices={"shelf": Shelf, "heap": Heap}, structural=True
     )
-    tree: Door | None = part(
-        "the door", default=None, title="the door", kind=Door, prefix="tree_", first=True, optional=True
-    )
-    gate: Door | None = part(
-        "the gate", default=None, title="the gate", kind=Door, prefix="gate_", first=True, optional=True
-    )
+    tree: Door | None = part("the door", default=None, title="the door", kind=Door, prefix="tree_")
+    gate: Door | None = part("the gate", default=None, title="the gate", kind=Door, prefix="gate_")
     judges: tuple[Any, ...] = setting("the judges", default=())
 
 
@@ -112,6 +108,7 @@ def test_a_keyword_belongs_to_one_setting() -> None:
         ({"search": "broad", "width": 5, "leaves": 2}, Broad(5, 2)),
         ({"leaves": 2}, Deep(leaves=2)),
         ({"search": "broad", "search.width": 5}, Broad(5)),
+        ({"search": None}, Deep()),
     ],
 )
 def test_a_part_is_a_name_settings_or_an_object(given: dict[str, Any], expected: Any) -> None:
@@ -134,7 +131,6 @@ def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
         ({"search": {"dept": 3}}, TypeError, "^Deep has no keyword 'dept': did you mean depth"),
         ({"search": "depp"}, ValueError, "^search must be 'broad', 'deep', a Deep, a dictionary of settings, got 'dep"),
         ({"search": 3}, TypeError, "^search must be 'broad', 'deep', .* got 3$"),
-        ({"search": None}, ValueError, "^search must have a value, got None$"),
         ({"seed": None}, ValueError, "^seed must have a value, got None$"),
         ({"seed": -1}, ValueError, "^seed must be an integer >= 0, got -1$"),
         ({"gate": None, "gate_games": 2}, ValueError, "^gate_games must be left out where gate is None, got 2$"),

@@ -71,8 +71,6 @@ class AnyRunSettings:
         title="opponents to watch",
         kind=WatchList,
         prefix="watch_",
-        first=True,
-        optional=True,
     )
 
     @property
@@ -158,16 +156,12 @@ class RunSettings(AnyRunSettings):
         title="the gate",
         kind=Gate,
         prefix="gate_",
-        first=True,
-        optional=True,
     )
     until: Opponent | None = part(
         "the opponent to beat, and the matches against it",
         default=None,
         title="the opponent to beat",
         kind=Opponent,
-        first=True,
-        optional=True,
         python='Such as "gnugo" or "rave:1000"; the proof is written to proof.json, see '
         "`alphago.training.judges.proof`",
     )

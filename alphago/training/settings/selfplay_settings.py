@@ -32,7 +32,6 @@ class SelfPlaySettings:
         "in a run an eighth of its games, at most 256, or 8192 on a GPU",
         default=None,
         least=1,
-        automatic=True,
         structural=True,
         shown="games played in parallel",
     )
@@ -43,7 +42,6 @@ class SelfPlaySettings:
         "help with the trees",
         default=None,
         least=1,
-        automatic=True,
         structural=True,
     )
     temperature_plies: int | None = setting(
@@ -83,7 +81,6 @@ class SelfPlaySettings:
         default=SEARCHES[SELF_PLAY_RULE](),
         title="the search of self-play",
         choices=SEARCHES,
-        automatic=True,
         shown="the search",
         python="Settings such as Puct(c_puct=1.5); or a name or a dictionary of settings",
     )

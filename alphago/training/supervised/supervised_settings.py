@@ -17,11 +17,10 @@ class SupervisedSettings(AnyRunSettings):
         "games to learn from, each game once an epoch; by default those of one epoch",
         default=None,
         least=1,
-        automatic=True,
         shown="games to learn from",
     )
     ckp_freq: int = setting(
-        "games between two checkpoints; by default as many as between two tests", default=None, least=1, automatic=True
+        "games between two checkpoints; by default as many as between two tests", default=None, least=1
     )
     checks: int = setting(
         "tests on held-out games, evenly spaced over the run, after a first one of the untrained network",
@@ -42,7 +41,6 @@ class SupervisedSettings(AnyRunSettings):
         "threads that divide each batch among them on a CPU; by default one for each core",
         default=None,
         least=1,
-        automatic=True,
         structural=True,
     )
     learning: LearningSettings = group("learning", LearningSettings, learning_rate=0.01, dense_rate=0.1)
