@@ -14,7 +14,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
 from typing import BinaryIO
@@ -35,9 +34,6 @@ if sys.platform != "win32":
 DIGEST_BYTES = 32  # of SHA-256
 PATIENCE = 20.0  # seconds that a process waits for another process's compiler, which may be suspended
 GLANCE = 0.02  # seconds between two attempts to lock the file
-
-# Whether compiled code has addresses of this process in it, which mean nothing to another one.
-uses_addresses = attrgetter("library.has_dynamic_globals")
 
 
 class CompilingTime(Listener):
@@ -187,7 +183,7 @@ class KernelCache:
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
         """Write a compiled function atomically, unless its code holds addresses of this process."""
         path = self.path(signature, result.codegen)
-        if not uses_addresses(result):
+        if not result.library.has_dynamic_globals:  # addresses of this process, which mean nothing to another one
             # numba makes the annotation from source lines.  It would look for those of a specialised function in
             # the wrong file, since `specialise` names the kernel's file as that function's source.
             without_annotation = result._replace(type_annotation="")

@@ -7,7 +7,8 @@ On a GPU each thread has an evaluator, which is reused with the weights of other
 
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -59,7 +60,6 @@ class Version(NamedTuple):
     """A version of a run's network, with all data that its tasks have in common.
 
     Attributes:
-        net: the network; None where a worker needs it no more.
         dtype: dtype of inference.
         seed: the run's seed.
         digest: what `network_digest` must return on a worker; None if any result will do.
@@ -68,7 +68,7 @@ class Version(NamedTuple):
 
     env: GameEnv
     settings: SelfPlaySettings
-    net: NeuralNet | None
+    net: NeuralNet
     dtype: str | None
     seed: int
     digest: str | None
@@ -76,7 +76,6 @@ class Version(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
-        assert self.net is not None
         # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
         net, weights = net_to_arrays(self.net)
         plain = {"env": plain_game(self.env), "settings": to_data(self.settings), "net": net, "compiled": None}
@@ -104,36 +103,22 @@ class GroupPlayer(RemoteWork):
     """
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
-        self.version = version._replace(compiled=b"")  # which is large
-        self.device = device
-        self.shared: Evaluator | None = None  # on the CPU all tasks share it; on a GPU threads have their own
+        self.env, self.settings, self.seed = version.env, version.settings, version.seed
+        # On a GPU threads have their own; on the CPU all tasks share one, and the network is needed no more.
+        self.evaluator: Callable[[], Evaluator] = partial(own_evaluator, version.net, version.dtype, device)
         if device == "cpu":
-            assert version.net is not None
-            self.version = self.version._replace(net=None)
             with own_thread():
                 # As the run has compiled it, if this machine can use that form.
                 ready = compiled_evaluator(version.env, version.compiled)
-                self.shared = ready or version.net.evaluator(version.dtype, exact=True, shared=False)
+                shared = ready or version.net.evaluator(version.dtype, exact=True, shared=False)
                 if version.digest is not None:
-                    check_network(version.env, self.shared, version.digest)
+                    check_network(version.env, shared, version.digest)
+            self.evaluator = lambda: shared
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         version = Version.from_bytes(data)
         return cls(version, "cpu" if version.digest is not None else find_device(version.env, device))
-
-    def evaluator(self) -> Evaluator:
-        """Return the evaluator of the version's network for a task in this thread."""
-        if self.shared is not None:
-            return self.shared
-        net = self.version.net
-        assert net is not None
-        if getattr(LOCAL, "net", None) is not net:
-            before = getattr(LOCAL, "evaluator", None)  # a new one takes seconds, new weights take milliseconds
-            LOCAL.evaluator = net.evaluator(self.version.dtype, self.device, shared=False, before=before)
-            LOCAL.net = net
-        evaluator: Evaluator = LOCAL.evaluator
-        return evaluator
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():
@@ -147,12 +132,22 @@ class GroupPlayer(RemoteWork):
             None if `stop` was set and the search keeps its trees, which another worker would not have: the task must
             then be done again from its beginning.
         """
-        version, state = self.version, task.state
+        state = task.state
         width, numbers = len(state["slots"]), range(state["next"], state["end"], state["step"])
-        group = Group(version.env, self.evaluator(), version.settings, width, seed=version.seed, numbers=numbers)
+        group = Group(self.env, self.evaluator(), self.settings, width, seed=self.seed, numbers=numbers)
         group.restore(state, iter(task.games))
         group.play(stop)
-        if group.left and version.settings.search.keeps_trees:
+        if group.left and self.settings.search.keeps_trees:
             return None
         work = {"moves": group.moves, "readouts": group.readouts_done, "seconds": group.stopwatch.take()}
         return GroupMessage(group.state(), group.records(), work)
+
+
+def own_evaluator(net: NeuralNet, dtype: str | None, device: str) -> Evaluator:
+    """Return this thread's evaluator on a GPU, with the weights of a network."""
+    if getattr(LOCAL, "net", None) is not net:
+        before = getattr(LOCAL, "evaluator", None)  # a new one takes seconds, new weights take milliseconds
+        LOCAL.evaluator = net.evaluator(dtype, device, shared=False, before=before)
+        LOCAL.net = net
+    evaluator: Evaluator = LOCAL.evaluator
+    return evaluator
