@@ -23,9 +23,8 @@ from alphago.training.watch.game_log import worker_facts
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    option(
-        parser, "what RUN|MODEL", "the folder of a run, finished or not; or a network's file or name (9x9)", nargs="?"
-    )
+    text = "the folder of a run, finished or not; or a network's file or name (9x9)"
+    option(parser, "what RUN|MODEL", text, nargs="?")
     option(parser, "--seconds S", "time for measuring speed; 0: none (5, or 0 with RUN|MODEL)", number)
     option(parser, "--json", "print JSON, with rates not rounded", action="store_true")
 

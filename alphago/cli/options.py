@@ -61,10 +61,10 @@ class Parser(argparse.ArgumentParser):
             action = self._option_string_actions[flag]
             action.help = text or argparse.SUPPRESS
 
-    def section(self, title: str, note: str | None = None) -> argparse._ArgumentGroup:
-        """Return the group of options called `title` in --help-all, with a sentence below its title when it is new."""
+    def section(self, title: str) -> argparse._ArgumentGroup:
+        """Return the group of options called `title` in --help-all."""
         known = {group.title: group for group in self._action_groups}
-        return known.get(title) or self.add_argument_group(title, note)
+        return known.get(title) or self.add_argument_group(title)
 
     def format_help(self) -> str:
         """Return the text of --help, without titles of parts and lists of choices if options were shortened."""

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, get_type_hints
 
 from alphago.cli.options import Parser, Setting, add_setting, in_shell, option, typed_setting
@@ -19,20 +19,12 @@ SHORT = {"num_games": "games", "max_minutes": "minutes", "max_processor_minutes"
 BY_PATH = "by_path"  # where the parsed options have what --set gave: paths and values
 
 
-def add_flags(
-    parser: Parser,
-    root: type,
-    title: str,
-    *,
-    defaults: Mapping[str, Any] | None = None,
-    notes: Mapping[str, str] | None = None,
-) -> None:
+def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, Any] = MappingProxyType({})) -> None:
     """Add a flag to `parser` for each setting of the class `root` that can be typed, and --set for the others.
 
     Args:
         title: the heading of the settings that belong to no part.
         defaults: values, by keyword, that the help shows instead of the settings' own.
-        notes: sentences below headings, by heading.
     """
     known = addresses(root)
     by_path = [path for path, address in known.items() if not address.keyword]
@@ -42,9 +34,8 @@ def add_flags(
         setting = to_setting(address)
         if not (address.keyword and (setting.types or setting.choices)):  # it cannot be typed, or is for --set only
             continue
-        heading = address.title or title
-        group = parser.section(heading, (notes or {}).get(heading))
-        default = (defaults or {}).get(address.keyword, setting.default)
+        group = parser.section(address.title or title)
+        default = defaults.get(address.keyword, setting.default)
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
         names = {other.keyword: flag_name(other.keyword) for other in known.values() if other.keyword}
         siblings = [sibling for sibling in known.values() if sibling.owner is address.owner and sibling.keyword]

@@ -21,10 +21,6 @@ BRIEF = {
     "--device": "cpu, cuda or auto",
     "--workers": "who plays: a number, ADDRESS, folder:PATH",
 }
-NOTES = {
-    "the run": "Values in parentheses are defaults, which a recipe may replace.",
-    "the gate": "Any of these options switches the gate on.",
-}
 
 
 def add_options(parser: Parser) -> None:
@@ -40,7 +36,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "--max-lag N", text, integer)
     models.add_device(parser)
     option(parser, "--verbose", "print a line for each game of self-play", action="store_true")
-    add_flags(parser, RunSettings, "the run", notes=NOTES)
+    add_flags(parser, RunSettings, "the run")
     models.add_game_settings(parser)
     for flag, text in {**BRIEF, "--max-lag": "", "--verbose": ""}.items():
         parser.shorten(flag, text)
@@ -49,7 +45,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train with the recipe of the board, or of the next larger board that has one, for the recipe's time.  Ctrl-C and
     SIGTERM save and stop.  If --folder holds a run, it goes on; options then change only the settings that they name,
-    and the value none removes one.
+    and the value none removes one.  Values in parentheses are defaults, which a recipe may replace.
     """
     from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model

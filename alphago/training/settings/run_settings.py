@@ -151,7 +151,7 @@ class RunSettings(AnyRunSettings):
         python="Or a function that returns a record's value targets",
     )
     gate: Gate | None = part(
-        "the gate: self-play takes a new network once it has won a match",
+        "the gate: self-play takes a new network once it has won a match; any of its settings switches it on",
         default=None,
         title="the gate",
         kind=Gate,
