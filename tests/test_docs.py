@@ -9,7 +9,8 @@ from textwrap import indent
 import pytest
 
 from alphago import GoEnv, NeuralNet, OwareEnv, load_model
-from alphago.cli import VERBS, make_parser, with_own_classes
+from alphago.cli import VERBS, make_parser
+from alphago.cli.own_games import import_own_classes
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
@@ -79,7 +80,7 @@ def parsed(line: str) -> argparse.Namespace:
     verb, *words = shlex.split(VARIABLE.sub("1", line))
     if verb not in VERBS:
         raise SystemExit(f"no command {verb}")
-    return make_parser(verb).parse_args(with_own_classes(words))
+    return make_parser(verb).parse_args(import_own_classes(words))
 
 
 LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]
@@ -96,7 +97,7 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
     found = [line for page in PAGES for line in commands_in_text(page.read_text("utf-8"))]
     assert len(found) > 5
     for line in found:
-        verb, *words = with_own_classes(shlex.split(line))
+        verb, *words = import_own_classes(shlex.split(line))
         assert verb in VERBS, line
         options = {word.split("=")[0] for word in words if word.startswith("--")}
         assert options <= set(make_parser(verb)._option_string_actions), line

@@ -67,7 +67,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.disable()  # what the imports make stays, and looking for garbage in it takes a fifth of their time
     with ended_by_interrupt():
         try:
-            words = with_own_classes(words)
+            if any(OWN_CLASS.search(word) for word in words):
+                from alphago.cli.own_games import import_own_classes  # since most commands do not need it
+
+                words = import_own_classes(words)
         except ValueError as error:
             print(f"alphago {verb}: {error}", file=sys.stderr)
             return USAGE_ERROR
@@ -97,15 +100,6 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
             raise
         print(f"alphago {verb}: {printable(shortened(sentence, LONGEST_ERROR))}", file=sys.stderr)
         return USAGE_ERROR
-
-
-def with_own_classes(words: list[str]) -> list[str]:
-    """Import the games and searches of one's own that a command line names; return it as `import_own_classes` does."""
-    if not any(OWN_CLASS.search(word) for word in words):
-        return words
-    from alphago.cli.own_games import import_own_classes  # since most commands do not need it
-
-    return import_own_classes(words)
 
 
 def make_parser(verb: str, *, in_full: bool = False) -> Parser:

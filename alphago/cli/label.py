@@ -28,10 +28,7 @@ def run(options: argparse.Namespace) -> int:
     which alphago supervised learns.  The teacher is another program, or a network of this package with search.  The
     same command resumes an interrupted one.  A network that learns from labels is taught, and says by whom.
     """
-    from alphago.exams.position_labels import (  # imported late, since it loads the readers of games
-        label_games,
-        own_engine,
-    )
+    from alphago.exams.position_labels import label_games, own_engine  # imported late: it loads the readers of games
 
     if (options.engine is None) == (options.network is None):
         got = "none" if options.engine is None else "both"

@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
@@ -39,13 +40,9 @@ class Parser(argparse.ArgumentParser):
         """
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         description, _, epilog = (inspect.getdoc(run) or "" if run else "").partition("\n\n")
-        super().__init__(
-            prog,
-            description=description,
-            epilog=epilog,
-            allow_abbrev=False,  # --game of a command without it would be taken as --games
-            formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30, width=width),
-        )
+        formatter = partial(argparse.HelpFormatter, max_help_position=30, width=width)
+        # Without abbreviations, since --game of a command without it would be taken as --games.
+        super().__init__(prog, description=description, epilog=epilog, allow_abbrev=False, formatter_class=formatter)
         self.set_defaults(run=run)
         self.hints: dict[str, str] = {}  # by flag that does not exist, what its error message says
         self.in_full = in_full

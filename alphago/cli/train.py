@@ -94,9 +94,9 @@ def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
     if model is not None:
         env = saved_game(model, size)
         models.check_named(options.game, env, model)
-        if preset is not None and preset.game != env.name:
-            raise ValueError(f"{model} plays {env.name}, got --preset {options.preset}, which is for {preset.game}")
         if preset is not None:
+            if preset.game != env.name:
+                raise ValueError(f"{model} plays {env.name}, got --preset {options.preset}, which is for {preset.game}")
             config = preset.make_env(size).config
             env = with_settings(env, {name: config[name] for name in preset.env})
     elif folder is not None and holds_run(Path(folder)):

@@ -36,7 +36,6 @@ class Job:
     """A job that is not done.
 
     Attributes:
-        key: the job's name.
         work: the name of its work.
         data: the job as bytes.
         read: makes what is handed back of the answer's bytes.  If it raises an error of DAMAGED, the job is done again.
@@ -46,7 +45,6 @@ class Job:
         ended: the workers that have ended while they had it, other than by leaving.
     """
 
-    key: str
     work: str
     data: bytes
     read: Callable[[bytes], Any]
@@ -157,7 +155,7 @@ class JobPool:
         """Let workers do a job of a work; the pool's thread calls `read` and `hand_back` as in Job."""
         with self.lock:
             key = f"{self.session}-{next(self.numbers)}"
-            self.jobs[key] = Job(key, work, data, read, hand_back)
+            self.jobs[key] = Job(work, data, read, hand_back)
 
     def check(self) -> None:
         """Raise the error that has ended the pool's thread, if there is one."""
@@ -267,7 +265,7 @@ class JobPool:
             except DAMAGED as damage:
                 error = f"{format_traceback(damage).strip()} (the answer is damaged)"
             else:
-                del self.jobs[job.key]
+                del self.jobs[answer.key]
                 self.counts["done"] += 1
                 self.moves[answer.worker] += job.hand_back(done)
                 return
@@ -286,13 +284,13 @@ class JobPool:
         """
         free = Counter(self.live)
         free.subtract(job.worker for job in self.jobs.values() if job.worker)  # a job takes one core
-        for job in [job for job in self.jobs.values() if job.worker is None]:
+        for key, job in [item for item in self.jobs.items() if item[1].worker is None]:
             if max(free.values(), default=0) <= 0:
                 return
             candidates = self.live.keys() - job.failed or self.live.keys()
             worker = max(candidates, key=lambda name: free[name])
             if free[worker] > 0:
-                self.transport.give(worker, job.key, job.work, job.data)
+                self.transport.give(worker, key, job.work, job.data)
                 job.worker = worker
                 free[worker] -= 1
                 self.counts["bytes"] += len(job.data)

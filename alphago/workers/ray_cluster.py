@@ -134,9 +134,8 @@ class RayCluster:
         """Return the cores of each ready worker, by name; looks for nodes at most every LOOK seconds."""
         if time.monotonic() - self.looked_at >= LOOK:
             self.looked_at = time.monotonic()
-            cores_of = {
-                node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in self.ray.nodes() if node["Alive"]
-            }
+            nodes = [node for node in self.ray.nodes() if node["Alive"]]
+            cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
                 self._remove(name, HAS_LEFT)
             taken = {*self.unfit, *(member.node for member in self.members.values())}

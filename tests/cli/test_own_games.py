@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from alphago.arena.entrant import parse_entrant
-from alphago.cli import VERBS, main, make_parser, with_own_classes
+from alphago.cli import VERBS, main, make_parser
 from alphago.cli.models import given_game_settings
+from alphago.cli.own_games import import_own_classes
 from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
 from alphago.ui.web.server_options import make_offer
@@ -61,7 +62,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
 def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
-    words = with_own_classes(["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"])
+    words = import_own_classes(
+        ["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"]
+    )
     parser = make_parser(verb)
     if "--game" not in parser._option_string_actions:
         return
@@ -102,10 +105,10 @@ def test_from_training_to_a_match(
 def test_a_search_of_ones_own(folder: Path) -> None:
     """After --search, or in a player's name; neither an address nor a password is imported."""
     words = ["worker", "--token", "p@wrong_game:word", "--token=p@wrong_game:word", "me@wrong_game:runs"]
-    assert with_own_classes(words) == words
+    assert import_own_classes(words) == words
     (folder / "my_game.py").write_text("from alphago.mcts.puct import Puct\nclass Mine(Puct): ...")
     for words in (["exam", "9x9", "--search", "my_game.py:Mine"], ["train", "--search=my_game.py:Mine"]):
-        assert with_own_classes(words) == [word.replace(".py", "") for word in words]
+        assert import_own_classes(words) == [word.replace(".py", "") for word in words]
     for text in ("9x9@2,my_game.py:Mine", "9x9@my_game:Mine"):
         assert parse_entrant(text).name == text.replace(".py", "")
 

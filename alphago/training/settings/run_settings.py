@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import DTYPES
 from alphago.records.record import SEED_END
 from alphago.system.settings import group, part
-from alphago.system.validation import check_float, check_ranges, setting, settings
+from alphago.system.validation import check_choice, check_float, check_ranges, setting, settings
 from alphago.training.judge import JudgeSettings
 from alphago.training.memory import MemorySettings
 from alphago.training.settings.judge_settings import Gate, Opponent, WatchList
@@ -170,9 +170,8 @@ class RunSettings(AnyRunSettings):
     def __post_init__(self) -> None:
         check_ranges(self)
         object.__setattr__(self, "curriculum", check_curriculum(self.curriculum))
-        if self.selfplay_dtype not in (None, *DTYPES):
-            names = ", ".join(map(repr, DTYPES))
-            raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
+        if self.selfplay_dtype is not None:
+            check_choice("selfplay_dtype", self.selfplay_dtype, DTYPES)
         times = [time for time in (self.max_minutes, self.max_processor_minutes) if time is not None]
         if self.num_games is None and not times:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
