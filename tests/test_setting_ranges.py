@@ -55,12 +55,8 @@ def declared() -> Iterator[Any]:
                         yield pytest.param(kind, one, {hint, *get_args(hint)}, id=f"{kind.__name__}.{one.name}")
 
 
-def has_range(one: Field[Any]) -> bool:
-    return one.metadata.get("positive", False) or one.metadata.get("least") is not None
-
-
 DECLARED = list(declared())
-RANGED = [case for case in DECLARED if has_range(case.values[1])]
+RANGED = [case for case in DECLARED if "least" in case.values[1].metadata and case.values[2] & {int, float}]
 BOOLS = [case for case in DECLARED if case.values[2] == {bool}]
 
 

@@ -40,14 +40,11 @@ class TournamentSettings:
         "first plies on random points, the same in all matches; None for the game's usual number: 2 in Go from 7x7 on, "
         "4 in Oware and Connect Four, 6 in Reversi",
         default=None,
-        least=0,
     )
     opening_plies: int | None = setting(
-        "first plies drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12",
-        default=None,
-        least=0,
+        "first plies drawn in proportion to visits; None for 0 if openings are random, else N^2 / 12", default=None
     )
-    seed: int = setting("random seed of openings and drawn moves", default=0, least=0, shown="random seed of openings")
+    seed: int = setting("random seed of openings and drawn moves", default=0, shown="random seed of openings")
     adjudicator: str | None = setting(
         'engine that scores final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; differences '
         "are reported",

@@ -14,10 +14,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import NoneType, UnionType
-from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
-from alphago.system.validation import near_misses
+from alphago.system.validation import near_misses, union_members
 
 PARAGRAPH = re.compile(r"^(?P<indent> *)(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n(?P=indent) +.+)*)", re.MULTILINE)
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
@@ -228,7 +228,7 @@ def keyword_settings(target: type) -> list[Setting]:
 
 def typed_setting(name: str, hint: object, default: object, text: str) -> Setting:
     """Return the Setting of a keyword with the type `hint`; without types if no value can be typed in a shell."""
-    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    members = union_members(hint)
     literals = [member for member in members if get_origin(member) is Literal]
     choices = tuple(str(choice) for member in literals for choice in get_args(member))
     types = tuple(str if member in literals else member for member in members if is_typed(member))

@@ -1,6 +1,7 @@
 """Positions that are drawn from games for an exam or for labels, with a judge's evaluations of them."""
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,13 +28,11 @@ class DrawSettings:
     """How positions are drawn from games."""
 
     positions: int = setting("number of positions", default=250, least=1, shown="number of positions")
-    first_ply: int = setting("least number of moves before a position", default=4, least=0)
-    last_ply: int | None = setting(
-        "largest number of moves before a position; None for no limit", default=None, least=0
-    )
+    first_ply: int = setting("least number of moves before a position", default=4)
+    last_ply: int | None = setting("largest number of moves before a position; None for no limit", default=None)
     per_game: int = setting("largest number of positions drawn from a game", default=1, least=1)
-    komi: float | None = setting("komi of all positions; None for each game's own", default=None)
-    seed: int = setting("seed of the drawing", default=0, least=0)
+    komi: float | None = setting("komi of all positions; None for each game's own", default=None, least=-math.inf)
+    seed: int = setting("seed of the drawing", default=0)
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -54,7 +53,7 @@ class LabelSettings(DrawSettings):
     """How positions are drawn from games and labelled."""
 
     positions: int = setting("number of positions", default=100_000, least=1)
-    first_ply: int = setting("least number of moves before a position", default=0, least=0)
+    first_ply: int = setting("least number of moves before a position", default=0)
     per_game: int = setting("largest number of positions drawn from a game", default=20, least=1)
     readouts: int = setting(
         "readouts (KataGo's visits) of the search for a position; 1: the teacher's network alone",

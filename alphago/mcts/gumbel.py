@@ -44,7 +44,6 @@ class Gumbel(SearchSettings):
         "visits that are added to the most visited action's in the weight of values against logits, "
         "(`c_visit` + max N) `c_scale`",
         default=50.0,
-        least=0,
     )
     c_scale: float = setting("factor of the weight of values against logits", default=1.0, positive=True)
     rounds: bool = setting(

@@ -25,13 +25,12 @@ class PuctParameters(NamedTuple):
 class Puct(SearchSettings):
     """Settings of PUCT search; defaults are AlphaGo.jl's except `first_play_reduction`."""
 
-    c_puct: float = setting("weight of prior against value", default=0.96, least=0)
+    c_puct: float = setting("weight of prior against value", default=0.96)
     parent_value_weight: float = setting(
         "number of visits for which a node's own value counts in the mean value of each of its actions; 1 is "
         "AlphaGo.jl's, 0 gives untried actions the value 0 as in AlphaGo Zero",
         default=1.0,
         path_only=True,
-        least=0,
     )
     first_play_reduction: float = setting(
         "difference between a node's own value and the value of an untried action once nearly all actions are tried; "
@@ -40,7 +39,6 @@ class Puct(SearchSettings):
         "(docs/experiments/20-search-options.md)",
         default=0.2,
         path_only=True,
-        least=0,
     )
     virtual_loss: int = setting(
         "losses that a simulation adds to the nodes on its path until its leaf is evaluated",
@@ -49,7 +47,7 @@ class Puct(SearchSettings):
         least=1,
     )
     dirichlet_weight: float = setting(
-        "weight of the Dirichlet noise at the root in self-play (0.25 in the paper)", default=0.25, least=0, most=1
+        "weight of the Dirichlet noise at the root in self-play (0.25 in the paper)", default=0.25, most=1
     )
     dirichlet_alpha: float | None = setting(
         "concentration of the Dirichlet noise; None for 0.03 * 361 / actions, AlphaGo.jl's scaling of the paper's 0.03 "

@@ -14,22 +14,19 @@ from alphago.system.validation import check_ranges, setting, settings
 class LossWeights:
     """The weight of each term of the loss."""
 
-    policy: float = setting("weight of the policy's cross-entropy, in nats", default=1.0, path_only=True, least=0)
-    value: float = setting("weight of the squared error of the value, -1 .. 1", default=1.0, least=0)
+    policy: float = setting("weight of the policy's cross-entropy, in nats", default=1.0, path_only=True)
+    value: float = setting("weight of the squared error of the value, -1 .. 1", default=1.0)
     ownership: float = setting(
-        "weight of the mean squared error of the points' owners, -1 .. 1, if the network predicts them",
-        default=0.5,
-        least=0,
+        "weight of the mean squared error of the points' owners, -1 .. 1, if the network predicts them", default=0.5
     )
     score: float = setting(
-        "weight of the Huber loss of the margin, in tens of points, if the network predicts it", default=0.3, least=0
+        "weight of the Huber loss of the margin, in tens of points, if the network predicts it", default=0.3
     )
     l2: float = setting(
         "weight of the sum of the squares of all parameters; unlike the optimizer's weight decay in AdamW and Muon, "
         "its gradient passes through the optimizer's moments",
         default=0.0,
         path_only=True,
-        least=0,
     )
     log_sum: float = setting(
         "weight of the square of the logarithm of the sum of exp(logits), which keeps logits near 0 (the z-loss of "
@@ -38,7 +35,6 @@ class LossWeights:
         "for policy heads in which nothing drifts",
         default=1e-4,
         path_only=True,
-        least=0,
     )
     kl: bool = setting(
         "whether the policy's loss is the Kullback-Leibler divergence of the network's policy from the target instead "

@@ -44,7 +44,7 @@ def setting(
     text: str,
     *,
     default: Any,
-    least: float | None = None,
+    least: float = 0,
     most: float = math.inf,
     positive: bool = False,
     structural: bool = False,
@@ -55,12 +55,10 @@ def setting(
 ) -> Any:
     """Declare a field of a `settings` class: its default, its help, the range of a number, and how it is set.
 
-    The range of a field without `least` and `positive` is not checked.
-
     Args:
         text: the help, for the command line and the class's docstring.
-        least, most: the range of a number, including both ends.
-        positive: whether the number must be > 0; `least` is not needed then.
+        least, most: the range of a number, including both ends; of other values it is not checked.
+        positive: whether the number must be > 0; `least` does not matter then.
         default: if it is None, the field may be None even if its type excludes None: until a new run's plan, or a
             search, gives it a value.
         structural: whether a resumed run must keep the value, because its games so far depend on it.
@@ -113,34 +111,32 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 
 
 def check_range(name: str, value: Any, hint: Any, declaration: Field[Any]) -> Any:
-    """Return the value of a `setting`, with a NumPy number converted; raise ValueError for a number out of range.
+    """Return the value of a field, with a NumPy number converted; raise ValueError for a number out of range.
 
-    A setting without a declared range may have any value, but None only where its type or its default says so.
+    A field that is no number, or not declared by `setting`, may have any value, but None only where its type or its
+    default says so.
 
     Args:
         name: the setting's name for the message.
         hint: its type.
-        declaration: the setting.
+        declaration: the field.
     """
-    declared = declaration.metadata
-    least: Any = declared.get("least")
-    most = declared.get("most", math.inf)
-    is_positive = declared.get("positive", False)
-    types = {hint, *get_args(hint)}  # such as {int | None, int, None}
+    declared, types = declaration.metadata, union_members(hint)
     if value is None:
         if hint is Any or NoneType in types or declaration.default is None:
             return None
         raise ValueError(f"{name} must have a value, got None")
     if bool in types:
         return check_bool(name, value)
-    if not is_positive and least is None:
+    if "least" not in declared or not {int, float}.intersection(types):
         return plain_number(value)
-    if is_positive:
+    most = declared["most"]
+    if declared["positive"]:
         value = check_positive(name, value, most)
     elif float in types:
-        value = check_float(name, value, least, most)
+        value = check_float(name, value, declared["least"], most)
     else:
-        value = check_int(name, value, least, None if most == math.inf else most)
+        value = check_int(name, value, declared["least"], None if most == math.inf else most)
     if value > LARGEST and most == math.inf:
         raise ValueError(f"{name} must be at most {LARGEST}, got {value!r}")
     return value
@@ -244,13 +240,17 @@ def hint_classes(hint: object) -> tuple[type, ...]:
 
     It cannot check a hint with a protocol, with anything but classes, or with a number, for which many classes will do.
     """
-    members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    classes = [get_origin(member) or member for member in members]
+    classes = [get_origin(member) or member for member in union_members(hint)]
     for cls in classes:
         takes_many = cls in (object, Any, int, float)
         if takes_many or not isinstance(cls, type) or getattr(cls, "_is_protocol", False):
             return ()
     return tuple(classes)
+
+
+def union_members(hint: Any) -> tuple[Any, ...]:
+    """Return the types in a union; of another type hint the hint alone."""
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def shown(value: object) -> str:

@@ -34,7 +34,6 @@ class LambdaReturns(Targets):
     search_share: float = setting(
         "share of a value target that comes from the search, per ply (AlphaGo Zero: 0)",
         default=0.03,
-        least=0,
         most=1,
         python="See `lambda_returns`",
     )

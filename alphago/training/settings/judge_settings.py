@@ -31,7 +31,7 @@ class Gate:
         least=1,
     )
     readouts: int | None = setting(
-        "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
+        "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None
     )
 
     def __post_init__(self) -> None:
@@ -51,16 +51,13 @@ class Opponent:
         default="",
         shown="end once the network is proved stronger, as gnugo",
     )
-    readouts: int = setting(
-        "the network's simulations per move; 0 plays its policy alone", default=64, least=0, path_only=True
-    )
-    first: float = setting("minutes of training before the first match", default=1.0, least=0, path_only=True)
-    every: float = setting("minutes of training between two matches", default=1.0, least=0, path_only=True)
+    readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, path_only=True)
+    first: float = setting("minutes of training before the first match", default=1.0, path_only=True)
+    every: float = setting("minutes of training between two matches", default=1.0, path_only=True)
     most_games: int = setting("largest number of games in a match", default=100, least=1, path_only=True)
     random_opening: int | None = setting(
         "plies on random points at the start of each pair of games; None for the usual number of the game",
         default=None,
-        least=0,
         path_only=True,
     )
 

@@ -21,11 +21,7 @@ class LearningSettings:
         shown="positions per gradient step",
     )
     learning_rate: float = setting(
-        "learning rate of the optimizer; Muon multiplies it by 2.5",
-        default=2e-3,
-        least=0,
-        most=1000,
-        shown="learning rate",
+        "learning rate of the optimizer; Muon multiplies it by 2.5", default=2e-3, most=1000, shown="learning rate"
     )
     dense_rate: float = setting(
         "learning rate of dense layers, as a share of the others'; below 1 where results are hard to predict, as in "
@@ -33,7 +29,7 @@ class LearningSettings:
         default=1.0,
         positive=True,
     )
-    weight_decay: float = setting("weight decay of the optimizer", default=0.01, least=0)
+    weight_decay: float = setting("weight decay of the optimizer", default=0.01)
     optimizer: str | MakeOptimizer = setting(
         '"muon" (Muon for convolutions, AdamW for the rest), "adamw", or "sgd" (momentum 0.9), which needs ten times '
         "the others' learning rate",
@@ -105,12 +101,11 @@ class Window:
         shown="positions in memory",
         python="See `alphago.training.memory.window`",
     )
-    samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
+    samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0)
     surprise_share: float = setting(
         "share of the samples that are drawn in proportion to the search's surprise at a position, instead of "
         "uniformly",
         default=1.0,
-        least=0,
         most=1,
         python="See ReplayMemory",
     )

@@ -56,7 +56,6 @@ class AnyRunSettings:
     seed: int = setting(
         "random seed of games, samples and initial weights",
         default=0,
-        least=0,
         most=SEED_END - 1,
         structural=True,
         shown="random seed",
@@ -100,9 +99,7 @@ class RunSettings(AnyRunSettings):
         structural=True,
         shown="smaller boards first, such as 7:0.25",
     )
-    start_training_after: int = setting(
-        "positions (not games) in memory before the first gradient step", default=1000, least=0
-    )
+    start_training_after: int = setting("positions (not games) in memory before the first gradient step", default=1000)
     epochs: int = setting("gradient steps on each batch", default=1, least=1)
     first_readouts: int | None = setting(
         "readouts at the run's beginning, which rise to `readouts` exponentially over the run; None for `readouts` in "

@@ -48,7 +48,6 @@ class SelfPlaySettings:
         "number of first plies whose moves are drawn in proportion to visits; None for N^2 / 12; not for Gumbel "
         "search, whose noise varies the moves",
         default=None,
-        least=0,
     )
     resign_threshold: float | None = setting(
         "a player resigns if the root's value (-1 .. 1, in that player's view) is below this threshold; None for "
@@ -58,10 +57,7 @@ class SelfPlaySettings:
         most=1,
     )
     no_resign_share: float = setting(
-        "share of games without resignation (AlphaGo Zero: 0.1; AlphaGo.jl: 0.05)",
-        default=0.05,
-        least=0,
-        most=1,
+        "share of games without resignation (AlphaGo Zero: 0.1; AlphaGo.jl: 0.05)", default=0.05, most=1
     )
     play_out: bool = setting(
         "whether a resigned game goes on to its end, by the network's most probable moves, without search and not "
@@ -73,7 +69,6 @@ class SelfPlaySettings:
         "number is drawn for each game from an exponential distribution; None for a twentieth of the longest game's "
         "plies (of 2 plies per action, if that is less)",
         default=None,
-        least=0,
         most=1_000_000,
     )
     search: SearchSettings = part(

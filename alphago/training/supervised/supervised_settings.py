@@ -33,7 +33,6 @@ class SupervisedSettings(AnyRunSettings):
     search_share: float = setting(
         "share of a value target that comes from the search, per ply, where records have searches' values",
         default=0.0,
-        least=0,
         most=1,
         shown="share of searches' values in value targets",
     )
