@@ -36,7 +36,7 @@ class PartField:
 
     Attributes:
         kind: the class of which a part is made if only its settings are given.
-        title: the heading of the flags of its settings.
+        title: the heading of the flags of its settings; "" for "the" and the field's name.
         choices: the parts that have names: classes, or objects with certain settings.
         prefix: the beginning of the keywords of its settings.
         optional: whether there may be no part, None.  Then a number, a text or a sequence may stand for the part: the
@@ -142,8 +142,8 @@ def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> A
         more: other fields of PartField, and keywords of `setting`.
     """
     own = {field.name: more.pop(field.name) for field in fields(PartField) if field.name in more}
-    declared = PartField(**{"kind": kind or type(default), "choices": {}, "optional": default is None, **own})
-    return setting(text, default=default, part=declared, **more)
+    usual = {"kind": kind or type(default), "title": "", "choices": {}, "optional": default is None}
+    return setting(text, default=default, part=PartField(**{**usual, **own}), **more)
 
 
 def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
@@ -223,12 +223,13 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         if declared.is_group:  # it adds nothing to the path
             yield from _walk(declared.kind, path, declared.title, prefix, instance=default)
             continue
+        title_of_part = declared.title or f"the {field.name}"
         # An optional part's keyword takes values of its first setting, which then needs no address of its own.
         flag_from = (declared.kind, fields(declared.kind)[0]) if declared.optional else (owner, field)
-        yield Address(own_path, field.name, declared.title, *flag_from, default, part=declared)
+        yield Address(own_path, field.name, title_of_part, *flag_from, default, part=declared)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
-            inner = list(_walk(kind, own_path + ".", declared.title, declared.prefix, instance=defaults))
+            inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=defaults))
             for address in inner[1:] if declared.optional else inner:
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
                 all_have_it = all(name in list_keywords(other) for other in declared.classes)

@@ -56,5 +56,5 @@ def test_a_run_learns_by_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [3, "lambda"])
 def test_what_are_no_targets(wrong: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"targets must be 'lambda-returns', .* got "):
+    with pytest.raises((TypeError, ValueError), match=r"targets must be a LambdaReturns, .* got "):
         run_settings(targets=wrong)

@@ -133,24 +133,15 @@ class RunSettings(AnyRunSettings):
         python="See NetEvaluator",
     )
     selfplay: SelfPlaySettings = group("self-play", SelfPlaySettings)
-    memory: MemorySettings = part(
-        "what the run learns from",
-        default=Window(),
-        title="the memory",
-        choices={"window": Window},
-        structural=True,
-    )
+    memory: MemorySettings = part("what the run learns from", default=Window(), structural=True)
     targets: Targets | Values = part(
         "the rule that makes value and policy targets from a game's record",
         default=LambdaReturns(),
-        title="the targets",
-        choices={"lambda-returns": LambdaReturns},
         python="Or a function that returns a record's value targets",
     )
     gate: Gate | None = part(
         "the gate: self-play takes a new network once it has won a match; any of its settings switches it on",
         default=None,
-        title="the gate",
         kind=Gate,
         prefix="gate_",
     )

@@ -74,7 +74,6 @@ class SelfPlaySettings:
     search: SearchSettings = part(
         "the search",
         default=SEARCHES[SELF_PLAY_RULE](),
-        title="the search of self-play",
         choices=SEARCHES,
         shown="the search",
         python="Settings such as Puct(c_puct=1.5); or a name or a dictionary of settings",
