@@ -52,9 +52,9 @@ def run(options: argparse.Namespace) -> int:
             bar.update(read - bar.n)
 
         with tempfile.TemporaryDirectory() as folder:
-            given = {"filter": filter, "split": given_split(options), "on_progress": progress}
-            given |= given_options(options, "index", "workers")
-            report = import_games(options.paths, options.to or folder, **given)
+            target, split = options.to or folder, given_split(options)
+            more = given_options(options, "index", "workers")
+            report = import_games(options.paths, target, filter=filter, split=split, on_progress=progress, **more)
     print(report if options.to is not None else without_dataset(report))
     if options.to is not None and not report.total:
         print(f"alphago sgf: no game was taken into {options.to}", file=sys.stderr)
