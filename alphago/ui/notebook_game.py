@@ -16,7 +16,7 @@ from alphago.mcts.levels import Level
 from alphago.system.optional import notebook_shell, optional_import
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
-from alphago.ui.web.new_game import make_chosen_game, make_start, open_link
+from alphago.ui.web.new_game import open_link, start_from
 from alphago.ui.web.page_actions import QueryReader
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
@@ -44,8 +44,7 @@ class NotebookGame:
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
         self._bases = {env.name: env}  # the games that can be played here, by name
-        options, setup = ((first or {}).get(name, {}) for name in ("options", "setup"))
-        self._start = make_start(make_chosen_game(env.name, options, self._bases, setup), setup)
+        self._start = start_from({**(first or {}), "name": env.name}, self._bases)
         self._kept: Mapping[str, Any] = {}  # what the board has told last; "here" is a link to its position
         # The reply to the board's first query; "kept" is the game that a board which is shown again gets back.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}

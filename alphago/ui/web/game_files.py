@@ -19,7 +19,7 @@ from alphago.records.sgf.notes import GENERATED, MoveNote, note_properties, read
 from alphago.records.sgf.stretches import KEPT, STONES, setup_stones
 from alphago.records.sgf.values import point_properties, point_text, read_point, read_sides
 from alphago.system.validation import check_float, check_int, shown
-from alphago.ui.web.new_game import GameTree, list_field, start_from, usual_game
+from alphago.ui.web.new_game import GameTree, field_of, start_from, usual_game
 from alphago.ui.web.views import result_view, with_dead
 
 SHOWN = 5  # moves of an analysis in a comment
@@ -45,8 +45,8 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
         ValueError: if the game or a node of it is not as above.
         IllegalMove: for an illegal move.
     """
-    nodes = list_field(query, "nodes")
-    tree = GameTree(start_from(query.get("game"), bases))
+    nodes = field_of(query, "nodes", list)
+    tree = GameTree(start_from(field_of(query, "game", dict), bases))
     for number, node in enumerate(nodes):
         if not isinstance(node, Mapping) or (number > 0 and not isinstance(node.get("move"), str)):
             raise ValueError(f"a node must be an object with a move, got {shown(node)}")
@@ -56,7 +56,7 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
             if made != number:  # the node before that has this move already
                 raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
-    tree.view |= {"names": [str(name) for name in list_field(query, "names")], "file": str(query.get("file", ""))}
+    tree.view |= {"names": [str(name) for name in field_of(query, "names", list)], "file": str(query.get("file", ""))}
     tree.view |= {
         "end": check_int("end", query.get("end", 0), 0, len(nodes) - 1),
         "fileLoser": query.get("fileLoser", 0),
@@ -147,7 +147,7 @@ def analysis_properties(node: Mapping[str, Any]) -> Properties:
         score = None if node.get("score") is None else check_float("score", node["score"])
         note = MoveNote(value, check_int("visits", node.get("visits", 0), 0) or None, score=score)
         properties |= note_properties(note)
-        told = [note.sentence(""), *map(move_text, list_field(node, "found")[:SHOWN])]
+        told = [note.sentence(""), *map(move_text, field_of(node, "found", list)[:SHOWN])]
         lines += [GENERATED + line for line in told]
     comment = "\n".join(filter(None, lines))
     return properties | ({"C": [escape_text(comment)]} if comment else {})

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from alphago.env.game import GameEnv
@@ -12,6 +12,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.env.position import Position
 from alphago.system.validation import near_misses, shown
 
+T = TypeVar("T", list[Any], dict[str, Any])
 MOST_POINTS = 25 * 25  # of a board
 MOST_NODES = 4000  # of a game with its variations
 SKIPPED_TURN = "_"  # stands before a move out of turn among the moves of a link
@@ -31,40 +32,6 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     return make_game(name).match_variant()
 
 
-def make_chosen_game(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = None) -> GameEnv:
-    """Return a game by its name and options.
-
-    Args:
-        options: values by the names of `GameEnv.options`.  An option that is left out, None or "" has its usual value.
-        bases: games by name, whose options are the usual values; for other games these are the package's defaults.
-        setup: as in `make_start`.  Options of the start that it has, such as a handicap, bring values of other options
-            (`Option.also`), such as a komi of 0.5; `options` may replace these.
-
-    Raises:
-        ValueError: for impossible options.
-    """
-    base = usual_game(str(name), bases)
-    if not isinstance(options, Mapping):
-        raise ValueError(f"options must be an object, got {shown(options)}")
-    known = {option.name: option for option in base.options if not option.at_start}
-    names_at_start = chosen_at_start(base, setup).keys()
-    chosen: dict[str, Any] = {}
-    for option in base.options:
-        if option.name in names_at_start:
-            chosen |= option.also
-    for key, value in options.items():
-        if value in (None, ""):
-            continue
-        if key not in known:
-            raise ValueError(f"{base.name} has no option {key!r}: {near_misses(str(key), list(known))}")
-        chosen[str(key)] = known[key].read(value)
-    try:  # a base has no limits that only help self-play; a game that is made anew has its defaults
-        env = base.choose(**chosen).match_variant() if chosen else base
-    except TypeError as error:  # from a game of one's own
-        raise ValueError(f"{base.name} cannot be played so: {error}") from None
-    return check_board(env)
-
-
 def check_board(env: GameEnv) -> GameEnv:
     """Return the game; raise ValueError if its board is larger than a page may ask for."""
     if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
@@ -72,56 +39,54 @@ def check_board(env: GameEnv) -> GameEnv:
     return env
 
 
-def make_start(env: GameEnv, setup: object) -> Position:
-    """Return the first position of a game; raise ValueError for an impossible set-up.
-
-    Args:
-        setup: values by name: either of the game's options `at_start`, such as a handicap in Go, or of its
-            `setup_words`, such as stones.  If there are such options, all words are ignored.  Names that the game does
-            not have are ignored.
-    """
-    if not isinstance(setup, Mapping):
-        raise ValueError(f"setup must be an object, got {shown(setup)}")
-    chosen = chosen_at_start(env, setup)
-    if chosen:
-        return env.position(**chosen)
-    return env.position(**{word: str(setup[word]) for word in env.setup_words if setup.get(word)})
-
-
-def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:
-    """Return the values of the game's options `at_start` in a set-up (see `make_start`), without those that are 0."""
-    given = setup if isinstance(setup, Mapping) else {}
-    options = [option for option in env.options if option.at_start and given.get(option.name)]
-    values = {option.name: option.read(given[option.name]) for option in options}
-    return {name: value for name, value in values.items() if value}  # without the text "0", which was read as 0
-
-
-# --- as answers name a game ------------------------------------------------------------------------
-
-
 def describe_start(start: Position) -> dict[str, Any]:
     """Return what names a game and its first position in the queries of a page, as plain data for `start_from`."""
     words = {word: start.setup[word] for word in start.env.setup_words if start.setup.get(word)}
-    return {"name": start.env.name, "config": dict(start.env.config), "setup": words}
+    return {"name": start.env.name, "options": dict(start.env.config), "setup": words}
 
 
-def start_from(game: object, bases: Mapping[str, GameEnv]) -> Position:
-    """Return the first position of the game that `describe_start` has described; raise ValueError for anything else."""
-    if not isinstance(game, Mapping) or not isinstance(game.get("config", {}), Mapping):
-        raise ValueError(f"game must be an object with a name, a config and a setup, got {shown(game)}")
+def start_from(game: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> Position:
+    """Return the first position of a game.
+
+    Args:
+        game: its name; options, by the names of `GameEnv.options` and of its config; and the set-up.  An option that a
+            person left out, None or "", has its usual value.  The set-up has either options `at_start`, such as a
+            handicap in Go, or the game's `setup_words`, such as stones, which are ignored beside such options.  Options
+            `at_start` bring values of other options (`Option.also`), such as a komi of 0.5, unless these are given.
+            Names in the set-up that the game does not have are ignored.
+        bases: games by name, whose options are the usual values; for other games these are the package's defaults.
+
+    Raises:
+        ValueError: for an impossible game.
+    """
     base = usual_game(str(game.get("name")), bases)
-    try:
-        env = base.replace(**game.get("config", {}))
-    except TypeError as error:
+    options, setup = field_of(game, "options", dict), field_of(game, "setup", dict)
+    known = {option.name: option for option in base.options}
+    at_start = {name: known[name].read(setup[name]) for name in known if known[name].at_start and setup.get(name)}
+    at_start = {name: value for name, value in at_start.items() if value}  # without the text "0", which was read as 0
+    chosen: dict[str, Any] = {}
+    for name in at_start:
+        chosen |= known[name].also
+    for name, value in options.items():
+        if name in base.config and (name not in known or value == base.config[name]):
+            chosen[name] = value
+        elif name not in known or known[name].at_start:
+            raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, list(known))}")
+        elif value not in (None, ""):
+            chosen[name] = known[name].read(value)
+    try:  # a base has no limits that only help self-play; a game that is made anew has its defaults
+        env = check_board(base.choose(**chosen).match_variant() if chosen else base)
+    except TypeError as error:  # from a game of one's own
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
-    return make_start(check_board(base if env == base else env), game.get("setup", {}))
+    env = base if env == base else env  # which has made its tables
+    return env.position(**(at_start or {word: str(setup[word]) for word in env.setup_words if setup.get(word)}))
 
 
-def list_field(given: Mapping[str, Any], name: str) -> list[Any]:
-    """Return a field that is a list, by default an empty one; raise ValueError for others."""
-    value = given.get(name, [])
-    if not isinstance(value, list):
-        raise ValueError(f"{name} must be a list, got {shown(value)}")
+def field_of(given: Mapping[str, Any], name: str, kind: type[T]) -> T:
+    """Return a field that is a list or a dict, by default an empty one; raise ValueError for others."""
+    value = given.get(name, kind())
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} must be {'a list' if kind is list else 'an object'}, got {shown(value)}")
     return value
 
 
@@ -153,7 +118,7 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
     A link has the game, its options, its set-up and the moves, see `linkHere` of game_tree.js.
 
     Args:
-        bases: as in `make_chosen_game`.
+        bases: as in `start_from`.
     """
     if not isinstance(text, str):
         raise ValueError(f"a link must be a text, got {shown(text)}")
@@ -162,8 +127,8 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
         raise ValueError(f"a link must name a game, got {shown(text)}")
     name, moves = fields.pop("game"), fields.pop("moves", "")
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
-    env = make_chosen_game(name, fields, bases)
-    return after_words(make_start(env, setup), moves.split(".") if moves else ())
+    start = start_from({"name": name, "options": fields, "setup": setup}, bases)
+    return after_words(start, moves.split(".") if moves else ())
 
 
 def after_words(position: Position, words: Sequence[str]) -> Position:

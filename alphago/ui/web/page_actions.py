@@ -21,11 +21,9 @@ from alphago.ui.web.new_game import (
     MOST_NODES,
     GameTree,
     describe_start,
+    field_of,
     line_tree,
     link_head,
-    list_field,
-    make_chosen_game,
-    make_start,
     next_position,
     open_link,
     start_from,
@@ -61,16 +59,17 @@ class QueryReader:
 
     def position(self, query: Query, back: int = 0) -> Position:
         """Return the position of a query's `game` after its `moves`, without the last `back` ones."""
-        moves = list_field(query, "moves")
+        moves = field_of(query, "moves", list)
         moves = moves[: len(moves) - back]
         if len(moves) > MOST_NODES:
             raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
+        game = field_of(query, "game", dict)
         known, position = self._latest
-        if position is None or [query.get("game"), *moves][: len(known)] != known:
-            known, position = [query.get("game")], start_from(query.get("game"), self.bases)
+        if position is None or [game, *moves][: len(known)] != known:
+            known, position = [game], start_from(game, self.bases)
         for move in moves[len(known) - 1 :]:  # the first of `known` is the game
             position = next_position(position, move)
-        self._latest = [query.get("game"), *moves], position
+        self._latest = [game, *moves], position
         return position
 
     def engine(self, query: Query, env: GameEnv) -> SharedEngine:
@@ -87,10 +86,9 @@ def hello(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def new(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return a new game; the query has its `name`, `options` and `setup` (`make_chosen_game`), else the usual ones."""
-    name, setup = query.get("name") or next(iter(page.bases)), query.get("setup", {})
-    env = make_chosen_game(name, query.get("options", {}), page.bases, setup)
-    return game_answer(page, GameTree(make_start(env, setup)))
+    """Return a new game; the query has its `name`, `options` and `setup` (`start_from`), else the usual ones."""
+    name = query.get("name") or next(iter(page.bases))
+    return game_answer(page, GameTree(start_from({**query, "name": name}, page.bases)))
 
 
 def link(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -117,7 +115,7 @@ def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
 
 def game(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return what the page has to know of the query's `game` (see `describe_start`), whose moves the page has kept."""
-    start = start_from(query.get("game"), page.bases)
+    start = start_from(field_of(query, "game", dict), page.bases)
     return {"view": offered_view(start.env, page.engines), "game": describe_start(start), "link": link_head(start)}
 
 
