@@ -13,10 +13,11 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.levels import Level
+from alphago.mcts.questions import Limit
 from alphago.system.optional import notebook_shell, optional_import
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
-from alphago.ui.web.new_game import open_link, start_from
+from alphago.ui.web.new_game import describe_start, open_link
 from alphago.ui.web.page_actions import QueryReader
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
@@ -33,21 +34,24 @@ class NotebookGame:
     The board in the browser has the game, and tells each change; a cell that is shown again gets it back.
     """
 
-    def __init__(self, env: GameEnv, nn: object, first: Mapping[str, Any] | None = None, device: str = "auto") -> None:
+    def __init__(self, start: Position, nn: object, first: Mapping[str, Any], device: str = "auto") -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         Args:
+            start: the first position.
             nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-            first: how the board begins: `players`, `strength`, `options` and `setup`, as the page has them.
+            first: how the board begins: `players` and `strength`, as the page has them.
         """
         make_widget = widget_maker()
+        env: GameEnv = start.env
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
         self._bases = {env.name: env}  # the games that can be played here, by name
-        self._start = start_from({**(first or {}), "name": env.name}, self._bases)
+        self._start = start
         self._kept: Mapping[str, Any] = {}  # what the board has told last; "here" is a link to its position
         # The reply to the board's first query; "kept" is the game that a board which is shown again gets back.
-        self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
+        first = {**first, "game": describe_start(start)}
+        self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self.widget = make_widget(self._receive)
         self._thread = ThreadPoolExecutor(1, "alphago-page")
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
@@ -125,30 +129,19 @@ def widget_maker() -> Any:
 
 
 def play_in_notebook(
-    env: GameEnv,
-    nn: object,
-    mode: int,
-    readouts: int | None,
-    *,
-    seconds: float | None = None,
-    handicap: int = 0,
-    komi: float | None = None,
-    level: Level | None = None,
-    device: str = "auto",
+    start: Position, nn: object, mode: int, limit: Limit, *, level: Level | None = None, device: str = "auto"
 ) -> NotebookGame:
     """Show a board to play on, and return at once.
 
     Args:
-        readouts: `num_readouts` of `play`, whose arguments the others are.
-        komi: of a game with handicap; None in others.
+        start: the first position. limit: of each search.
+        nn, mode, level, device: as in `play`.
     """
-    searches = readouts != 0  # without a search, the network's most probable move is played
-    strength: dict[str, Any] = {"tree": searches, "seconds": seconds, "level": level}
+    searches = limit.readouts != 0  # without a search, the network's most probable move is played
+    strength: dict[str, Any] = {"tree": searches, "seconds": limit.seconds, "level": level}
     if searches:
-        strength["readouts"] = readouts
+        strength["readouts"] = limit.readouts
     players = ["human", "engine"] if mode == 0 else ["engine", "human"]
-    at_start = {"options": {"komi": komi}, "setup": {"handicap": handicap}} if handicap else {}
-    first = {"players": players, "strength": strength, **at_start}
-    game = NotebookGame(env, nn, first, device)
+    game = NotebookGame(start, nn, {"players": players, "strength": strength}, device)
     game.show()
     return game

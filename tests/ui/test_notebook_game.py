@@ -14,6 +14,7 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 from IPython.lib.pretty import pretty
 
 from alphago import ConnectFourEnv, GoEnv, Position, play
+from alphago.mcts.questions import Limit
 from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame, play_in_notebook
 from alphago.ui.web.new_game import link_head
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
@@ -101,8 +102,8 @@ def test_the_board_begins_as_it_was_asked_for(
     games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2, komi=5.5))
     assert game.position.komi == 5.5
     assert (game.position.board == 1).sum() == 2
-    first = told(game, monkeypatch, action="hello")["first"]
-    assert (first["options"], first["setup"]) == ({"komi": 5.5}, {"handicap": 2})
+    first = told(game, monkeypatch, action="hello")["first"]["game"]
+    assert (first["options"]["komi"], first["setup"]) == (5.5, {"black": "G7 C3", "to_play": "white"})
     play_there(game, "C3", "White wins by resignation")
     assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
     again = told(game, monkeypatch, action="hello")["kept"]  # for a cell that is shown again
@@ -110,7 +111,7 @@ def test_the_board_begins_as_it_was_asked_for(
 
 
 def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play_in_notebook(GO, even, mode=0, readouts=2))
+    games.append(game := play_in_notebook(GO.position(), even, 0, Limit(2)))
     with pytest.raises(ValueError, match="there is no move to explain"):
         game.why()
     assert "C3" in str(game.why("C3"))
@@ -120,7 +121,7 @@ def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
 
 
 def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play_in_notebook(GO, even, 0, 4))
+    games.append(game := play_in_notebook(GO.position(), even, 0, Limit(4)))
     game._ipython_display_()  # the value of the cell
     assert len(displayed) == 1
     sys.modules["IPython"].get_ipython().execution_count += 1

@@ -44,7 +44,7 @@ class Cell(Visitor):
     def __init__(self, browser: Any, env: GameEnv) -> None:
         super().__init__(browser, "about:blank", lines=True)  # a tab that no other visitor has
         self.outgoing: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.game = NotebookGame(env, even, {"strength": {"readouts": 4}})
+        self.game = NotebookGame(env.position(), even, {"strength": {"readouts": 4}})
         self.game.widget.send = self.outgoing.put  # where a kernel would hand it to the front end
         self.page.expose_function("toPython", lambda message: self.game.widget._handle_custom_msg(message, []))
         css, esm = str(self.game.widget._css), str(self.game.widget._esm)

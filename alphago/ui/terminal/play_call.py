@@ -81,8 +81,7 @@ def play(
     start = env.position()
     if handicap:
         usual = handicap_komi(env.N, require_go(env, "handicap stones").komi)
-        komi = usual if komi is None else komi
-        start = env.position(handicap=handicap, komi=komi)
+        start = env.position(handicap=handicap, komi=usual if komi is None else komi)
     limit, screen = move_limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -92,8 +91,7 @@ def play(
             from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
             try:
-                more: dict[str, Any] = {"handicap": handicap, "komi": komi, "level": level, "device": device}
-                return play_in_notebook(env, nn, mode, num_readouts, seconds=seconds, **more)
+                return play_in_notebook(start, nn, mode, limit, level=level, device=device)
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
         analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)

@@ -41,8 +41,10 @@ def check_board(env: GameEnv) -> GameEnv:
 
 def describe_start(start: Position) -> dict[str, Any]:
     """Return what names a game and its first position in the queries of a page, as plain data for `start_from`."""
-    words = {word: start.setup[word] for word in start.env.setup_words if start.setup.get(word)}
-    return {"name": start.env.name, "options": dict(start.env.config), "setup": words}
+    env, setup = start.env, start.setup
+    options = {name: setup.get(name, value) for name, value in env.config.items()}  # the set-up may have another komi
+    words = {word: setup[word] for word in env.setup_words if word in setup}
+    return {"name": env.name, "options": options, "setup": words}
 
 
 def start_from(game: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> Position:

@@ -11,7 +11,7 @@ from typing import Any
 from alphago.drawing.curves import panel_drawing
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
-from alphago.env.position import IllegalMove, Position
+from alphago.env.position import IllegalMove
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, minutes_spent, of_total, why_over
@@ -322,7 +322,8 @@ def match_games(history: History) -> list[RunGame]:
 def game_tree(env: GameEnv, game: RunGame) -> GameTree:
     """Return a game as a tree without variations; its nodes have the win rates that the game's searches found."""
     record = game.record
-    tree, last = GameTree(env.position() if record is None else start_of_record(env, record), game.names), 0
+    start = env.position() if record is None else record.start(record_game(env, record))  # on the record's own board
+    tree, last = GameTree(start, game.names), 0
     for ply, move in enumerate(game.moves):
         if record is not None and record.weights[ply] > 0:  # a weight of 0: there was no full search
             black_value = float(record.movers[ply] * record.values[ply])
@@ -335,13 +336,3 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
         tree.nodes[last]["loser"] = -1 if record.outcome > 0 else 1
     tree.nodes[last]["comment"] = game.title
     return tree
-
-
-def start_of_record(env: GameEnv, record: GameRecord) -> Position:
-    """Return the first position of a recorded game, with its own board size, set-up and komi.
-
-    Args:
-        env: the run's game, whose board may be larger.
-    """
-    env = record_game(env, record)
-    return record.start(env.replace(komi=record.setup["komi"]) if "komi" in record.setup else env)

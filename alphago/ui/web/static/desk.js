@@ -121,7 +121,7 @@ export class Desk {
     this.players = first.players || this.players;
     if (kept && (!link || link === kept.here) && await this.restore(kept)) return;
     if (link && await this.put(this.queries.ask({ action: "link", link })).then(() => true, (error) => { this.soon(() => { throw error; }); })) return;
-    await this.setGame(await this.queries.ask({ action: "new", options: first.options || {}, setup: first.setup || {} }));
+    await this.setGame(await this.queries.ask({ action: "new", ...first.game }));
     this.wake();
   }
 
