@@ -31,7 +31,7 @@ from alphago.ui.analysis_query import (
     require,
 )
 from alphago.ui.gtp.gtp_game import analysed_game
-from alphago.ui.katago import SIDES, line_texts, move_fields, points, raw_fields, root_fields, seen_by
+from alphago.ui.katago import SIDES, board_fields, move_infos, raw_fields, root_fields, seen_by
 
 THREAD = "alphago-analysis"  # the name of the threads that search
 MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each only once
@@ -270,43 +270,26 @@ def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) 
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": move_infos(analysis, query),
+        "moveInfos": [query_info(info) for info in move_infos(analysis, query.flags, least=1)],
         "rootInfo": {
             **root_fields(analysis),
             "symHash": symmetric_hash(turn.position),
             "currentPlayer": "B" if turn.position.to_play == 1 else "W",
             **raw_fields(analysis),
         },
+        **board_fields(analysis, query.flags),
     }
-    if "includeOwnership" in query.flags:
-        reply["ownership"] = points(analysis.ownership, analysis)
-    if "includeOwnershipStdev" in query.flags:
-        reply["ownershipStdev"] = points(analysis.ownership_stdev, analysis)
-    if "includePolicy" in query.flags:
+    if "policy" in query.flags:
         legal = turn.position.legal_mask  # illegal actions have -1, as in KataGo
         reply["policy"] = np.where(legal, analysis.prior[0].astype(np.float64), -1).round(8).tolist()
     return reply
 
 
-def move_infos(analysis: Analysis, query: Query) -> list[dict[str, Any]]:
-    """Return the fields of each visited move of an analysis of one position.
-
-    If no move has visits, return the fields of the move with the greatest prior.
-    """
-    found = []
-    for move in analysis.moves(least=1):
-        info = move_fields(analysis, move)
-        info |= {"edgeWeight": info["weight"], "playSelectionValue": info["weight"], "pv": line_texts(analysis, move)}
-        if "includePVVisits" in query.flags:
-            info["pvVisits"] = info["pvEdgeVisits"] = list(move.line_visits)
-        for flag, name, owners in (
-            ("includeMovesOwnership", "ownership", analysis.move_ownership),
-            ("includeMovesOwnershipStdev", "ownershipStdev", analysis.move_ownership_stdev),
-        ):
-            if flag in query.flags:
-                info[name] = points(None if owners is None else owners[:, move.action], analysis)
-        found.append(info)
-    return found
+def query_info(info: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a move, see `move_infos`, as replies have them."""
+    renamed = {"movesOwnership": "ownership", "movesOwnershipStdev": "ownershipStdev"}
+    weights = {"edgeWeight": info["weight"], "playSelectionValue": info["weight"]}
+    return {renamed.get(name, name): value for name, value in info.items()} | weights
 
 
 def symmetric_hash(position: GoPosition) -> str:

@@ -30,10 +30,14 @@ MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
 AT_ONCE = 4  # moves that one kernel plays faster than as many single moves
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
-FLAGS = (
-    *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
-    *("includePolicy", "includePVVisits"),
-)
+FLAGS = {  # what each adds to replies, in the words of `alphago.ui.katago`
+    "includeOwnership": ["ownership"],
+    "includeOwnershipStdev": ["ownershipStdev"],
+    "includeMovesOwnership": ["movesOwnership"],
+    "includeMovesOwnershipStdev": ["movesOwnershipStdev"],
+    "includePolicy": ["policy"],
+    "includePVVisits": ["pvVisits", "pvEdgeVisits"],
+}
 KNOWN = (
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
@@ -82,7 +86,7 @@ class Query:
     turns: list[QueryTurn]  # analyzeTurns
     side: str  # reportAnalysisWinratesAs
     search: dict[str, Any]  # what an analyst has to know of each turn's search, see `Analyst.ask`
-    flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
+    flags: set[str] = field(default_factory=set)  # what FLAGS says of the names that the query sets to true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
     note: str = ""  # warnings that the next reply to the query has to contain
 
@@ -167,14 +171,14 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     has_handicap = begins_with_handicap([player for player, _ in stones], [player for player, _ in moves])
     if str(bonus) != "0" and has_handicap:
         warnings.append(("rules", go_rules.NO_BONUS))
-    flags = {name for name in FLAGS if boolean_field(fields, name)}
+    flags = {word for name, words in FLAGS.items() if boolean_field(fields, name) for word in words}
     search = {
         # The first visit is the evaluation of the position.
         "limit": Limit(visits - 1, positive_field(override, "maxTime")),
         "avoid": forbidden_moves(fields, env),
         "every": positive_field(fields, "reportDuringSearchEvery"),
         "first": positive_field(fields, "firstReportDuringSearchAfter"),
-        "move_ownership": bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & flags),
+        "move_ownership": bool({"movesOwnership", "movesOwnershipStdev"} & flags),
         "reuse": boolean_field(fields, "reuse"),
     }
     return Query(query_id, turns, side, search, flags, warnings)

@@ -12,7 +12,7 @@ If the network forecasts no scores, all scores are 0.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ def seen_by(analysis: Analysis, side: str) -> Analysis:
 
 
 def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str, Any]:
-    """Return KataGo's fields of a move of position i, in KataGo's order, without its line of play.
+    """Return KataGo's fields of a move of position i, in KataGo's order; its line of play comes last.
 
     A move without visits gets the value and score of the position.
     """
@@ -50,7 +50,34 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
         "utilityLcb": 2 * bound - 1,
         "weight": float(move.visits),
         "order": move.order,
+        "pv": line_texts(analysis, move),
     }
+
+
+def move_infos(analysis: Analysis, flags: Collection[str], least: int = 0) -> list[dict[str, Any]]:
+    """Return the fields of each move of the first position, the best first.
+
+    Args:
+        flags: what to tell more, in the words of `kata-analyze`: pvVisits, pvEdgeVisits, movesOwnership and
+            movesOwnershipStdev.
+        least: as in `Analysis.moves`.
+    """
+    owners = {"movesOwnership": analysis.move_ownership, "movesOwnershipStdev": analysis.move_ownership_stdev}
+    infos = []
+    for move in analysis.moves(least=least):
+        info = move_fields(analysis, move)
+        info |= {name: list(move.line_visits) for name in ("pvVisits", "pvEdgeVisits") if name in flags}
+        for name, boards in owners.items():
+            if name in flags:
+                info[name] = points(None if boards is None else boards[:, move.action], analysis)
+        infos.append(info)
+    return infos
+
+
+def board_fields(analysis: Analysis, flags: Collection[str]) -> dict[str, Sequence[float]]:
+    """Return those of the fields "ownership" and "ownershipStdev" of the first position that are in `flags`."""
+    boards = {"ownership": analysis.ownership, "ownershipStdev": analysis.ownership_stdev}
+    return {name: points(boards[name], analysis) for name in boards if name in flags}
 
 
 def outlook(value: float, score: float, score_stdev: float) -> dict[str, float]:

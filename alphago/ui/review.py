@@ -268,9 +268,7 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
     ownership = black.ownership
     properties: dict[int, Mapping[str, Sequence[str]]] = {}
     for ply in range(len(black)):
-        candidates = [
-            move_fields(black, move, ply) | {"pv": line_texts(black, move)} for move in black.moves(ply, least=1)
-        ]
+        candidates = [move_fields(black, move, ply) for move in black.moves(ply, least=1)]
         names = [candidate["move"] for candidate in candidates]
         if ply < len(moves) and analysis.env.to_text(moves[ply]) not in names:
             candidates.append(added_move(black, ply, moves[ply]))

@@ -6,7 +6,7 @@ The arguments of the first ones are `[player] [interval] key value …`, with th
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,13 +16,13 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis import evaluate_alone
-from alphago.mcts.analysis_result import Analysis, MoveAnalysis
+from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import AveragedEvaluator, Forecaster
 from alphago.mcts.forbidden_moves import Forbidden, check_move_left
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, failing_with, integer, number, switch
-from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields, seen_by
+from alphago.ui.katago import board_fields, move_infos, points, raw_fields, root_fields, seen_by
 
 GOGUI = (
     "dboard/Ownership (1 Black, -1 White)/alphago-ownership",
@@ -206,17 +206,15 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     if not all(0 <= symmetry < count for symmetry in symmetries):
         raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
     position = engine.game.ready(colour or engine.game.to_play)
-    texts = [raw_text(evaluate_position(engine, position, symmetry), position) for symmetry in symmetries]
-    return "\n".join(f"symmetry {symmetry}\n{text}" for symmetry, text in zip(symmetries, texts, strict=True))
-
-
-def evaluate_position(engine: GtpEngine, position: GoPosition, symmetry: int = 0) -> Analysis:
-    """Return the network's evaluation of a position, seen by the network with one of the board's symmetries."""
     engine.end_background()
-    evaluator = engine.analyst.evaluators(engine.game.env)
-    if isinstance(evaluator, Forecaster):  # to an engine without a network all symmetries are alike
-        evaluator = AveragedEvaluator(evaluator, position.env, [symmetry])
-    return evaluate_alone([position], evaluator)
+    evaluator = engine.analyst.evaluators(position.env)
+    texts = []
+    for symmetry in symmetries:
+        seen = evaluator  # to an engine without a network all symmetries are alike
+        if isinstance(evaluator, Forecaster):
+            seen = AveragedEvaluator(evaluator, position.env, [symmetry])
+        texts.append(f"symmetry {symmetry}\n{raw_text(evaluate_alone([position], seen), position)}")
+    return "\n".join(texts)
 
 
 def clear(engine: GtpEngine, arguments: list[str]) -> None:
@@ -230,14 +228,14 @@ def clear(engine: GtpEngine, arguments: list[str]) -> None:
 def ownership(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
     position = engine.game.ready(engine.game.to_play)
-    found = evaluate_position(engine, position).as_black()
-    return rows(points(found.ownership, found), position)
+    found = engine.look(position).as_black()
+    return rows(points(found.raw_ownership, found), position)
 
 
 def policy(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's policy without the pass, a board row per line."""
     position = engine.game.ready(engine.game.to_play)
-    return rows(evaluate_position(engine, position).prior[0, :-1], position)
+    return rows(engine.look(position).prior[0, :-1], position)
 
 
 def search(engine: GtpEngine, arguments: list[str]) -> str:
@@ -274,7 +272,7 @@ COMMANDS = {
 
 def rows(numbers: Sequence[float] | np.ndarray, position: GoPosition) -> str:
     """Return numbers, one for each point, as text, a board row per line."""
-    return "\n".join(join_numbers(row) for row in np.asarray(numbers, float).reshape(position.board.shape).tolist())
+    return "\n".join(map(value_text, np.asarray(numbers, float).reshape(position.board.shape).tolist()))
 
 
 def raw_text(analysis: Analysis, position: GoPosition) -> str:
@@ -293,61 +291,30 @@ def raw_text(analysis: Analysis, position: GoPosition) -> str:
 
 def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in Leela Zero's format."""
-    infos = []
-    for move in moves_to_report(analysis, request):
-        fields = move_fields(analysis, move)
-        numbers = {name: round(LZ_SCALE * fields[name]) for name in ("winrate", "prior", "lcb")}
-        infos.append(
-            f"info move {fields['move']} visits {move.visits} {pairs(numbers)} order {move.order}"
-            f" pv {' '.join(line_texts(analysis, move))}"
-        )
-    return " ".join(infos)
+    texts = []
+    for info in move_infos(analysis, (), request.minmoves)[: request.maxmoves]:
+        shares = {name: round(LZ_SCALE * info[name]) for name in ("winrate", "prior", "lcb")}
+        told = {"move": info["move"], "visits": info["visits"], **shares, "order": info["order"], "pv": info["pv"]}
+        texts.append(f"info {pairs(told)}")
+    return " ".join(texts)
 
 
 def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in KataGo's format, with the fields of the request's flags."""
-    parts = [kata_move(analysis, move, request.flags) for move in moves_to_report(analysis, request)]
+    infos = move_infos(analysis, request.flags, request.minmoves)[: request.maxmoves]
+    parts = [f"info {pairs(info)}" for info in infos]
     if "rootInfo" in request.flags:
         parts.append(f"rootInfo {pairs(root_fields(analysis))}")
-    if "ownership" in request.flags:
-        parts.append(f"ownership {board(analysis.ownership, analysis)}")
-    if "ownershipStdev" in request.flags:
-        parts.append(f"ownershipStdev {board(analysis.ownership_stdev, analysis)}")
-    return " ".join(parts)
+    return " ".join(filter(None, [*parts, pairs(board_fields(analysis, request.flags))]))
 
 
-def kata_move(analysis: Analysis, move: MoveAnalysis, flags: set[str]) -> str:
-    """Return one move in KataGo's format."""
-    text = f"info {pairs(move_fields(analysis, move))} pv {' '.join(line_texts(analysis, move))}"
-    for flag in ("pvVisits", "pvEdgeVisits"):
-        if flag in flags:
-            text += f" {flag} {' '.join(map(str, move.line_visits))}"
-    for flag, owners in (
-        ("movesOwnership", analysis.move_ownership),
-        ("movesOwnershipStdev", analysis.move_ownership_stdev),
-    ):
-        if flag in flags:
-            text += f" {flag} {board(None if owners is None else owners[:, move.action], analysis)}"
-    return text
+def pairs(fields: Mapping[str, Any]) -> str:
+    """Return names and values as text."""
+    return " ".join(f"{name} {value_text(value)}" for name, value in fields.items())
 
 
-def moves_to_report(analysis: Analysis, request: AnalysisRequest) -> list[MoveAnalysis]:
-    """Return the moves that a report lists, the best first, within the request's `minmoves` and `maxmoves`."""
-    return analysis.moves(least=request.minmoves)[: request.maxmoves]
-
-
-def pairs(fields: dict[str, object]) -> str:
-    """Return names and values as text, floats with six digits as in KataGo."""
-    return " ".join(
-        f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in fields.items()
-    )
-
-
-def board(values: object, analysis: Analysis) -> str:
-    """Return one number for each point as text, row by row from the top left; see `alphago.ui.katago.points`."""
-    return join_numbers(points(values, analysis))  # type: ignore[arg-type]
-
-
-def join_numbers(numbers: Iterable[float]) -> str:
-    """Return numbers with up to six digits, separated by spaces."""
-    return " ".join(f"{number:.6g}" for number in numbers)
+def value_text(value: Any) -> str:
+    """Return a value as text: floats with up to six digits as in KataGo, the items of a list separated by spaces."""
+    if isinstance(value, list):
+        return " ".join(map(value_text, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
