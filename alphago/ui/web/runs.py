@@ -3,8 +3,9 @@
 import contextlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,7 @@ from alphago.env.position import IllegalMove
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, minutes_spent, of_total, why_over
-from alphago.training.history import (
-    EVALUATIONS,
-    METRICS,
-    History,
-    Row,
-    limits,
-    number,
-    opponent_name,
-    read_history,
-    read_rows,
-)
+from alphago.training.history import EVALUATIONS, METRICS, History, Row, limits, number, opponent_name, read_rows
 from alphago.training.runs.config import flat_settings, game_from_config, read_config, run_game
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import record_game
@@ -65,7 +56,8 @@ class Runs:
 
     def stamp(self) -> str:
         """Return a text that changes when a run has written something new."""
-        return "-".join(str(part) for folder in self.folders for part in file_stamp(folder))
+        logs = [folder / name for folder in self.folders for name in (METRICS, EVALUATIONS)]
+        return "-".join(str(path.stat().st_mtime_ns) for path in logs if path.exists())
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
         """Return headlines, facts, games and panels of all runs; raise ValueError unless `x` is a key of AXES.
@@ -104,20 +96,7 @@ class Runs:
 
 def history_of(folder: Path) -> History:
     """Return the history of a run, without metrics before its first iteration is over."""
-    try:
-        return read_history(folder)
-    except (ValueError, FileNotFoundError):
-        return History(folder, [], read_rows(folder / EVALUATIONS, "opponent"))
-
-
-def file_stamp(path: Path) -> tuple[int, ...]:
-    """Return sizes and modification times of a run's logs, which change when a line is added."""
-    stamp: list[int] = []
-    for name in (METRICS, EVALUATIONS):
-        with contextlib.suppress(OSError):
-            status = (path / name).stat()
-            stamp += [status.st_size, status.st_mtime_ns]
-    return tuple(stamp)
+    return History(folder, read_rows(folder / METRICS, "seconds"), read_rows(folder / EVALUATIONS, "opponent"))
 
 
 # --- facts and curves ------------------------------------------------------------------------------
@@ -236,11 +215,9 @@ def latest_strength(matches: Sequence[Row]) -> str:
 
 def games_a_minute(rows: Sequence[Row]) -> float:
     """Return the games a minute in the latest RECENT rows; 0 if they are unknown."""
-    if len(rows) < 2:
-        return 0.0
-    first, last = rows[-min(len(rows), RECENT)], rows[-1]
-    seconds = (number(last, "seconds") or 0) - (number(first, "seconds") or 0)
-    games = (number(last, "games") or 0) - (number(first, "games") or 0)
+    recent = rows[-RECENT:] or [{}]
+    first, last = recent[0], recent[-1]
+    seconds, games = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("seconds", "games"))
     return 60 * games / seconds if seconds > 0 else 0.0
 
 
@@ -261,27 +238,20 @@ def run_games(history: History) -> list[RunGame]:
     """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
     selfplay = sorted((history.folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
     files = [*sorted((history.folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first
-    return [*recorded_games(files), *match_games(history)]
+    return [*islice(recorded_games(files), LATEST_GAMES), *match_games(history)]
 
 
-def recorded_games(files: Sequence[Path]) -> list[RunGame]:
-    """Return at most LATEST_GAMES games from files of a run's folders "games" and "matches".
+def recorded_games(files: Sequence[Path]) -> Iterator[RunGame]:
+    """Yield the games of files of a run's folders "games" and "matches", of each file the last game first.
 
-    Args:
-        files: the newest first. Of each file the last game comes first. Files that cannot be read are left out.
+    Files that cannot be read are left out.
     """
-    games: list[RunGame] = []
     for path in files:
         with contextlib.suppress(OSError, ValueError):
-            records = load_records(path)
             kind = path.stem.partition("-")[0] if path.parent.name == "matches" else SELF_PLAY
-            for index in reversed(range(len(records))):
-                record = records[index]
+            for index, record in reversed(list(enumerate(load_records(path)))):
                 title = f"{kind}: {record.result_string}, {len(record)} moves"
-                games.append(RunGame(title, player_names(kind, index), record.moves.tolist(), record))
-        if len(games) >= LATEST_GAMES:
-            break
-    return games[:LATEST_GAMES]
+                yield RunGame(title, player_names(kind, index), record.moves.tolist(), record)
 
 
 def player_names(kind: str, index: int) -> tuple[str, str]:
