@@ -46,7 +46,7 @@ class AnalysisRequest:
 
     Attributes:
         colour: the player to move, +1 Black, -1 White; None for the player whose turn it is.
-        interval: seconds between two reports.
+        interval: hundredths of a second between two reports.
         minmoves, maxmoves: bounds on the number of moves in a report.
         forbidden: moves that the search must not try.
         flags: which of FLAGS are true.
@@ -54,7 +54,7 @@ class AnalysisRequest:
     """
 
     colour: int | None = None
-    interval: float = NEVER / 100
+    interval: float = NEVER
     minmoves: int = 0
     maxmoves: int | None = None
     forbidden: list[Forbidden] = field(default_factory=list)
@@ -65,7 +65,7 @@ class AnalysisRequest:
     def options(self) -> dict[str, Any]:
         """What an analyst has to know of the request, see `Analyst.ask`."""
         move_ownership = bool({"movesOwnership", "movesOwnershipStdev"} & self.flags)
-        every = max(self.interval, SHORTEST_INTERVAL)
+        every = max(self.interval / 100, SHORTEST_INTERVAL)
         return {"every": every, "move_ownership": move_ownership, "avoid": self.forbidden}
 
 
@@ -105,18 +105,13 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
     Raises:
         GtpFailure: for an invalid value.
     """
-    if key == "interval":
-        if number(value) < 0:
-            raise GtpFailure(f"interval must be at least 0, got {value}")
-        request.interval = number(value) / 100
-    elif key in ("minmoves", "maxmoves"):
-        if integer(value) < 0:
-            raise GtpFailure(f"{key} must be an integer >= 0, got {value}")
-        setattr(request, key, integer(value))
-    elif switch(value, key):
-        request.flags.add(key)
-    else:
-        request.flags.discard(key)
+    if key in FLAGS:
+        (request.flags.add if switch(value, key) else request.flags.discard)(key)
+        return
+    given = number(value) if key == "interval" else integer(value)
+    if given < 0:
+        raise GtpFailure(f"{key} must be at least 0, got {value}")
+    setattr(request, key, given)
 
 
 def parse_colour(word: str) -> int | None:

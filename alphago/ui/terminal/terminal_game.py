@@ -151,6 +151,9 @@ class TerminalGame:
                 self.try_move(text)
         except (RefusedCommand, IllegalMove) as reason:
             self.say(f"{reason}.")
+        except ValueError as reason:
+            near = near_names(text.lower(), self.words)
+            self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
         return bool(text)
 
     def after_game(self) -> None:
@@ -187,23 +190,17 @@ class TerminalGame:
         self.recount(replace(self.count, dead=frozenset()))
 
     def try_move(self, text: str) -> None:
-        """Play a typed move, or say why it cannot be played; raise IllegalMove for an illegal one.
+        """Play a typed move; raise ValueError for a text that is none, IllegalMove for an illegal one.
 
         While stones are counted, the move's point names a group instead, which turns dead or alive.
         """
-        try:
-            action = self.position.env.from_text(text)
-            if self.count is not None and self.counting:
-                self.recount(self.count.toggled(action))
-            elif self.loser:
-                raise RefusedCommand("the game is over by resignation")
-            elif not self.takes_back(action):
-                self.play_move(action)
-        except IllegalMove:
-            raise
-        except ValueError as reason:
-            near = near_names(text.lower(), self.words)
-            self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
+        action = self.position.env.from_text(text)
+        if self.count is not None and self.counting:
+            self.recount(self.count.toggled(action))
+        elif self.loser:
+            raise RefusedCommand("the game is over by resignation")
+        elif not self.takes_back(action):
+            self.play_move(action)
 
     def takes_back(self, action: int) -> bool:
         """Explain a move that loses much before it is played, and return whether the person takes it back."""
@@ -341,7 +338,7 @@ class TerminalGame:
             self.say("That is the current board: this engine makes no forecast of the end.")
 
     def save(self, name: str, replace: bool = False) -> None:
-        """Save the game, or say why not.
+        """Save the game.
 
         Args:
             replace: whether to replace, without asking, a file that is not of this game.
@@ -351,18 +348,15 @@ class TerminalGame:
             contents = self.files.contents(self.record(), self.over, names, self.count, agreed=not self.counting)
             path = self.files.save(name, contents, replace)
         except (ValueError, OSError) as reason:
-            self.say(f"Not saved: {reason}.")
-        else:
-            self.say(f"Saved in {path}.")
+            raise RefusedCommand(f"Not saved: {reason}") from None
+        self.say(f"Saved in {path}.")
 
     def load(self, name: str) -> None:
-        """Load a game and continue it, or say why that fails."""
+        """Load a game and continue it."""
         try:
-            positions = self.files.load(name)
+            self.go_to(self.files.load(name))
         except (ValueError, OSError) as reason:
-            self.say(f"Not loaded: {reason}.")
-        else:
-            self.go_to(positions)
+            raise RefusedCommand(f"Not loaded: {reason}") from None
 
     def record(self) -> GameRecord:
         """Return the game as a record, with what the engine's searches have found."""

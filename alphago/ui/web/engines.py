@@ -130,19 +130,16 @@ class Engines:
         tell(f"Loading {name} for {env.name} …")
         try:
             with self.loading:  # engines in memory are usable meanwhile
-                return self.ready(name, env) or self._add(name, env)  # another thread may have loaded it
+                engine = self.ready(name, env) or self._load(
+                    self.choices[name], env
+                )  # another thread may have loaded it
+                with self.lock:
+                    self.engines[self._key(name, env)] = engine
+                    while len(self.engines) > KEPT:  # the one that was used least recently goes
+                        self.engines.popitem(last=False)[1].analyst.close()
+            return engine
         finally:
             tell("")
-
-    def _add(self, name: str, env: GameEnv) -> SharedEngine:
-        """Load an engine, in place of the one that was used least recently if there are too many."""
-        engine = self._load(self.choices[name], env)
-        with self.lock:
-            self.engines[self._key(name, env)] = engine
-            while len(self.engines) > KEPT:
-                _, oldest = self.engines.popitem(last=False)
-                oldest.analyst.close()
-        return engine
 
     def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return the engine of the network `name` for a game if it is in memory, else None.

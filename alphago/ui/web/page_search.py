@@ -5,6 +5,7 @@ is to be chosen; a reply has `searched`, the simulations of this query, and the 
 "resign", and `opponent`, how strong the level "even" takes the other side to be.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.levels import FULL_STRENGTH, check_level
 from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
-from alphago.ui.katago import line_texts
+from alphago.ui.katago import move_infos, root_fields
 from alphago.ui.web.guard import MOST_SECONDS, most_readouts
 from alphago.ui.web.page_actions import Query, QueryReader
 
@@ -72,22 +73,9 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
     """
     mover, legal = int(analysis.to_play[0]), analysis.prior[0] > 0
     black = analysis.as_black()
-    infos: list[dict[str, Any]] = [
-        {
-            "move": black.env.to_text(move.action),
-            "visits": move.visits,
-            "winrate": round((1 + move.q) / 2, 4),
-            **score_field(move.score),
-            "prior": round(move.prior, 4),
-            "order": move.order,
-            "pv": line_texts(black, move),
-        }
-        for move in black.moves(0)
-    ]
-    root = {"visits": int(analysis.root_visits[0]), "winrate": round((1 + float(black.value[0])) / 2, 4)}
     fields = {
-        "moveInfos": infos,
-        "rootInfo": {**root, **score_field(float(black.root_score[0])), "currentPlayer": PLAYER_NAMES[mover][0]},
+        "moveInfos": [page_fields(info, black) for info in move_infos(black, ())],
+        "rootInfo": {**page_fields(root_fields(black), black), "currentPlayer": PLAYER_NAMES[mover][0]},
         "policy": np.where(legal, analysis.prior[0].astype(np.float64), -1).round(6).tolist(),
     }
     if black.ownership is not None:
@@ -95,6 +83,9 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
     return fields
 
 
-def score_field(score: float) -> dict[str, float]:
-    """Return KataGo's field of a lead in points; none for NaN."""
-    return {} if np.isnan(score) else {"scoreLead": round(score, 2) + 0.0}  # makes -0.0 a 0.0
+def page_fields(fields: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
+    """Return those of KataGo's fields that a page needs, rounded, without a lead if none is known."""
+    needed = {name: fields[name] for name in ("move", "visits", "pv") if name in fields}
+    digits = {"winrate": 4, "prior": 4, **({"scoreLead": 2} if analysis.has_scores else {})}
+    rounded = {name: round(fields[name], digits[name]) + 0.0 for name in digits if name in fields}  # makes -0.0 a 0.0
+    return needed | rounded
