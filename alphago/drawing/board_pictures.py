@@ -21,6 +21,7 @@ from alphago.drawing.shapes import (
     Style,
     Text,
     line,
+    move,
     paragraph,
 )
 
@@ -65,20 +66,20 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     view = board.view
     board_width, board_height = (CELL * (length + 2 * view.margin) for length in view.size)
     width = max(board_width, SMALLEST)
-    left = CELL * view.margin + (width - board_width) / 2  # a small board is in the middle
+    # The upper left corner of the surface, to which shapes are moved; a small board is in the middle.
+    left, top = CELL * view.margin + (width - board_width) / 2, CELL * view.margin
     radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
-    spots = [Spot(left + CELL * x, CELL * (y + view.margin), radius) for x, y in view.cells]
+    spots = [Spot(CELL * x, CELL * y, radius) for x, y in view.cells]
     places = [spots[cell] if cell >= 0 else None for cell in actions]
     pixels = min(width, WIDEST)  # the usual width on a screen
     texts, height = texts_below(board.texts, width, board_height, size=PIXELS * width / pixels)
-    layers: tuple[Layer, ...] = (
-        (Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL), *ground(board, spots), *names_around(view, spots)),
-        seeds(board, spots) if view.surface == "houses" else stones(board, spots),
-        tuple(texts),
-        marks(board, spots),
-        overlay_layer(board, overlay, spots, places),
-    )
-    return Drawing(width, height, layers, board.label, shown=pixels)
+    pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
+    owned = () if overlay.ownership is None else squares(overlay.ownership, board.stones, spots)
+    expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, places)
+    parts = (ground(board, spots), pieces, marks(board, spots), (*owned, *expected))
+    below, placed, *above = [tuple(move(shape, left, top) for shape in part) for part in parts]
+    wood = Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL)
+    return Drawing(width, height, ((wood, *below), placed, tuple(texts), *above), board.label, shown=pixels)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:
@@ -92,48 +93,30 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the board without its pieces: lines and star points, the frame with its holes, or houses and stores."""
+    """Return the board without its pieces: lines and star points, the frame with its holes, or houses and stores.
+
+    Beside them are the names of rows and columns, or of houses.
+    """
     view = board.view
-    left, top = corner(view, spots)
+    names = [Text(CELL * x, CELL * y, name, 0.36 * CELL, LINE) for x, y, name in view.labels]
     wide, high = CELL * view.size[0], CELL * view.size[1]
     if view.surface == "houses":
         pen = Style(HOLLOW, LINE, 1.5)
         pits = [Circle(x, y, CELL * view.stone, pen) for x, y, _ in spots]
-        stores = [
-            Rect(left + CELL * x, top + CELL * y, CELL * w, CELL * h, pen, corner=CELL * h / 2)
-            for x, y, w, h in view.stores
-        ]
-        return (*pits, *stores)
+        stores = [Rect(CELL * x, CELL * y, CELL * w, CELL * h, pen, corner=CELL * h / 2) for x, y, w, h in view.stores]
+        return (*pits, *stores, *names)
     if view.surface == "holes":
-        frame = Rect(left, top, wide, high, Style(FRAME), corner=0.2 * CELL)
-        return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
+        frame = Rect(0, 0, wide, high, Style(FRAME), corner=0.2 * CELL)
+        return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots), *names)
     style = Style(stroke=LINE, width=1.2)
-
-    def placed(ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
-        """Return the ends of a line of the surface in units of the drawing."""
-        x1, y1, x2, y2 = ends
-        return left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2
-
-    shapes: list[Shape] = [line(*placed(ends), style) for ends in view.lines]
+    shapes: list[Shape] = [line(*(CELL * end for end in ends), style) for ends in view.lines]
     if view.surface == "squares":  # a rim with sharp corners
-        shapes.append(Rect(left, top, wide, high, style))
+        shapes.append(Rect(0, 0, wide, high, style))
     for edges, colour in zip(view.edges, view.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
-        shapes += [line(*placed(ends), pen) for ends in edges for pen in pens]
+        shapes += [line(*(CELL * end for end in ends), pen) for ends in edges for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in view.stars]
-    return tuple(shapes)
-
-
-def corner(view: BoardView, spots: Sequence[Spot]) -> tuple[float, float]:
-    """Return the upper left corner of a board's surface."""
-    x, y = view.cells[0]
-    return spots[0].x - CELL * x, spots[0].y - CELL * y
-
-
-def names_around(view: BoardView, spots: Sequence[Spot]) -> Layer:
-    """Return the names of rows and columns, or of houses."""
-    left, top = corner(view, spots)
-    return tuple(Text(left + CELL * x, top + CELL * y, name, 0.36 * CELL, LINE) for x, y, name in view.labels)
+    return (*shapes, *names)
 
 
 def stones(board: Board, spots: Sequence[Spot]) -> Layer:
@@ -159,10 +142,9 @@ def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
             shapes.append(Circle(seed_x, seed_y, SEED, Style(BROWN, WOOD, 0.8)))
         edge = y + CELL * view.stone
         shapes += [Circle(x, edge, 0.25 * CELL, Style(WOOD)), Text(x, edge, str(count), 0.4 * CELL, bold=True)]
-    left, top = corner(view, spots)
     # Without numbers of captures, nothing is written in the stores.
     for (x, y, wide, high), name, captured in zip(view.stores, view.sides, board.captures or (), strict=False):
-        middle = left + CELL * (x + wide / 2), top + CELL * (y + high / 2)
+        middle = CELL * (x + wide / 2), CELL * (y + high / 2)
         shapes.append(Text(*middle, f"{name}: {captured}", 0.5 * CELL, bold=True))
     return tuple(shapes)
 
@@ -194,13 +176,3 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
         spot, half = spots[point], 0.17 * CELL
         shapes.append(Rect(spot.x - half, spot.y - half, 2 * half, 2 * half, Style(WOOD, INK, 0.055 * CELL)))
     return tuple(shapes)
-
-
-def overlay_layer(board: Board, overlay: Overlay, spots: Sequence[Spot], places: Sequence[Spot | None]) -> Layer:
-    """Return an overlay's squares of ownership and, above them, its expected moves, or its discs if it has no moves.
-
-    Args:
-        spots: by point. places: by action; None for an action without a point.
-    """
-    owned = () if overlay.ownership is None else squares(overlay.ownership, board.stones, spots)
-    return (*owned, *(line_stones(overlay.line, spots) if overlay.line else discs(overlay, places)))
