@@ -122,21 +122,18 @@ def action_weights(overlay: Overlay) -> np.ndarray:
 def disc_text(overlay: Overlay, action: int, best: int) -> str:
     """Return the number on an action's disc as text; `best`: the action of the first, ringed disc."""
     name = overlay.shown
+    priors, visits, q = (getattr(overlay, field) for field in ("priors", "visits", "q"))  # those that `name` needs
     if name == "visits":
-        assert overlay.visits is not None
-        return short_count(int(overlay.visits[action]))
+        return short_count(int(visits[action]))
     if name == "priors":
-        assert overlay.priors is not None
-        return f"{overlay.priors[action]:.0%}"
-    assert overlay.q is not None
-    rate = win_rate(overlay.q[action])
+        return f"{priors[action]:.0%}"
+    rate = win_rate(q[action])
     if np.isnan(rate):
         return "?"
     if name == "q+priors":
-        assert overlay.priors is not None
-        return f"{rate + overlay.priors[action]:.2f}"
+        return f"{rate + priors[action]:.2f}"
     if name == "difference" and action != best:
-        difference = round(100 * (rate - win_rate(overlay.q[best])))
+        difference = round(100 * (rate - win_rate(q[best])))
         return f"{difference:+d}".replace("-", "−").replace("+0", "±0")  # a true minus
     return f"{rate:.0%}"
 

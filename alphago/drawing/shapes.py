@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Readable in black and white, and by the colour-blind: dark and light carry the meaning, blue and orange only add.
 WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
@@ -68,6 +68,7 @@ class Text(NamedTuple):
 
 Shape = Circle | Rect | Polygon | Text
 Layer = tuple[Shape, ...]
+SIZES = ("radius", "width", "height", "corner", "size")  # fields of shapes that are lengths
 
 
 class Drawing(NamedTuple):
@@ -102,16 +103,11 @@ def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float 
 
 def move(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
     """Return a shape scaled by `scale` around the origin, then moved by (dx, dy)."""
+    style: dict[str, Any] = {} if isinstance(shape, Text) else {"style": scale_style(shape.style, scale)}
     if isinstance(shape, Polygon):
-        points = tuple((x * scale + dx, y * scale + dy) for x, y in shape.points)
-        return Polygon(points, scale_style(shape.style, scale), shape.is_open)
-    shape = shape._replace(x=shape.x * scale + dx, y=shape.y * scale + dy)
-    if isinstance(shape, Text):
-        return shape._replace(size=shape.size * scale)
-    shape = shape._replace(style=scale_style(shape.style, scale))
-    if isinstance(shape, Circle):
-        return shape._replace(radius=shape.radius * scale)
-    return shape._replace(width=shape.width * scale, height=shape.height * scale, corner=shape.corner * scale)
+        return shape._replace(points=tuple((x * scale + dx, y * scale + dy) for x, y in shape.points), **style)
+    sizes = {name: getattr(shape, name) * scale for name in SIZES if name in shape._fields}
+    return shape._replace(x=shape.x * scale + dx, y=shape.y * scale + dy, **sizes, **style)
 
 
 def scale_style(style: Style, scale: float) -> Style:
