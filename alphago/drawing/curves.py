@@ -223,18 +223,13 @@ def legend(
 
 def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the ends of a panel's x axis: from 0 or the first point before 0, to the last point or place."""
-    first = min(0.0, *(curve.x[0] for curve in curves))
-    lasts = [curve.x[-1] for curve in curves]
-    if panel.places:
-        lasts.append(len(panel.places) - 1.0)
-    return axis_limits([first, *lasts])
+    last_place = max(0.0, len(panel.places) - 1.0)
+    return axis_limits([0.0, last_place, *(x for curve in curves for x in (curve.x[0], curve.x[-1]))])
 
 
 def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the ends of a panel's y axis, with some room where they are not given."""
-    values: list[float] = []
-    for curve in curves:
-        values += [*curve.y, *(curve.low or ()), *(curve.high or ())]
+    values = [value for curve in curves for part in (curve.y, curve.low or (), curve.high or ()) for value in part]
     if panel.level is not None:
         values.append(panel.level)
     low, high = axis_limits(values, panel.low, panel.high)

@@ -115,8 +115,7 @@ def paint(brush: Any, shape: Shape) -> None:
         anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]  # Pillow's: left, middle or right, middle
         brush.text((shape.x, shape.y), shape.text, fill=shape.fill, font=font, anchor=anchor)
         return
-    fill = None if shape.style.fill == "none" else shape.style.fill
-    stroke = None if shape.style.stroke == "none" else shape.style.stroke
+    fill, stroke = (None if colour == "none" else colour for colour in (shape.style.fill, shape.style.stroke))
     width = max(1, round(shape.style.width)) if stroke else 0
     half = width / 2  # Pillow draws outlines inside, SVG around the edge
     if isinstance(shape, Circle):
