@@ -83,25 +83,21 @@ def play(
         usual = handicap_komi(env.N, require_go(env, "handicap stones").komi)
         start = env.position(handicap=handicap, komi=usual if komi is None else komi)
     limit, screen = move_limit(num_readouts, seconds), Screen(read, write)
-    try:
-        if nn is None:
-            nn = untrained(env, tower_height)
-            screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
-        if read is None and write is None and notebook_shell() is not None:
-            from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
+    if nn is None:
+        nn = untrained(env, tower_height)
+        screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
+    if read is None and write is None and notebook_shell() is not None:
+        from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
 
-            try:
-                return play_in_notebook(start, nn, mode, limit, level=level, device=device)
-            except ImportError as missing:
-                screen.say(f"Here the game is played in text: {missing}.")
-        analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
-        analyst.evaluators(env)  # raises an error of the network before the game begins
-        teacher = None if teach is None else Teacher(analyst, teach)
-        human = 1 if mode == 0 else -1
-        game = TerminalGame(analyst, start, human, screen, limit, level=level, teacher=teacher)
-    except KeyboardInterrupt:  # Ctrl-C before the game; `TerminalGame.run` handles it in the game
-        screen.say("")
-        return start
+        try:
+            return play_in_notebook(start, nn, mode, limit, level=level, device=device)
+        except ImportError as missing:
+            screen.say(f"Here the game is played in text: {missing}.")
+    analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)
+    analyst.evaluators(env)  # raises an error of the network before the game begins
+    teacher = None if teach is None else Teacher(analyst, teach)
+    human = 1 if mode == 0 else -1
+    game = TerminalGame(analyst, start, human, screen, limit, level=level, teacher=teacher)
     with analyst, line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
         return game.run()
 

@@ -1,5 +1,6 @@
 """Save and load games at the terminal: SGF for Go, records (.npz) for other games."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,9 @@ class GameFiles:
         """
         if not self.env.has_sgf:
             return records_to_bytes([record])
-        # A keyword for `from_record`, which without it takes the record's result; "" for an unfinished game.
-        result: dict[str, Any] = {} if over else {"result": ""}
-        if counted is not None:
-            result = {"result": counted.result}
-        game = SgfGame.from_record(record, self.env, players=players, **result)
+        game = SgfGame.from_record(record, self.env, players=players)
+        if counted is not None or not over:
+            game = replace(game, result="" if counted is None else counted.result)
         decided = record.resigned or (agreed and counted is not None)
         return format_continued(game, self.loaded, counted, decided=decided)
 

@@ -80,7 +80,7 @@ class TerminalGame:
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
         self.positions: list[Position] = [start]  # of the whole game
         self.lost_turns = LostTurns()
-        self.searched: dict[tuple[int, ...], Answer] = {}  # the engine's searches, by the moves before them
+        self.searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `make_record`
         self.left = False  # whether the person has left
         self.loser = 0  # who has resigned, +1 or -1; 0 while none has
         self.announced = False  # whether the result was announced
@@ -258,7 +258,8 @@ class TerminalGame:
         if self.lost_turns.resigns(answer, self.analyst.network):
             self.resign(engine)
             return
-        self.searched[before.moves] = answer
+        if answer.found.visits.any():
+            self.searched[before.moves] = float(answer.found.value[0]), answer.found.visits[0]
         self.play_move(answer.action)
         remark = "."
         if self.level is None or self.level == FULL_STRENGTH:
@@ -290,8 +291,8 @@ class TerminalGame:
             turns = self.past_turns()
             if not turns:
                 raise RefusedCommand("You have not moved yet: there is no move to explain")
-            last = turns[-1]
-            before, chosen = self.positions[last], self.positions[last + 1].moves[-1]  # the move that follows it
+            before, after = self.positions[turns[-1] :][:2]
+            chosen = after.moves[-1]
         self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
 
     def past_turns(self) -> list[int]:
@@ -360,13 +361,8 @@ class TerminalGame:
 
     def record(self) -> GameRecord:
         """Return the game as a record, with what the engine's searches have found."""
-        searched = {
-            moves: (float(answer.found.value[0]), answer.found.visits[0])
-            for moves, answer in self.searched.items()
-            if answer.found.visits.any()
-        }
-        # Without a resignation the winner is None: the record has the result on the board.
-        return make_record(self.env, self.position, searched, winner=-self.loser or None, resigned=bool(self.loser))
+        winner = -self.loser or None  # None: the record has the result on the board
+        return make_record(self.env, self.position, self.searched, winner, resigned=winner is not None)
 
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""

@@ -32,13 +32,6 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     return make_game(name).match_variant()
 
 
-def check_board(env: GameEnv) -> GameEnv:
-    """Return the game; raise ValueError if its board is larger than a page may ask for."""
-    if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
-        raise ValueError(f"a board must have at most {MOST_POINTS} points, got {env}")
-    return env
-
-
 def describe_start(start: Position) -> dict[str, Any]:
     """Return what names a game and its first position in the queries of a page, as plain data for `start_from`."""
     env, setup = start.env, start.setup
@@ -77,9 +70,11 @@ def start_from(game: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> Positio
         elif value not in (None, ""):
             chosen[name] = known[name].read(value)
     try:  # a base has no limits that only help self-play; a game that is made anew has its defaults
-        env = check_board(base.choose(**chosen).match_variant() if chosen else base)
+        env = base.choose(**chosen).match_variant() if chosen else base
     except TypeError as error:  # from a game of one's own
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
+    if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
+        raise ValueError(f"a board must have at most {MOST_POINTS} points, got {env}")
     env = base if env == base else env  # which has made its tables
     return env.position(**(at_start or {word: str(setup[word]) for word in env.setup_words if setup.get(word)}))
 
