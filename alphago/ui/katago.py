@@ -34,12 +34,11 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
 
     A move without visits gets the value and score of the position.
     """
-    is_visited = move.visits > 0
-    value = move.q if is_visited else float(analysis.value[i])  # -1 .. 1, in the analysis's view
-    # The bound is a win rate, 0 .. 1; without visits there is no less certain one than the value's.
-    bound = move.lower_bound if is_visited else (1 + value) / 2
-    score = move.score if is_visited else analysis.root_score[i]
-    score_stdev = move.score_stdev if is_visited else analysis.root_score_stdev[i]
+    if move.visits:
+        value, score, score_stdev, bound = move.q, move.score, move.score_stdev, move.lower_bound
+    else:
+        value, score, score_stdev = float(analysis.value[i]), analysis.root_score[i], analysis.root_score_stdev[i]
+        bound = (1 + value) / 2  # a win rate, 0 .. 1: there is no less certain one
     return {
         "move": analysis.env.to_text(move.action),
         "visits": move.visits,
@@ -115,8 +114,7 @@ def points(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
     """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
-    flat = boards[0].ravel().astype(np.float64).round(4)
-    numbers: list[float] = np.where(np.isnan(flat), 0.0, flat).tolist()
+    numbers: list[float] = np.nan_to_num(boards[0].ravel().astype(np.float64)).round(4).tolist()
     return numbers
 
 
