@@ -17,7 +17,7 @@ from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_choice, check_int, shown
 from alphago.ui.katago import line_texts
-from alphago.ui.review import list_positions, review_game
+from alphago.ui.review import review_game
 from alphago.ui.why.explain import explain
 from alphago.ui.why.facts import Fact
 
@@ -178,8 +178,7 @@ def position_at(game: SgfGame, at: int | None) -> Position:
     Raises:
         ValueError: if the game has fewer moves.
     """
-    positions = list_positions(game)
-    return positions[-1 if at is None else check_int("at", at, 0, len(positions) - 1)]
+    return game.position(ply=None if at is None else check_int("at", at, 0, len(game.moves)))
 
 
 def round_known(number: float, digits: int) -> float | None:

@@ -10,7 +10,6 @@ from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, Mark, curves_picture
 from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Circle, Drawing, Rect, Style
 from alphago.env.game import PLAYER_NAMES
-from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst
 from alphago.records.sgf import MoveNote, SgfGame
@@ -141,12 +140,6 @@ class Review:
         return draw_review(self.analysis, self.mistakes, f"{names}, {self.game.result or 'no result'}")
 
 
-def list_positions(game: SgfGame) -> list[GoPosition]:
-    """Return the positions of a game in order: those before each move, with its player to move, and the last one."""
-    last = game.position()
-    return [*(before for before, _ in last.turns()), last]
-
-
 def review_game(
     game: SgfGame,
     net: object,
@@ -161,7 +154,8 @@ def review_game(
     Args:
         net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
-    positions = list_positions(game)
+    last = game.position()
+    positions = [*(before for before, _ in last.turns()), last]  # each with its player to move
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))
         review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
@@ -284,6 +278,6 @@ def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:
     """Return KataGo's fields of a move that was played without being a candidate."""
     name = black.env.to_text(action)
     answers = black.moves(ply + 1, least=1)
+    fields = root_fields(black, ply + 1) | {"prior": float(black.prior[ply, action])}
     line = [name, *(line_texts(black, answers[0]) if answers else ())]
-    prior = float(black.prior[ply, action])
-    return {"move": name, "order": KATRAIN_ADDED, "pv": line, **root_fields(black, ply + 1), "prior": prior}
+    return {"move": name, "order": KATRAIN_ADDED, "pv": line, **fields}

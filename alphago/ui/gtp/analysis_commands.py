@@ -212,11 +212,6 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     return "\n".join(texts)
 
 
-def clear(engine: GtpEngine, arguments: list[str]) -> None:
-    """Clear the search's tree."""
-    engine.forget()
-
-
 # -- GoGui -------------------------------------------------------------------------------------------
 
 
@@ -254,7 +249,7 @@ COMMANDS = {
     "kata-genmove_analyze": partial(genmove_analyze, kata=True),
     "kata-raw-nn": raw_network,
     "stop": stop_pondering,
-    "clear_cache": clear,
+    "clear_cache": lambda engine, arguments: engine.forget(),
     "gogui-analyze_commands": lambda engine, arguments: "\n".join(GOGUI),
     "alphago-ownership": ownership,
     "alphago-policy": policy,

@@ -2,23 +2,13 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from alphago.mcts.levels import check_level
 from alphago.system.validation import MOST_READOUTS, check_choice, check_float, check_int, check_positive
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, argument, failing_with, integer, number, switch
 from alphago.ui.katago import SIDES
-
-
-class Parameter(NamedTuple):
-    """A parameter that may be set: the name of its attribute of `Parameters`, and how its value is read from a text.
-
-    `read` raises GtpFailure or ValueError for an invalid value.
-    """
-
-    attribute: str
-    read: Callable[[str], Any]
 
 
 def get_parameter(engine: GtpEngine, arguments: list[str]) -> str:
@@ -50,22 +40,21 @@ def read_parameter(engine: GtpEngine, name: str) -> Any:
         raise GtpFailure(f"unknown parameter {name}; known ones are {', '.join(NAMES)}")
     if name in UNSUPPORTED:
         return 0.0
-    value = getattr(engine.parameters, PARAMETERS[name].attribute)
+    value = getattr(engine.parameters, PARAMETERS[name][0])
     # Only the threshold for resigning may be None: the engine then resigns below its network's; -1 stands for never.
     return float(getattr(engine.network, "resign_threshold", -1.0)) if value is None else value
 
 
-PARAMETERS = {
-    "maxVisits": Parameter("readouts", lambda text: check_int("maxVisits", integer(text), 0, MOST_READOUTS)),
-    "maxTime": Parameter("max_time", lambda text: check_positive("maxTime", number(text))),
-    "level": Parameter("level", check_level),
-    "ponderingEnabled": Parameter("ponder", switch),
-    "allowResignation": Parameter("allow_resignation", switch),
-    "resignThreshold": Parameter("resign_threshold", lambda text: check_float("resignThreshold", number(text), -1, 1)),
-    "reportAnalysisWinratesAs": Parameter(
-        "side", lambda text: check_choice("reportAnalysisWinratesAs", text.upper(), SIDES)
-    ),
-    "cpuctExploration": Parameter("c_puct", lambda text: check_float("cpuctExploration", number(text), 0)),
+# By name the attribute of `Parameters`, and what reads its value from a text, or raises GtpFailure or ValueError.
+PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "maxVisits": ("readouts", lambda text: check_int("maxVisits", integer(text), 0, MOST_READOUTS)),
+    "maxTime": ("max_time", lambda text: check_positive("maxTime", number(text))),
+    "level": ("level", check_level),
+    "ponderingEnabled": ("ponder", switch),
+    "allowResignation": ("allow_resignation", switch),
+    "resignThreshold": ("resign_threshold", lambda text: check_float("resignThreshold", number(text), -1, 1)),
+    "reportAnalysisWinratesAs": ("side", lambda text: check_choice("reportAnalysisWinratesAs", text.upper(), SIDES)),
+    "cpuctExploration": ("c_puct", lambda text: check_float("cpuctExploration", number(text), 0)),
 }
 UNSUPPORTED = ("analysisWideRootNoise", "playoutDoublingAdvantage")  # which programs set to 0
 NAMES = (*PARAMETERS, *UNSUPPORTED)

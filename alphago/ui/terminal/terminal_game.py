@@ -317,9 +317,8 @@ class TerminalGame:
     def help(self, _: str) -> None:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
-        kind = " (SGF)" if self.position.env.has_sgf else ""
-        has_count = self.position.env.has_sgf  # in Go
-        counts = "\n  alive       when stones are counted: no stone is dead" if has_count else ""
+        counted = "\n  alive       when stones are counted: no stone is dead"
+        kind, counts = (" (SGF)", counted) if self.env.has_sgf else ("", "")  # in Go stones are counted
         text = HELP.format(move=example, passes=passes, kind=kind, counts=counts)
         self.say("\n".join(filter(None, (text, self.board_view.pass_hint))))
 

@@ -169,13 +169,10 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
     A search would not find them: its passes end the game, with all stones alive.
     """
     position = page.position(query)
-    found = count_as_alive(position)
-    if found is None:
+    if count_as_alive(position) is None:
         raise ValueError("stones are counted after a game of Go that ended by two passes")
-    if query.get("network") != PLAYOUTS:
-        engine = page.engine(query, position.env)
-        found = engine.analyst.count(engine.position(position))
-    return board_view(position, found)
+    engine = page.engine(query, position.env)
+    return board_view(position, engine.analyst.count(engine.position(position)))
 
 
 def why(page: QueryReader, query: Query) -> dict[str, Any]:

@@ -79,8 +79,7 @@ class Runs:
                 history = History(folder, [], [])  # in which its colour is not used
             histories.append(history)
             runs.append({**run, "name": self.names[i], "colour": run_colours(len(self.folders))[i]})
-        _, _, usual_label = AXES[x]
-        label = reword(histories, usual_label)
+        label = reword(histories, AXES[x][2])
         panels = list(list_panels(histories, x))
         order = main_first([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
