@@ -29,7 +29,7 @@ from figures import Figures, add_option
 from alphago import GoEnv, NeuralNet, Position, analyze, load_model
 from alphago.nn.forecasts import stack
 from alphago.system.cores import available_cores
-from alphago.ui.analysis_engine import AnalysisEngine
+from alphago.ui.analysis_engine import AnalysisEngine, Networks
 
 BATCH = 256  # positions of one call of the evaluator: more are not faster
 
@@ -106,7 +106,7 @@ def json_rate(net: NeuralNet, positions: list[Position], visits: int, cores: int
     """Return the rate of the JSON protocol, from the first query to the last reply."""
     counting = Counting(net)
     replies: list[str] = []
-    engine = AnalysisEngine(net.env, counting, replies.append, visits=visits, device="cpu", threads=cores)
+    engine = AnalysisEngine(Networks(net.env, counting, "cpu"), replies.append, visits=visits, threads=cores)
     queries = [query_of(position, number) for number, position in enumerate(positions)]
 
     def work() -> int:

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Answer queries of KataGo's analysis protocol: one JSON query per line on standard input, replies on standard
     output.
     """
-    from alphago.ui.analysis_engine import AnalysisEngine
+    from alphago.ui.analysis_engine import AnalysisEngine, Networks
     from alphago.ui.analysis_query import Limits
     from alphago.ui.gtp.protocol import byte_lines, reserved_stdout
 
@@ -44,9 +44,8 @@ def run(options: argparse.Namespace) -> int:
         settings = engine_settings(options)
         env, network = load(options.model or options.katago_model, game=GoEnv.name)
         lines = [] if sys.stdin is None else byte_lines(sys.stdin.buffer, Limits().characters)
-        game = require_go(env, "the analysis protocol")
-        write = partial(print, file=output, flush=True)
-        engine = AnalysisEngine(game, network, write, device=options.device, **settings)
+        networks = Networks(require_go(env, "the analysis protocol"), network, options.device)
+        engine = AnalysisEngine(networks, partial(print, file=output, flush=True), **settings)
         print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)
         try:
             for line in lines:

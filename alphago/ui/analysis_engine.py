@@ -86,12 +86,10 @@ class AnalysisEngine:
     """An engine for KataGo's analysis protocol; replies come in any order.
 
     Args:
-        env: the game of the network; a size-free network analyses other boards too.
-        network: a network, as `MCTSPlayer` takes it; or a `Networks`, with which `env` and `device` are not used.
         write: called with each reply as one line of JSON without a newline, by any thread, but never by two at once.
         visits: the number of visits for a query without `maxVisits`.
         side: "BLACK", "WHITE" or "SIDETOMOVE", from whose view results are reported for a query that chooses no side.
-        threads: how many threads search; None for one per core. device: where the network is computed.
+        threads: how many threads search; None for one per core.
         version: what `query_version` answers.
         limits: what clients may ask for.
         notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own.
@@ -101,20 +99,17 @@ class AnalysisEngine:
 
     def __init__(
         self,
-        env: GoEnv,
-        network: object,
+        networks: Networks,
         write: Callable[[str], None],
         *,
         visits: int = 500,
         side: str = "BLACK",
         threads: int | None = None,
-        device: str = "auto",
         version: str = __version__,
         limits: Limits = Limits(),  # noqa: B008 (it cannot be changed)
         notes: bool = False,
     ) -> None:
-        self.networks = network if isinstance(network, Networks) else Networks(env, network, device)
-        self.version, self.limits, self.notes = version, limits, notes
+        self.networks, self.version, self.limits, self.notes = networks, version, limits, notes
         visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
         board = cache(self.networks.game)  # equal queries share a game, and so a kind of search
         self.defaults = Defaults(board, visits, check_choice("side", side, SIDES), limits)

@@ -11,7 +11,7 @@ from alphago.env.go_rules import NO_BONUS
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
-from alphago.ui.analysis_engine import AnalysisEngine
+from alphago.ui.analysis_engine import AnalysisEngine, Networks
 from alphago.ui.analysis_query import Limits, QueryError, positions_after
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw
@@ -31,7 +31,8 @@ class Client:
 
     def __init__(self, network: Any, **options: Any) -> None:
         self.replies: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.engine = AnalysisEngine(GoEnv(5), network, lambda line: self.replies.put(json.loads(line)), **options)
+        networks = Networks(GoEnv(5), network)
+        self.engine = AnalysisEngine(networks, lambda line: self.replies.put(json.loads(line)), **options)
 
     def send(self, *queries: Any) -> None:
         for query in queries:

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -193,12 +194,10 @@ class GtpEngine:
 
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if one of its moves is illegal under them."""
-        before = self.game
-        black, white = (before.stones.get(side, ()) for side in ("black", "white"))
-        game = GtpGame(before.env.replace(**rules._asdict()), before.komi, black, white, before.first)
-        game.loaded = before.loaded
+        game = copy(self.game)
+        game.env = game.env.replace(**rules._asdict())
         try:
-            game.restart(before.plays)
+            game.restart(game.plays)
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("the game is illegal under these rules") from None

@@ -100,8 +100,8 @@ def converse(
     lines: Iterable[str],
     output: TextIO,
     *,
-    idle: Callable[[], None] | None = None,
-    awake: Callable[[], None] | None = None,
+    idle: Callable[[], None] = lambda: None,
+    awake: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer requests until `quit` or the last line.
 
@@ -116,11 +116,10 @@ def converse(
     inbox = Inbox(lines)
     try:
         while True:
-            if idle is not None and inbox.is_waiting():
+            if inbox.is_waiting():
                 idle()
             line = inbox.take()
-            if awake is not None:
-                awake()
+            awake()
             if line is None:
                 return
             request = parse(line)
@@ -134,16 +133,15 @@ def converse(
             if request.name == "quit":
                 return
     finally:
-        if awake is not None:
-            awake()
+        awake()
 
 
 def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO, inbox: Inbox) -> None:
     """Write the reply to one request."""
     command = commands.get(request.name)
     if command is None:
-        is_json = request.name.startswith("{")
-        output.write(reply(request, JSON_HINT if is_json else "unknown command", success=False))
+        text = JSON_HINT if request.name.startswith("{") else "unknown command"
+        output.write(reply(request, text, success=False))
         return
     try:
         answered = command(request.arguments)

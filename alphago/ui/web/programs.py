@@ -134,7 +134,7 @@ def programs(engines: Engines, env: GoEnv) -> Connections:
     def make(socket: WebSocket, put: Callable[[str], None]) -> AnalysisEngine:
         networks = OfferedNetworks(engines, env, chosen=socket.query_params.get("network"))
         threads = min(available_cores(), MOST_THREADS)
-        return AnalysisEngine(env, networks, put, threads=threads, limits=PROGRAM, notes=True)
+        return AnalysisEngine(networks, put, threads=threads, limits=PROGRAM, notes=True)
 
     return Connections(MOST_PROGRAMS, f"this server serves {MOST_PROGRAMS} programs already: close one first", make)
 

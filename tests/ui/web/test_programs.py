@@ -81,7 +81,7 @@ def test_a_program_that_leaves_while_it_is_answered() -> None:
 
     async def leave() -> None:
         networks = Networks(GO5, HashEvaluator(), "cpu")
-        programs = Connections(1, "too many", lambda socket, put: AnalysisEngine(GO5, networks, put))
+        programs = Connections(1, "too many", lambda socket, put: AnalysisEngine(networks, put))
         serving = asyncio.create_task(programs.converse(cast(Any, LeavingSocket())))
         ended, _ = await asyncio.wait([serving], timeout=PATIENCE)
         assert ended
