@@ -13,7 +13,7 @@ from pathlib import Path
 from alphago import exam, load_model
 from alphago.arena.match_result import wilson
 from alphago.drawing.axes import SHARE
-from alphago.drawing.curves import Curve, CurvePanel, curves_picture
+from alphago.drawing.curves import LEVEL, Curve, CurvePanel, curves_picture
 from alphago.drawing.overlay import Overlay
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import to_svg
@@ -93,7 +93,8 @@ def draw_losses(path: Path) -> None:
     for (key, name), colour in zip(LOSSES.items(), COLOURS, strict=True):
         points = [(row["games"], row[key]) for row in run["metrics"] if row.get(key) is not None]
         x, y = zip(*points, strict=True)
-        panels.append(CurvePanel(name, [Curve(x, y, colour, is_exact=True)], low=0.0, vertical=turn))
+        border = Curve([turn, turn], [0.0, max(y)], LEVEL, dash=":", is_exact=True)
+        panels.append(CurvePanel(name, [Curve(x, y, colour, is_exact=True), border], low=0.0))
     to_svg(curves_picture(panels, 2, AXIS, size=(360, 200))).save(path)
 
 

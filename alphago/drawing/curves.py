@@ -76,7 +76,6 @@ class CurvePanel(NamedTuple):
     Attributes:
         unit: the unit of the y axis; if it begins with SHARE, its numbers are written in percent.
         level: the y of a thin horizontal line, such as a win rate of 0.5; None for no line.
-        vertical: the x of a thin vertical line; None for no line.
         low, high: the ends of the y axis; None for the least and the greatest value.
         x_label: the label of the x axis if it differs from that of the other panels.
         places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
@@ -90,7 +89,6 @@ class CurvePanel(NamedTuple):
     low: float | None = None
     high: float | None = None
     x_label: str = ""
-    vertical: float | None = None
     marks: Sequence[Mark] = ()
     fills: bool = False
     picture: Drawing | None = None
@@ -260,13 +258,9 @@ def axes_shapes(
         at, _ = place(value, low)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
-    dotted = Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])
     if panel.level is not None and low <= panel.level <= high:
         _, at = place(first, panel.level)
-        shapes.append(line(box.x, at, right, at, dotted))
-    if panel.vertical is not None and first <= panel.vertical <= last:
-        at, _ = place(panel.vertical, low)
-        shapes.append(line(at, box.y, at, bottom, dotted))
+        shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes
