@@ -36,7 +36,7 @@ unknown key -1 <- kata-analyze -1
 unknown key ownership <- lz-analyze 1 ownership true
 ownership must be true or false, got maybe <- kata-analyze 1 ownership maybe
 ownership needs a value <- kata-analyze 1 ownership
-minmoves must be an integer >= 0, got -1 <- kata-analyze 1 minmoves -1
+minmoves must be at least 0, got -1 <- kata-analyze 1 minmoves -1
 interval must be at least 0, got -1 <- kata-analyze interval -1
 avoid needs a player, vertices and a depth <- kata-analyze 1 avoid B D4
 avoid needs vertices such as D4,Q16, got Z9 <- kata-analyze 1 avoid B Z9 1
