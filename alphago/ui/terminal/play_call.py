@@ -1,7 +1,7 @@
 """The function `play`: it sets up a game against an engine, at the terminal or in a notebook."""
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
@@ -84,7 +84,9 @@ def play(
         start = env.position(handicap=handicap, komi=usual if komi is None else komi)
     limit, screen = move_limit(num_readouts, seconds), Screen(read, write)
     if nn is None:
-        nn = untrained(env, tower_height)
+        from alphago.nn.net import NeuralNet  # only now: playing a given network need not load torch
+
+        nn = NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)
         screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
     if read is None and write is None and notebook_shell() is not None:
         from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
@@ -118,10 +120,3 @@ def check_height(nn: object, tower_height: int | None) -> None:
         return
     allowed = "left out with a given network" if height is None else f"left out or {height}, the given network's"
     raise ValueError(f"tower_height must be {allowed}, got {tower_height}")
-
-
-def untrained(env: GameEnv, tower_height: int | None) -> Any:
-    """Return an untrained network of `tower_height` blocks, None for the default number."""
-    from alphago.nn.net import NeuralNet  # only now: playing a given network need not load torch
-
-    return NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)

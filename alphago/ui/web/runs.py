@@ -107,7 +107,8 @@ UNTRAINED = "No gradient step {}: the network plays as it did at the start."
 
 def describe_run(history: History) -> dict[str, Any]:
     """Return facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
-    config, idle = read_config(history.folder), age(history.folder)
+    config, log = read_config(history.folder), history.folder / METRICS
+    idle = max(time.time() - log.stat().st_mtime, 0) if log.exists() else math.inf  # seconds
     settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
     over = why_over(settings, last, history.evaluations)
@@ -127,13 +128,6 @@ def describe_run(history: History) -> dict[str, Any]:
         findings.append(UNTRAINED.format("was made" if over else "has been made yet"))
     headline = make_headline(settings, rows, history.evaluations, over=bool(over), idle=idle)
     return {"headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
-
-
-def age(path: Path) -> float:
-    """Return the seconds since the run wrote its last line; infinity if it has written none."""
-    with contextlib.suppress(OSError):
-        return max(time.time() - (path / METRICS).stat().st_mtime, 0)
-    return math.inf
 
 
 def game_words(config: Mapping[str, Any]) -> str:
