@@ -181,16 +181,8 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     if action == best:  # the search after it may differ a little from the search before it
         rate_loss = 0.0
         point_loss = point_loss if np.isnan(point_loss) else 0.0
-    return MoveReview(
-        ply,
-        colour=colour,
-        action=action,
-        best=best,
-        rate_loss=rate_loss,
-        point_loss=point_loss,
-        line=analysis.move(ply, best, order=0).line,
-        grade=grade_move(rate_loss, point_loss),
-    )
+    line, grade = analysis.move(ply, best, order=0).line, grade_move(rate_loss, point_loss)
+    return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade)
 
 
 def count_text(count: int, grade: str) -> str:
