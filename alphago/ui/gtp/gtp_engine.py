@@ -85,7 +85,7 @@ class GtpEngine:
         self.at_random = isinstance(network, str) and network == "random"
         has_network = network is not None and not self.at_random
         self.network = network if has_network else UniformEvaluator()
-        self.networks = networks
+        self.networks = networks or (lambda size: (self.env, self.network))  # the user's game, and network for a size
         self.any_size = networks is not None or not has_network or getattr(network, "size_free", False)
         if resign_threshold is None:
             getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
@@ -107,12 +107,8 @@ class GtpEngine:
 
     def board(self, size: int, rules: Rules) -> GoEnv:
         """Return the game for a board size and rules, without the options that only help self-play."""
-        env, _ = self.given_on(size)
+        env, _ = self.networks(size)
         return analysed_game(env, size, rules)
-
-    def given_on(self, size: int) -> tuple[GoEnv, Any]:
-        """Return the user's game, perhaps on another board, and network for a board size."""
-        return (self.env, self.network) if self.networks is None else self.networks(size)
 
     def open_board(self, size: int) -> None:
         """Begin a game on an empty board."""
@@ -132,7 +128,7 @@ class GtpEngine:
     def open_search(self) -> None:
         """Create the analysts for the current board and parameters."""
         self.close()
-        _, self.network = self.given_on(self.game.env.N)
+        _, self.network = self.networks(self.game.env.N)
         settings = Puct(leaves=USUAL_LEAVES, c_puct=self.parameters.c_puct)
         options: dict[str, Any] = {"settings": settings, "threads": 1, "slots": 1}
         options |= {"tree_bytes": TREE_BYTES, "seed": self.seed}
