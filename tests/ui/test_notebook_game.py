@@ -103,7 +103,7 @@ def test_the_board_begins_as_it_was_asked_for(
     assert game.position.komi == 5.5
     assert (game.position.board == 1).sum() == 2
     first = told(game, monkeypatch, action="hello")["first"]["game"]
-    assert (first["options"]["komi"], first["setup"]) == (5.5, {"black": "G7 C3", "to_play": "white"})
+    assert (first["config"]["komi"], first["setup"]) == (5.5, {"black": "G7 C3", "to_play": "white"})
     play_there(game, "C3", "White wins by resignation")
     assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
     again = told(game, monkeypatch, action="hello")["kept"]  # for a cell that is shown again

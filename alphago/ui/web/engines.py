@@ -130,9 +130,7 @@ class Engines:
         tell(f"Loading {name} for {env.name} …")
         try:
             with self.loading:  # engines in memory are usable meanwhile
-                engine = self.ready(name, env) or self._load(
-                    self.choices[name], env
-                )  # another thread may have loaded it
+                engine = self.ready(name, env) or self._load(name, env)  # another thread may have loaded it
                 with self.lock:
                     self.engines[self._key(name, env)] = engine
                     while len(self.engines) > KEPT:  # the one that was used least recently goes
@@ -159,11 +157,12 @@ class Engines:
         any_komi = env.replace(komi=0.5) if "komi" in env.config else env  # games of any komi share an evaluator
         return name, file_time(choice.source), any_komi
 
-    def _load(self, choice: Choice, env: GameEnv) -> SharedEngine:
+    def _load(self, name: str, env: GameEnv) -> SharedEngine:
         """Return a new engine; raise ValueError for a network that does not fit the game.
 
         The engine's game is `env` with the network's input planes.  A network for another board is resized.
         """
+        choice = self.choices[name]
         if choice.source == PLAYOUTS:
             return SharedEngine(env, PlayoutEvaluator(env, playouts=PLAYOUTS_A_LEAF))
         network = choice.source

@@ -35,16 +35,16 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
 def describe_start(start: Position) -> dict[str, Any]:
     """Return what names a game and its first position in the queries of a page, as plain data for `start_from`."""
     env, setup = start.env, start.setup
-    options = {name: setup.get(name, value) for name, value in env.config.items()}  # the set-up may have another komi
+    config = {name: setup.get(name, value) for name, value in env.config.items()}  # the set-up may have another komi
     words = {word: setup[word] for word in env.setup_words if word in setup}
-    return {"name": env.name, "options": options, "setup": words}
+    return {"name": env.name, "config": config, "setup": words}
 
 
 def start_from(game: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> Position:
     """Return the first position of a game.
 
     Args:
-        game: its name; options, by the names of `GameEnv.options` and of its config; and the set-up.  An option that a
+        game: its name; its config, or options by the names of `GameEnv.options`; and the set-up.  An option that a
             person left out, None or "", has its usual value.  The set-up has either options `at_start`, such as a
             handicap in Go, or the game's `setup_words`, such as stones, which are ignored beside such options.  Options
             `at_start` bring values of other options (`Option.also`), such as a komi of 0.5, unless these are given.
@@ -55,7 +55,7 @@ def start_from(game: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> Positio
         ValueError: for an impossible game.
     """
     base = usual_game(str(game.get("name")), bases)
-    options, setup = field_of(game, "options", dict), field_of(game, "setup", dict)
+    config, options, setup = (field_of(game, name, dict) for name in ("config", "options", "setup"))
     known = {option.name: option for option in base.options}
     at_start = {name: known[name].read(setup[name]) for name in known if known[name].at_start and setup.get(name)}
     at_start = {name: value for name, value in at_start.items() if value}  # without the text "0", which was read as 0
@@ -63,14 +63,13 @@ def start_from(game: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> Positio
     for name in at_start:
         chosen |= known[name].also
     for name, value in options.items():
-        if name in base.config and (name not in known or value == base.config[name]):
-            chosen[name] = value
-        elif name not in known or known[name].at_start:
+        if name not in known or known[name].at_start:
             raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, list(known))}")
-        elif value not in (None, ""):
+        if value not in (None, ""):
             chosen[name] = known[name].read(value)
     try:  # a base has no limits that only help self-play; a game that is made anew has its defaults
-        env = base.choose(**chosen).match_variant() if chosen else base
+        env = base.replace(**config)
+        env = env.choose(**chosen).match_variant() if chosen else env
     except TypeError as error:  # from a game of one's own
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
     if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:

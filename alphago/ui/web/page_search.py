@@ -86,6 +86,6 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
 def page_fields(fields: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
     """Return those of KataGo's fields that a page needs, rounded, without a lead if none is known."""
     needed = {name: fields[name] for name in ("move", "visits", "order", "pv") if name in fields}
-    digits = {"winrate": 4, "prior": 4, **({"scoreLead": 2} if analysis.has_scores else {})}
+    digits = {"winrate": 4, "prior": 4, **({} if np.isnan(analysis.root_score[0]) else {"scoreLead": 2})}
     rounded = {name: round(fields[name], digits[name]) + 0.0 for name in digits if name in fields}  # makes -0.0 a 0.0
     return needed | rounded

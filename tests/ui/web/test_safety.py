@@ -137,7 +137,7 @@ def test_a_port_that_is_taken_is_a_sentence(capsys: pytest.CaptureFixture[str]) 
 def junk(chance: random.Random) -> str:
     """A message that no page would send, or nearly one."""
     values = [None, True, -1, 10**40, 1e308, "", "C3", "pass", "go", [], {}, [1] * 50, {"board_size": 3}, "é\u0000" * 9]
-    values += [[["B", "C3"]], [["B", 3]], {"name": "go"}, {"name": "go", "options": {"board_size": 5}}, {"options": 3}]
+    values += [[["B", "C3"]], [["B", 3]], {"name": "go"}, {"name": "go", "config": {"board_size": 5}}, {"config": 3}]
     names = ["moves", "game", "options", "maxVisits", "link", "text", "network", "dead", "point", "nodes", "level"]
     names += ["id"]
     fields = {chance.choice(names): chance.choice(values) for _ in range(4)}
