@@ -109,12 +109,13 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         frame = Rect(0, 0, wide, high, Style(FRAME), corner=0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots), *names)
     style = Style(stroke=LINE, width=1.2)
-    shapes: list[Shape] = [line(*(CELL * end for end in ends), style) for ends in view.lines]
+    shapes: list[Shape] = [line(CELL * x1, CELL * y1, CELL * x2, CELL * y2, style) for x1, y1, x2, y2 in view.lines]
     if view.surface == "squares":  # a rim with sharp corners
         shapes.append(Rect(0, 0, wide, high, style))
     for edges, colour in zip(view.edges, view.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
-        shapes += [line(*(CELL * end for end in ends), pen) for ends in edges for pen in pens]
+        for x1, y1, x2, y2 in edges:
+            shapes += [line(CELL * x1, CELL * y1, CELL * x2, CELL * y2, pen) for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in view.stars]
     return (*shapes, *names)
 
