@@ -218,13 +218,10 @@ class AnalysisEngine:
         require(turns is None or isinstance(turns, list), "turnNumbers", "a list", turns)
         self.send(fields)
         with self._opening:
-            meant = [
-                question
-                for query, turn, question in self._open.values()
-                if query_id in (None, query.id) and (turns is None or turn.number in turns)
-            ]
-        for question in meant:
-            question.stop()
+            waiting = [*self._open.values()]
+        for query, turn, question in waiting:
+            if query_id in (None, query.id) and (turns is None or turn.number in turns):
+                question.stop()
 
     def close(self, wait: bool = False) -> None:
         """Stop the engine and wait for its threads.

@@ -220,8 +220,7 @@ def parse_turns(
 ) -> list[QueryTurn]:
     """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions."""
     priorities = parse_priorities(fields, len(moves), most)
-    black = [action for player, action in stones if player == 1]
-    white = [action for player, action in stones if player == -1]
+    black, white = ([action for player, action in stones if player == side] for side in (1, -1))
     first = moves[0][0] if moves else 1  # the player of the first move
     if "initialPlayer" in fields:
         first = colour("initialPlayer", fields["initialPlayer"])

@@ -57,8 +57,7 @@ def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpG
     engine_komi = env.komi if engine.komi is None else engine.komi
     komi = engine_komi if game.komi is None else game.komi
     start = game.position(ply=0)  # with the file's set-up stones
-    black = np.flatnonzero(start.board.ravel() == 1).tolist()
-    white = np.flatnonzero(start.board.ravel() == -1).tolist()
+    black, white = (np.flatnonzero(start.board.ravel() == side).tolist() for side in (1, -1))
     loaded = GtpGame(env, komi, black=black, white=white, first=start.to_play)
     for colour, action in zip(game.movers, moves, strict=False):  # `moves` may be fewer
         try:

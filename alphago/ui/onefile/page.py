@@ -67,7 +67,6 @@ def export_page(
     path: str | PathLike[str],
     env: GameEnv | None = None,
     *,
-    name: str | None = None,
     strength: str | None = None,
     licence: str | None = None,
 ) -> PageFile:
@@ -79,7 +78,6 @@ def export_page(
         net: the network, or its name, file or run folder.
         path: the file to write, such as "go.html".
         env: the game with which the page begins; None for the network's.
-        name: the network's name on the page; None for the name of its file or folder, or of its game.
         strength: a sentence on the network's measured strength; None for what is known of a packaged network, or "not
             measured".
         licence: the network's licence; None for the package's licence of a packaged network, or "not stated".
@@ -89,14 +87,12 @@ def export_page(
         OSError: if the file cannot be written.
     """
     path = user_path(path)
-    data = render_page(net, env, name=name, strength=strength, licence=licence).encode()
+    data = render_page(net, env, strength=strength, licence=licence).encode()
     write_atomic(path, data)
     return PageFile(path, len(data))
 
 
-def render_page(
-    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **told: str | None
-) -> str:
+def render_page(source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, **told: str | None) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`.
 
     Args:
@@ -110,7 +106,7 @@ def render_page(
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(source)}")
     if env is not None and env is not net.env:
         net = net.resized(env)
-    name = name or (net.env.name if net is source else Path(str(source)).resolve().stem)
+    name = net.env.name if net is source else Path(str(source)).resolve().stem
     return page_text(net, name, about(net, name, packaged, **told))
 
 

@@ -57,10 +57,8 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
                 raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
     tree.view |= {"names": [str(name) for name in field_of(query, "names", list)], "file": str(query.get("file", ""))}
-    tree.view |= {
-        "end": check_int("end", query.get("end", 0), 0, len(nodes) - 1),
-        "fileLoser": query.get("fileLoser", 0),
-    }
+    end = check_int("end", query.get("end", 0), 0, len(nodes) - 1)
+    tree.view |= {"end": end, "fileLoser": query.get("fileLoser", 0)}
     return tree
 
 

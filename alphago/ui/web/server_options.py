@@ -28,8 +28,8 @@ class ServerOptions:
 
     def add_network(self, name: str, source: str | Path, env: GameEnv) -> None:
         """Add a network that the command names, and its game; if its name is taken, the network's name is its path."""
-        is_taken = any(choice.name == name for choice in self.choices)
-        self.choices.append(Choice(str(source) if is_taken else name, source, game=env.name, size=env.N))
+        taken = [choice.name for choice in self.choices]
+        self.choices.append(Choice(str(source) if name in taken else name, source, game=env.name, size=env.N))
         self.bases.setdefault(env.name, env)
 
 

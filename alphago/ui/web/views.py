@@ -83,27 +83,18 @@ def with_dead(count: GoCount, points: object) -> GoCount:
     return count
 
 
-def count_view(count: GoCount) -> dict[str, Any]:
-    """Return a count for the page."""
-    return {
-        "points": count.areas,
-        "bonuses": count.bonuses,
-        "owners": "".join(SIGNS[owner] for owner in count.owners.ravel().tolist()),
-        "dead": sorted(count.dead),
-    }
-
-
 def board_view(position: Position, count: GoCount | None) -> dict[str, Any]:
     """Return what the board shows: a position, and how its game ended and was counted, None where it goes on.
 
     Args:
         count: the count of a finished game of Go.
     """
-    return {
-        "view": position_view(position),
-        "result": result_view(position, 0, count) if position.is_over else None,
-        "count": None if count is None else count_view(count),
-    }
+    counted = None
+    if count is not None:
+        owners = "".join(SIGNS[owner] for owner in count.owners.ravel().tolist())
+        counted = {"points": count.areas, "bonuses": count.bonuses, "owners": owners, "dead": sorted(count.dead)}
+    result = result_view(position, 0, count) if position.is_over else None
+    return {"view": position_view(position), "result": result, "count": counted}
 
 
 def result_view(position: Position, loser: int, count: GoCount | None = None) -> dict[str, Any]:
