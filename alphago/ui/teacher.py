@@ -42,8 +42,7 @@ class Teacher:
         moves = [move for move in self._reviews(positions) if lost(move) >= LEAST]
         if not moves:
             return f"No move lost more than {LEAST:g} points."
-        moves = sorted(moves, key=lost)[-MOST_MOVES:]  # those that lost most
-        moves.sort(key=lambda move: move.ply)
+        moves = sorted(sorted(moves, key=lost)[-MOST_MOVES:], key=lambda move: move.ply)  # those that lost most
         return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in moves)])
 
     def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:

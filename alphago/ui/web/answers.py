@@ -111,8 +111,7 @@ def error_sentence(error: Exception) -> str:
     if isinstance(error, IllegalMove):  # in a player's words: the board shows the position, and the game has its title
         env = error.position.env
         text = error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
-    is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
-    if is_of_program:
+    if not isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # the program is at fault
         text = f"the engine has failed: {type(error).__name__}: {text}"
     text = shortened(text, LONGEST_ERROR)
     end = "" if text.endswith((".", "!", "?")) else "."

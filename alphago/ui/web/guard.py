@@ -87,11 +87,10 @@ class Guard:
 
         Any name does if the server listens on all addresses and has a token.
         """
-        try:
+        with contextlib.suppress(ValueError):
             name = urlsplit(f"//{host}").hostname
-        except ValueError:
-            return False
-        return name in self.hosts or (name is not None and self.listens_everywhere and self.token is not None)
+            return name in self.hosts or (name is not None and self.listens_everywhere and self.token is not None)
+        return False
 
     def has_token(self, headers: Mapping[str, str], query: str) -> bool:
         """Return whether a request has the token: in its address, as a bearer or in a cookie."""
@@ -106,21 +105,17 @@ class Guard:
 
 def is_loopback(host: str) -> bool:
     """Return whether an address is of this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    with contextlib.suppress(ValueError):
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    return False
 
 
 def same_origin(origin: str, host: str) -> bool:
     """Return whether an Origin header names the same server as the Host header, port included."""
-    try:
+    with contextlib.suppress(ValueError):
         parts = urlsplit(origin)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+        return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
+    return False
 
 
 def most_readouts(env: GameEnv) -> int:

@@ -150,11 +150,8 @@ def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None"
     """Return what every page is told first: the games to choose from, the runs to watch, the strength to begin with."""
     games = []
     for name in dict.fromkeys([*bases, *GAMES]):
-        try:
-            env = usual_game(name, bases)
-        except ValueError:  # a game of the user's own whose options have no defaults
-            continue
-        games.append(offer_view(env))
+        with contextlib.suppress(ValueError):  # of a game of the user's own whose options have no defaults
+            games.append(offer_view(usual_game(name, bases)))
     return {"games": games, "runs": [] if runs is None else runs.names, "first": {"strength": {"level": engines.level}}}
 
 

@@ -61,13 +61,10 @@ def drawing(position: Position) -> str:
 
     Plane 0 is then drawn as the stones of the side to move, plane 1 as those of the other side.
     """
-    has_own_drawing = type(position).__str__ is not Position.__str__
-    if has_own_drawing:
+    if type(position).__str__ is not Position.__str__:
         return str(position)
-    planes = position.planes()  # [planes, rows, columns]
-    mover_stones = planes[0] > 0
-    other_stones = planes[1] > 0 if len(planes) > 1 else np.zeros_like(mover_stones)
-    signs = np.where(mover_stones, "X", np.where(other_stones, "O", "."))
+    own, *other = position.planes()[:2] > 0  # each [rows, columns]
+    signs = np.where(own, "X", np.where(other[0] if other else False, "O", "."))
     rows = [" ".join(row) for row in signs.tolist()]
     mover = position.env.board_view.side(position.to_play)
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
