@@ -30,14 +30,10 @@ MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
 AT_ONCE = 4  # moves that one kernel plays faster than as many single moves
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
-FLAGS = {  # what each adds to replies, in the words of `alphago.ui.katago`
-    "includeOwnership": ["ownership"],
-    "includeOwnershipStdev": ["ownershipStdev"],
-    "includeMovesOwnership": ["movesOwnership"],
-    "includeMovesOwnershipStdev": ["movesOwnershipStdev"],
-    "includePolicy": ["policy"],
-    "includePVVisits": ["pvVisits", "pvEdgeVisits"],
-}
+WORDS = ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "policy")
+# What flags, such as includeOwnership, add to replies, in the words of `alphago.ui.katago`.
+FLAGS = {f"include{word[0].upper()}{word[1:]}": [word] for word in WORDS}
+FLAGS |= {"includePVVisits": ["pvVisits", "pvEdgeVisits"]}
 KNOWN = (
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),

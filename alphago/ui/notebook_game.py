@@ -44,10 +44,9 @@ class NotebookGame:
         """
         make_widget = widget_maker()
         env: GameEnv = start.env
-        self.env, self.network, self.device = env, nn, device
+        self.env, self.network, self.device, self._start = env, nn, device, start
         self.shown_in: int | None = None  # the number of the cell that has shown the board
         self._bases = {env.name: env}  # the games that can be played here, by name
-        self._start = start
         self._kept: Mapping[str, Any] = {}  # what the board has told last; "here" is a link to its position
         # The reply to the board's first query; "kept" is the game that a board which is shown again gets back.
         first = {**first, "game": describe_start(start)}

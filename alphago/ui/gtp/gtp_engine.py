@@ -81,7 +81,7 @@ class GtpEngine:
         check_int("readouts", readouts, 0, MOST_READOUTS)
         if network is None:
             print_message("no model was given: playing with a search without a network")
-        self.env = env
+        self.env, self.seed, self.device = env, seed, device
         self.at_random = isinstance(network, str) and network == "random"
         has_network = network is not None and not self.at_random
         self.network = network if has_network else UniformEvaluator()
@@ -93,9 +93,7 @@ class GtpEngine:
             check_float("resign_threshold", resign_threshold, -1, 1)
         level = FULL_STRENGTH if level is None else check_level(level)
         self.parameters = Parameters(readouts, resign_threshold=resign_threshold, ponder=ponder, level=level)
-        self.seed = seed
         self.generator = np.random.default_rng(seed)
-        self.device = device
         self.background: Question | None = None  # the search until the next command
         self.analysts: list[Analyst] = []  # for analyses and for moves; on a CPU one for both, see `open_search`
         self.clock = Clock()

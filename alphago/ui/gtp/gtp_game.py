@@ -33,8 +33,7 @@ class GtpGame:
     def __init__(
         self, env: GoEnv, komi: float, black: Sequence[int] = (), white: Sequence[int] = (), first: int = 1
     ) -> None:
-        self.env = env
-        self.komi = komi
+        self.env, self.komi = env, komi
         self.loaded: LoadedGame | None = None
         self.set_up(black, white, first)
 

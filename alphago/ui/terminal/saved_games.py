@@ -23,8 +23,7 @@ class GameFiles:
     """
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
-        self.env = env
-        self.screen = screen
+        self.env, self.screen = env, screen
         self.own: set[Path] = set()
         self.loaded: SgfGame | None = None  # the game of the SGF file that was loaded last
 

@@ -73,9 +73,7 @@ class TerminalGame:
     ) -> None:
         self.analyst, self.env = analyst, start.env
         self.board_view = self.env.board_view
-        self.human = human
-        self.screen = screen
-        self.say = screen.say
+        self.human, self.screen, self.say = human, screen, screen.say
         # `added`: each search makes all its readouts, also in a tree that is kept from the search before.
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
         self.positions: list[Position] = [start]  # of the whole game
