@@ -9,8 +9,7 @@ from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 def final_score(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the area score: after two passes without the dead stones, else with all stones on the board."""
     position = engine.game.position
-    is_finished = count_as_alive(position) is not None
-    return (count_of_game(engine) if is_finished else GoCount(position)).result
+    return (GoCount(position) if count_as_alive(position) is None else count_of_game(engine)).result
 
 
 def final_status_list(engine: GtpEngine, arguments: list[str]) -> str:

@@ -96,8 +96,7 @@ def sgf_of_game(engine: GtpEngine) -> bytes:
     position, loaded = engine.game.position, engine.game.loaded
     # Without the komi, which `fields` has.
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-    is_finished = count_as_alive(position) is not None
-    count = count_of_game(engine) if is_finished else None
+    count = None if count_as_alive(position) is None else count_of_game(engine)
     fields = {"movers": position.movers, "komi": position.komi, "result": "" if count is None else count.result}
     game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
     if loaded is None:
