@@ -68,9 +68,9 @@ def model_file(path: str | PathLike[str]) -> Path:
     hint = "; the game comes second" if isinstance(path, GameEnv) else ""  # for arguments in the wrong order
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}{hint}")
-    katago_name = os.fspath(path).removeprefix(OF_KATAGO) if os.fspath(path).startswith(OF_KATAGO) else None
+    name = os.fspath(path)
     try:
-        file = user_path(path) if katago_name is None else katago_file(katago_name)
+        file = katago_file(name.removeprefix(OF_KATAGO)) if name.startswith(OF_KATAGO) else user_path(path)
     except ValueError as error:
         raise ModelError(str(error)) from error
     if isinstance(path, str) and not file.exists():

@@ -22,7 +22,7 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import get_or_make
-from alphago.nn.katago.tower import transformer_tower
+from alphago.nn.katago.layers import transformer_tower
 from alphago.nn.model_files import TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots

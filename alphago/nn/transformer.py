@@ -144,19 +144,19 @@ KINDS: dict[str, type[nn.Module]] = {"attention": Attention, "feedforward": Feed
 
 
 class Transformer(nn.Module):
-    """A sequence of blocks, each added to its input: [B, channels, H, W] -> [B, channels, H, W].
+    """A sequence of layers, each added to its input: [B, channels, H, W] -> [B, channels, H, W].
 
     Args:
-        blocks: for each block its kind in KINDS, and its arguments after `channels`.
+        layers: for each layer its kind in KINDS, and its arguments.
     """
 
-    def __init__(self, channels: int, blocks: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, layers: Sequence[Sequence[Any]]) -> None:
         super().__init__()
-        self.blocks = nn.ModuleList(KINDS[kind](channels, *arguments) for kind, *arguments in blocks)
+        self.layers = nn.ModuleList(KINDS[kind](*arguments) for kind, *arguments in layers)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         sides = (features.shape[2], features.shape[3])
         points = features.flatten(2).transpose(1, 2)
-        for block in self.blocks:
-            points = points + block(points, sides)
+        for layer in self.layers:
+            points = points + layer(points, sides)
         return points.transpose(1, 2).unflatten(2, sides)

@@ -332,6 +332,8 @@ MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
     nn.ELU: lambda graph, module, inputs, name: elu(graph, inputs, module.alpha),
     nn.Tanh: layer("Tanh"),
     nn.Sigmoid: layer("Sigmoid"),
+    nn.SiLU: lambda graph, module, inputs, name: silu(graph, inputs),
+    nn.Mish: lambda graph, module, inputs, name: mish(graph, inputs),
     nn.Flatten: lambda graph, module, inputs, name: flatten(graph, inputs, module.start_dim, module.end_dim),
     nn.Identity: lambda graph, module, inputs, name: inputs,
     nn.Dropout: lambda graph, module, inputs, name: inputs,

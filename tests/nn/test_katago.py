@@ -117,6 +117,8 @@ def lying_matrix(plain: bytes) -> bytes:
 
 def refusals() -> dict[str, bytes]:
     plain = plain_network(17)
+    vast = plain.replace(b"trunk\n7\n8\n", b"trunk\n7\n999999\n", 1)
+    vast = vast.replace(b"22\n8\n1\n1\n", b"22\n999999\n1\n1\n", 1)
     return {
         "it is cut off": network(9)[:-500],
         "incorrect data check": network(9)[:-8] + bytes(8),
@@ -128,11 +130,11 @@ def refusals() -> dict[str, bytes]:
         "no network of KataGo": gzip.compress(b"some text and more of it\n" * 99),
         "a word or number must follow": gzip.compress(bytes(10**6)),
         "outputs of a convolution must be": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n9999999\n1\n1\n", 1)),
-        "numbers cannot follow": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n999999\n1\n1\n", 1)),
-        "first layers must have": gzip.compress(plain.replace(b"trunk\n7\n8\n", b"trunk\n7\n1000000\n", 1)),
-        "its sizes do not fit together": gzip.compress(lying_matrix(plain)),
+        "numbers cannot follow": gzip.compress(vast),
+        "must be 1000000, got": gzip.compress(plain.replace(b"trunk\n7\n8\n", b"trunk\n7\n1000000\n", 1)),
+        "outputs of a matrix must be 6": gzip.compress(lying_matrix(plain)),
         "NaN or infinite": gzip.compress(plain[:-9] + b"\xff" * 8 + b"\n"),
-        "times its size": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n999999\n1\n1\n", 1) + bytes(10**8)),
+        "times its size": gzip.compress(vast + bytes(10**8)),
     }
 
 

@@ -5,14 +5,16 @@ Versions 8 to 17 are read (source: KataGo's cpp/neuralnet/desc.cpp, version 1.17
 the centre of the first kernel.  Of the outputs these are kept: the ordinary policy, win and loss, the lead, ownership.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from alphago.env.go_rules import KATAGO, PLANE_SETS
-from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
-from alphago.nn.katago.stream import KataGoFile
-from alphago.nn.katago.tower import ACTIVATIONS, BlockTower
+from alphago.nn.katago.layers import ACTIVATIONS, BlockTower, SummaryPolicy, SummaryValue
+from alphago.nn.katago.stream import MOST_NUMBER, KataGoFile
 from alphago.nn.value import POINTS
 from alphago.system.validation import check_choice
 
@@ -28,11 +30,46 @@ KINDS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)  # of blocks
 OF_HEAD = {8: 4}  # further outputs of the value head by version, the lead the third; 6 of newer ones
 
 
-class NetworkConverter:
-    """Reads a file's header and parts in their order, and collects the weights under the names of this package's parts.
+class Layer(NamedTuple):
+    """A layer that was read: its description as in `alphago.nn.katago.layers`, and its weights by their names in it."""
 
-    Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.  A
-    word that is read without use is the name of the layer, block or part that follows.
+    description: list[Any]
+    weights: dict[str, torch.Tensor]
+
+    @property
+    def outputs(self) -> int:
+        """The number of outputs of a layer whose first weight has a row for each."""
+        return len(next(iter(self.weights.values())))
+
+    def scaled(self, scale: torch.Tensor, shift: torch.Tensor | None = None) -> "Layer":
+        """Return a layer without a bias, with its outputs multiplied by numbers, and with the bias `shift` if given."""
+        weight = self.weights["weight"]
+        weights = {"weight": weight * scale.view(-1, *[1] * (weight.dim() - 1))}
+        weights |= {} if shift is None else {"bias": shift}
+        return Layer([*self.description[:-1], shift is not None], weights)
+
+    def first_output(self) -> "Layer":
+        """Return the layer with the first of its outputs alone."""
+        kind, inputs, _, *more = self.description
+        return Layer([kind, inputs, 1, *more], {name: tensor[:1] for name, tensor in self.weights.items()})
+
+
+def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
+    """Return a layer that is made of sequences of others, by their names in it."""
+    weights = {
+        f"{name}.{i}.{key}": tensor
+        for name, layers in sequences.items()
+        for i, layer in enumerate(layers)
+        for key, tensor in layer.weights.items()
+    }
+    return Layer([kind, *([layer.description for layer in layers] for layers in sequences.values())], weights)
+
+
+class NetworkConverter:
+    """Reads a file's header and parts in their order, and collects descriptions and weights of this package's parts.
+
+    Each method for a layer returns it with its weights as torch has them.  A word that is read without use is the name
+    of the layer, block or part that follows.
 
     Attributes:
         name, version: of the network. lead: points per unit of its lead.
@@ -68,39 +105,45 @@ class NetworkConverter:
         """Read the descriptions of the network's `parts`, and all `weights`.
 
         Raises:
-            ValueError: for a file that is damaged or cannot be read.  Sizes that do not fit together are found where
-                layers are joined; the others are found when modules are built from the descriptions.
+            ValueError: for a file that is damaged or cannot be read.  Sizes that do not fit together are found only
+                within a layer; the others are found when modules are built from the descriptions.
         """
-        try:
-            self.parts = {"base_net": self.tower(), "policy": self.policy(), "value": self.value()}
-        except RuntimeError as error:  # of torch
-            raise ValueError(f"its sizes do not fit together: {str(error).splitlines()[0]}") from None
+        self.read_tower()
+        self.read_policy()
+        self.read_value()
         self.stream.close()
+
+    def keep(self, slot: str, part: type[nn.Module], **sequences: Sequence[Layer]) -> None:
+        """Keep a part of sequences of layers, by the names of its arguments, which are those of its sequences too."""
+        (_, *descriptions), weights = compose("", **sequences)
+        self.parts[slot] = {"part": part.__name__, **dict(zip(sequences, descriptions, strict=True))}
+        self.weights |= {f"{slot}.{name}": tensor for name, tensor in weights.items()}
 
     # --- layers ------------------------------------------------------------------------------------
 
-    def kernel(self, inputs: int) -> torch.Tensor:
-        """Read a convolution of `inputs` channels; return its kernel [outputs, inputs, side, side]."""
+    def convolution(self, inputs: int, outputs: int | None = None) -> Layer:
+        """Read a convolution; `outputs` if their number is known."""
         self.stream.word()
         height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
         self.expect("inputs of a convolution", inputs)
-        outputs = self.stream.integer("outputs of a convolution")
+        outputs = self.stream.integer("outputs of a convolution", outputs or 1, outputs or MOST_NUMBER)
         dilations = self.stream.integer("dilation"), self.stream.integer("dilation")
         if height != width or not height % 2 or dilations != (1, 1):
             raise ValueError(f"a kernel must be square, odd and not dilated, got {height} x {width}, {dilations}")
-        return self.stream.array(height, width, inputs, outputs).permute(3, 2, 0, 1).contiguous()
+        kernel = self.stream.array(height, width, inputs, outputs).permute(3, 2, 0, 1).contiguous()
+        return Layer(["convolution", inputs, outputs, height, False], {"weight": kernel})
 
-    def matrix(self, inputs: int) -> torch.Tensor:
-        """Read a dense layer of `inputs`; return its weight [outputs, inputs]."""
+    def dense(self, inputs: int, outputs: int | None = None, has_bias: bool = False) -> Layer:
+        """Read a dense layer; `outputs` if their number is known."""
         self.begin("inputs of a matrix", inputs)
-        return self.stream.array(inputs, self.stream.integer("outputs of a matrix")).T.contiguous()
+        outputs = self.stream.integer("outputs of a matrix", outputs or 1, outputs or MOST_NUMBER)
+        weights = {"weight": self.stream.array(inputs, outputs).T.contiguous()}
+        if has_bias:
+            self.begin("numbers of a bias", outputs)
+            weights["bias"] = self.stream.array(outputs)
+        return Layer(["dense", inputs, outputs, has_bias], weights)
 
-    def vector(self, size: int) -> torch.Tensor:
-        """Read a bias of a dense layer with `size` outputs."""
-        self.begin("numbers of a bias", size)
-        return self.stream.array(size)
-
-    def norm(self, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def scale_and_shift(self, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Read a norm; return its scale and shift, which its mean and variance are part of."""
         self.begin("channels of a norm", channels)
         epsilon = self.stream.number("epsilon")
@@ -111,12 +154,17 @@ class NetworkConverter:
         scale = scale * torch.rsqrt(variance + epsilon)
         return scale, shift - mean * scale
 
-    def activation(self) -> str:
-        """Read an activation; return its name."""
+    def norm(self, channels: int) -> Layer:
+        """Read a norm that is a layer."""
+        return Layer(["norm", channels], dict(zip(("scale", "shift"), self.scale_and_shift(channels), strict=True)))
+
+    def activation(self) -> Layer:
+        """Read an activation."""
         self.stream.word()
         if self.version < 11:
-            return "relu"
-        return check_choice("an activation", self.stream.word().removeprefix("ACTIVATION_").lower(), ACTIVATIONS)
+            return Layer(["relu"], {})
+        word = self.stream.word().removeprefix("ACTIVATION_").lower()
+        return Layer([check_choice("an activation", word, ACTIVATIONS)], {})
 
     def expect(self, name: str, *values: int) -> None:
         """Read numbers that must have these values, such as options that no known network uses."""
@@ -128,111 +176,81 @@ class NetworkConverter:
         self.stream.word()
         self.expect(name, value)
 
-    def keep_norm(self, name: str, channels: int) -> None:
-        """Read a norm and keep it."""
-        self.weights[f"{name}.scale"], self.weights[f"{name}.shift"] = self.norm(channels)
+    def with_norm(self, conv: Layer) -> Layer:
+        """Read a norm; return the convolution before it with the norm as a part of it."""
+        return conv.scaled(*self.scale_and_shift(conv.outputs))
 
-    def keep_kernel(self, name: str, kernel: torch.Tensor, matrix: str = "") -> None:
-        """Read a norm; keep it as a part of the convolution before it, and of the matrix whose outputs are added.
-
-        Args:
-            name, kernel: of the convolution.
-            matrix: the name of the matrix's weight, which was kept before; "" for none.
-        """
-        scale, shift = self.norm(len(kernel))
-        self.weights[f"{name}.weight"], self.weights[f"{name}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
-        if matrix:
-            self.weights[matrix] *= scale.view(-1, 1)
-
-    def summary(self, name: str, inputs: int) -> list[Any]:
-        """Read a convolution, a norm, an activation, and the matrix that makes a bias of the board's summary.
-
-        Return the convolution's number of outputs, its kernel's side, and the activation.
-        """
-        kernel = self.kernel(inputs)
-        self.keep_kernel(f"{name}.pool", kernel)
-        act = self.activation()
-        self.weights[f"{name}.bias.weight"] = self.matrix(3 * len(kernel))
-        return [len(kernel), kernel.shape[-1], act]
+    def pooled(self, inputs: int) -> Layer:
+        """Read two convolutions, what makes a bias of the second one's summary, and the norm of their sum."""
+        first, pool = self.convolution(inputs), self.with_norm(self.convolution(inputs))
+        pooled = [pool, self.activation()]
+        bias = self.dense(3 * pool.outputs, first.outputs)
+        scale, shift = self.scale_and_shift(first.outputs)
+        return compose("pooled", first=[first.scaled(scale, shift)], pool=pooled, bias=[bias.scaled(scale)])
 
     # --- base --------------------------------------------------------------------------------------
 
-    def tower(self) -> dict[str, Any]:
+    def read_tower(self) -> None:
         """Read the base: the first layers, the blocks, and the norm and activation of the tip."""
         stream = self.stream
         stream.word()
         count, channels = stream.integer("blocks"), stream.integer("channels")
+        self.channels = channels
         for _ in range(4):  # numbers of channels within blocks, which say them too
             stream.integer("channels", 0)
         has_rms_tip = bool(stream.integer("kind of tip", 0, 1)) if self.version >= 15 else False
         self.expect("an option", *[0] * 5 if self.version >= 15 else ())
-        kernel = self.kernel(SPATIAL)
-        numbers = self.matrix(NUMBERS)
-        if not len(kernel) == len(numbers) == channels:
-            raise ValueError(f"first layers must have {channels:,} outputs, got {len(kernel):,} and {len(numbers):,}")
-        centre = kernel.shape[-1] // 2
+        first, numbers = self.convolution(SPATIAL, channels), self.dense(NUMBERS, channels)
+        kernel, side = first.weights["weight"], first.description[3]
         # KataGo's planes, then its numbers, then the plane of zeros.
-        entry = torch.zeros(channels, PLANES, *kernel.shape[2:])
+        entry = torch.zeros(channels, PLANES, side, side)
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
-        entry[:, len(SPATIAL_USED) : -1, centre, centre] = numbers[:, NUMBERS_USED]
-        self.weights["base_net.entry.weight"] = entry
-        blocks = self.blocks("base_net.blocks", channels, count)
-        tip, epsilon = "affine", 1.0
+        entry[:, len(SPATIAL_USED) : -1, side // 2, side // 2] = numbers.weights["weight"][:, NUMBERS_USED]
+        layers = [Layer(["convolution", PLANES, channels, side], {"weight": entry}), *self.blocks(channels, count)]
         if has_rms_tip:
             self.begin("channels of the tip", channels)
             epsilon = stream.number("epsilon")
-            tip = "spatial rms" if stream.integer("a norm of the board", 0, 1) else "rms"
+            axes = [1, 2, 3] if stream.integer("a norm of the board", 0, 1) else [1]
             self.expect("an option", 0)
-            for name in ("scale", "shift"):
-                self.weights[f"base_net.tip.{name}"] = stream.array(channels)
+            scale, shift = stream.array(channels), stream.array(channels)
+            layers += [Layer(["rms", axes, epsilon], {}), Layer(["norm", channels], {"scale": scale, "shift": shift})]
         else:
-            self.keep_norm("base_net.tip", channels)
-        sizes = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
-        tips = {"tip": tip, "epsilon": epsilon, "activation": self.activation()}
-        return {"part": BlockTower.__name__, **sizes, **tips}
+            layers.append(self.norm(channels))
+        self.keep("base_net", BlockTower, layers=[*layers, self.activation()])
 
-    def blocks(self, name: str, channels: int, count: int) -> list[Any]:
-        """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one.
-
-        Args:
-            name: the beginning of the names of their weights.
-        """
-        found: list[Any] = []
+    def blocks(self, channels: int, count: int) -> list[Layer]:
+        """Read blocks; neighbouring blocks of transformers become one layer."""
+        read: list[Layer] = []
         for _ in range(count):
             kind = check_choice("a block", self.stream.word(), KINDS)
             self.stream.word()  # the block's name
-            if kind not in TRANSFORMERS:
-                found.append(self.convolutions(f"{name}.{len(found)}", channels, kind))
-                continue
-            if not found or found[-1][0] != "transformer":
-                found.append(["transformer", []])
-            blocks = found[-1][1]  # of the transformer to which this one belongs
-            read = self.attention if kind == ATTENTION else self.feedforward
-            blocks.append(read(f"{name}.{len(found) - 1}.blocks.{len(blocks)}", channels))
+            if kind in TRANSFORMERS:
+                read.append(self.attention(channels) if kind == ATTENTION else self.feedforward(channels))
+            else:
+                read.append(self.convolutions(channels, kind))
+        found: list[Layer] = []
+        for is_residual, group in groupby(read, lambda layer: layer.description[0] == "residual"):
+            same = list(group)
+            found += same if is_residual else [compose("transformer", layers=same)]
         return found
 
-    def convolutions(self, name: str, channels: int, kind: str) -> list[Any]:
-        """Read a block of two convolutions; return "convolutions" and the arguments of AffineBlock after `channels`."""
+    def convolutions(self, channels: int, kind: str) -> Layer:
+        """Read a block of two convolutions."""
         count = self.stream.integer("blocks") if kind == NESTED else 0
-        self.keep_norm(f"{name}.norm", channels)
-        act, first = self.activation(), self.kernel(channels)
-        pool = self.summary(name, channels) if kind == POOLED else []
-        blocks = self.blocks(f"{name}.blocks", len(first), count)
-        if blocks:  # they stand between the first convolution and the norm, which therefore stays
-            self.weights[f"{name}.first.weight"] = first
-            self.keep_norm(f"{name}.norm2", len(first))
+        layers = [self.norm(channels), self.activation()]
+        first = self.pooled(channels) if kind == POOLED else self.convolution(channels)
+        if kind == NESTED:  # blocks stand between the first convolution and the norm, which therefore stays
+            layers += [first, *self.blocks(first.outputs, count), self.norm(first.outputs)]
         else:
-            self.keep_kernel(f"{name}.first", first, f"{name}.bias.weight" if pool else "")
-        activations = [act, self.activation()]
-        second = self.weights[f"{name}.second.weight"] = self.kernel(len(first))
-        return ["convolutions", len(first), [first.shape[-1], second.shape[-1]], activations, pool, blocks]
+            layers.append(first if kind == POOLED else self.with_norm(first))
+        return compose("residual", layers=[*layers, self.activation(), self.convolution(first.outputs, channels)])
 
     def rms(self, channels: int) -> tuple[float, torch.Tensor]:
         """Read the norm of a transformer's block; return its epsilon and its weight [channels]."""
         self.begin("channels of a norm", channels)
         return self.stream.number("epsilon"), self.stream.array(channels)
 
-    def attention(self, name: str, channels: int) -> list[Any]:
+    def attention(self, channels: int) -> Layer:
         """Read attention; the factor of scores and the norm's weight become part of queries, keys and values."""
         sizes = ("heads", "groups of heads", "size of a key", "size of a value")
         heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
@@ -240,16 +258,17 @@ class NetworkConverter:
         if heads % groups or (rotated and key % 2):
             raise ValueError(f"heads must be a multiple of groups and a rotated key even, got {heads}, {groups}, {key}")
         epsilon, weight = self.rms(channels)
-        queries, keys, values = (self.matrix(channels) for _ in range(3))
+        inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]
+        queries, keys, values = (layer.weights["weight"] for layer in inputs)
         # In KataGo's order, the two numbers of a pair are neighbours; without a rotation nothing is moved.
         pairs = (2, key // 2) if rotated else (1, key)
         both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
         turned = both.unflatten(2, pairs[::-1]).transpose(2, 3)  # the first of all pairs, then the second
-        self.weights[f"{name}.inputs.weight"] = torch.cat([turned.reshape(-1, channels), values]) * weight
-        self.weights[f"{name}.outputs.weight"] = self.matrix(heads * value)
+        weights = {"inputs.weight": torch.cat([turned.reshape(-1, channels), values]) * weight}
+        weights["outputs.weight"] = self.dense(heads * value, channels).weights["weight"]
         if rotated:
-            self.weights[f"{name}.rotation.frequencies"] = self.frequencies(groups, key // 2, bool(learned)).flatten()
-        return ["attention", heads, groups, key, value, bool(rotated), epsilon]
+            weights["rotation.frequencies"] = self.frequencies(groups, key // 2, bool(learned)).flatten()
+        return Layer(["attention", channels, heads, groups, key, value, bool(rotated), epsilon], weights)
 
     def frequencies(self, groups: int, pairs: int, learned: bool) -> torch.Tensor:
         """Read the frequencies of a rotation, [groups, pairs, 2], x before y."""
@@ -264,60 +283,48 @@ class NetworkConverter:
         found[half:, 0] = theta ** -(2 * torch.arange(pairs - half) / pairs)
         return found.expand(groups, pairs, 2)
 
-    def feedforward(self, name: str, channels: int) -> list[Any]:
+    def feedforward(self, channels: int) -> Layer:
         """Read a dense block; the norm's weight becomes part of the first layer, and of the gate if there is one."""
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
         epsilon, weight = self.rms(channels)
-        self.weights[f"{name}.inputs.weight"] = torch.cat([self.matrix(channels) for _ in range(1 + gated)]) * weight
-        self.weights[f"{name}.outputs.weight"] = self.matrix(hidden)
-        return ["feedforward", hidden, bool(gated), epsilon]
+        inputs = [self.dense(channels, hidden).weights["weight"] for _ in range(1 + gated)]
+        outputs = self.dense(hidden, channels).weights["weight"]
+        weights = {"inputs.weight": torch.cat(inputs) * weight, "outputs.weight": outputs}
+        return Layer(["feedforward", channels, hidden, bool(gated), epsilon], weights)
 
     # --- heads -------------------------------------------------------------------------------------
 
-    def policy(self) -> dict[str, Any]:
+    def read_policy(self) -> None:
         """Read the policy head; of its kinds of policies the first is kept, the ordinary one."""
-        stream, version, channels = self.stream, self.version, len(self.weights["base_net.tip.scale"])
-        stream.word()
-        if version >= 17:
-            stream.integer("kinds of policies", 1, 99)
+        self.stream.word()
+        if self.version >= 17:
+            self.stream.integer("kinds of policies", 1, 99)
             self.expect("an option", 0, 0, 0)
-        squeeze = self.kernel(channels)
-        pooled, _, pool_act = self.summary("policy", channels)
-        self.keep_kernel("policy.squeeze", squeeze, "policy.bias.weight")
-        hidden = len(squeeze)
-        act, pass_act = self.activation(), None
-        points, last = self.kernel(hidden), self.matrix(3 * pooled)
-        if version >= 15:  # the pass has a hidden layer; what was read was its matrix
-            self.weights["policy.pass_hidden.weight"] = last
-            self.weights["policy.pass_hidden.bias"] = self.vector(hidden)
-            pass_act = self.activation()
-            last = self.matrix(hidden)
-        self.weights["policy.points.weight"], self.weights["policy.last.weight"] = points[:1], last[:1]
-        activations = [pool_act, act, pass_act]
-        sizes = {"channels": channels, "pooled": pooled, "hidden": hidden}
-        return {"part": SummaryPolicy.__name__, **sizes, "activations": activations}
+        pooled = self.pooled(self.channels)
+        points = [self.activation(), self.convolution(pooled.outputs).first_output()]
+        seen = pooled.weights["bias.0.weight"].shape[1]
+        last = []
+        if self.version >= 15:  # the pass has a hidden layer
+            last = [self.dense(seen, has_bias=True), self.activation()]
+            seen = last[0].outputs
+        self.keep(
+            "policy", SummaryPolicy, pooled=[pooled], points=points, last=[*last, self.dense(seen).first_output()]
+        )
 
-    def value(self) -> dict[str, Any]:
+    def read_value(self) -> None:
         """Read the value head; its value is (win - loss) / 2 before the tanh, its score the lead in tens of points."""
-        stream, version, channels = self.stream, self.version, len(self.weights["base_net.tip.scale"])
-        stream.word()
-        self.expect("an option", *[0] * 3 if version >= 17 else ())
-        squeeze = self.kernel(channels)
-        self.keep_kernel("value.squeeze", squeeze)
-        planes = len(squeeze)
-        act = self.activation()
-        hidden = self.weights["value.hidden.weight"] = self.matrix(3 * planes)
-        self.weights["value.hidden.bias"] = self.vector(len(hidden))
-        act2 = self.activation()
-        layers = []
-        for outputs in (3, OF_HEAD.get(version, 6)):  # the results, and further outputs
-            weight = self.matrix(len(hidden))
-            layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))  # the last column is the bias
-        results, further = layers  # rows: win, loss, no result; and of the further outputs the third is the lead
-        last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.lead / POINTS])
-        self.weights["value.last.weight"] = last[:, :-1].contiguous()
-        self.weights["value.last.bias"] = last[:, -1].clone()
-        self.weights["value.owner.weight"] = self.kernel(planes)
-        sizes = {"channels": channels, "planes": planes, "hidden": len(hidden)}
-        return {"part": SummaryValue.__name__, **sizes, "activations": [act, act2]}
+        self.stream.word()
+        self.expect("an option", *[0] * 3 if self.version >= 17 else ())
+        first = self.with_norm(self.convolution(self.channels))
+        board = [first, self.activation()]
+        hidden = [self.dense(3 * first.outputs, has_bias=True), self.activation()]
+        size = hidden[0].outputs
+        # Rows: win, loss, no result; and of the further outputs the third is the lead.
+        results, further = (self.dense(size, n, has_bias=True).weights for n in (3, OF_HEAD.get(self.version, 6)))
+        both = {
+            name: torch.stack([(result[0] - result[1]) / 2, further[name][2] * self.lead / POINTS])
+            for name, result in results.items()
+        }
+        last = [*hidden, Layer(["dense", size, 2], both)]
+        self.keep("value", SummaryValue, board=board, last=last, owner=[self.convolution(first.outputs, 1)])
