@@ -21,11 +21,11 @@ from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
 from alphago.env.kernels.go_alive import mark_alive_chains
-from alphago.env.kernels.go_chains import count_beside, put
-from alphago.env.kernels.go_legal import allowed, legal_bits
+from alphago.env.kernels.go_chains import count_beside, list_liberties, put
+from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_planes import write_chain, write_constant
-from alphago.env.kernels.go_row import action_of, cell, copy, occupied_bits, pass_ends, point_of
-from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
+from alphago.env.kernels.go_row import action_of, cell, copy, pass_ends, point_of
+from alphago.system.kernels.jit import kernel, load, part, store
 
 PLANES, DEPTH = 30, 4  # planes, and boards that a row keeps for them: three, and one more for the ko point
 MOVES = 5
@@ -47,8 +47,7 @@ def write_numbers(row, points, out):
     write_constant(np.float32(1), points, 0, out)
     write_constant(np.float32(komi) / np.float32(20), points, KOMI, out)
     write_constant(np.float32(rule != layout.SIMPLE), points, KO_RULE, out)
-    sign = np.float32((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL))
-    write_constant(sign / np.float32(2), points, KO_RULE + 1, out)
+    write_constant(((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / 2, points, KO_RULE + 1, out)
     write_constant(np.float32(load(row, layout.SUICIDE)), points, SUICIDE, out)
     write_constant(np.float32(pass_ends(row)), points, PASS_ENDS, out)
     write_constant(np.float32(wave), points, WAVE, out)
@@ -70,33 +69,18 @@ def known_moves(row):
 
 
 @part
-def included_moves(row):
-    """Return how many of the last five actions count."""
-    is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)
-    return min(known_moves(row), 1) if is_over else known_moves(row)
-
-
-@part
-def write_forbidden(row, points, out):
-    """Write the empty points that only the ko rule forbids, among them suicide of several stones."""
-    size = load(row, layout.SIZE)
+def only_ko_forbids(row, point):
+    """Return whether only the ko rule forbids a move on an empty point, which may be suicide of several stones."""
     mover = load(row, layout.TO_PLAY)
-    for r in range(size):
-        forbidden = ~occupied_bits(row, r) & ((1 << size) - 1) & ~legal_bits(row, r)
-        while forbidden:
-            action = r * size + lowest_bit(forbidden)
-            forbidden &= forbidden - 1  # clears the lowest bit
-            point = point_of(row, action)
-            may_die = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
-            check_repetition = False
-            if may_die or allowed(row, point, mover, check_repetition):
-                store(out, FORBIDDEN * points + action, np.float32(1))
+    may_die = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
+    is_allowed = allowed(row, point, mover, True)  # True: by the ko rule, too
+    return not is_allowed and (may_die or allowed(row, point, mover, False))
 
 
 @part
-def write_last_moves(row, points, out):
-    """Write the last moves, and ones for passes among them."""
-    for age in range(included_moves(row)):
+def write_last_moves(row, count, points, out):
+    """Write the last `count` moves, and ones for passes among them."""
+    for age in range(count):
         action = last_action(row, age)
         if action == points:  # a pass
             write_constant(np.float32(1), points, PASSES + age, out)
@@ -108,15 +92,12 @@ def write_last_moves(row, points, out):
 def lay_board(row, age, board):
     """Place the stones of the board before the last `age` moves on an empty board."""
     size = load(row, layout.SIZE)
-    slot = load(row, layout.NEWEST) - age
-    if slot < 0:
-        slot += load(row, layout.DEPTH)
+    slot = (load(row, layout.NEWEST) - age) % load(row, layout.DEPTH)
     at = load(row, layout.AT_BOARDS) + 2 * size * slot
-    for r in range(size):
+    for i in range(2 * size):  # the board rows of Black's stones, then those of White's
         for c in range(size):
-            black = load(row, at + r) >> c & 1
-            if black | (load(row, at + size + r) >> c & 1):
-                put(board, point_of(row, r * size + c), layout.BLACK if black else layout.WHITE)
+            if load(row, at + i) >> c & 1:
+                put(board, point_of(row, i % size * size + c), layout.BLACK if i < size else layout.WHITE)
 
 
 @part
@@ -131,7 +112,7 @@ def read_board(boards, age, enemy, points, out):
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
         # At most 4 are counted; begin is also the end of the list, which is empty at first.
-        liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
+        liberties = list_liberties(board, head, board, begin, begin, 4) - begin
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
         if liberties == 1:  # the defender moves first: a list of no move
@@ -149,11 +130,14 @@ def read_board(boards, age, enemy, points, out):
 
 
 @part
-def write_ladders(row, empty, boards, points, out):
-    """Write liberties and ladders; a board that is not known shows the ladders of the next newer one."""
+def write_ladders(row, known, oldest, empty, boards, points, out):
+    """Write liberties and ladders; a board that is not known shows the ladders of the next newer one.
+
+    Args:
+        known: how many older boards are shown.
+        oldest: how many moves before is the board from which they are laid out.
+    """
     enemy = 3 - load(row, layout.TO_PLAY)
-    known = min(included_moves(row), 2)  # how many older boards are shown
-    oldest = min(known + 1, known_moves(row))  # a move more tells the ko point of the oldest of them
     copy(empty, boards[0])
     lay_board(row, oldest, boards[0])
     for age in range(oldest, -1, -1):
@@ -191,7 +175,7 @@ def write_territory(row, colour, scratch, points, out):
 
 @part
 def write_areas(row, scratch, points, out):
-    """Write stones and areas.
+    """Write stones, points that only ko forbids, and areas.
 
     Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
     region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
@@ -201,7 +185,10 @@ def write_areas(row, scratch, points, out):
     for colour in range(layout.BLACK, layout.WHITE + 1):
         write_territory(row, colour, scratch, points, out)
     for action in range(points):
-        colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
+        point = point_of(row, action)
+        colour = load(row, cell(point) + layout.COLOUR)
+        is_forbidden = colour == layout.EMPTY and only_ko_forbids(row, point)
+        store(out, FORBIDDEN * points + action, np.float32(is_forbidden))
         side = (colour == mover) - (colour == 3 - mover)
         owner = load(out, OWN_AREA * points + action)
         owner = np.float32(side) if owner == 0 else owner
@@ -225,8 +212,12 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
         points = load(row, layout.SIZE) * load(row, layout.SIZE)
         for j in range(PLANES * points):
             store(planes, j, np.float32(0))
+        moves = known_moves(row)
+        is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)
+        counted = min(moves, 1) if is_over else moves
+        older = min(counted, 2)
         write_numbers(row, points, planes)
-        write_last_moves(row, points, planes)
-        write_forbidden(row, points, planes)
-        write_ladders(row, empty, boards, points, planes)
+        write_last_moves(row, counted, points, planes)
+        # A move more tells the ko point of the oldest board that is shown.
+        write_ladders(row, older, min(older + 1, moves), empty, boards, points, planes)
         write_areas(row, scratch, points, planes)
