@@ -69,8 +69,7 @@ class Attention(nn.Module):
     Args:
         heads: number of queries of a point.
         groups: number of its keys and of its values, each for heads / groups queries (Ainslie et al. 2023, "GQA").
-        key, value: sizes of a query or key, and of a value.
-        rotated: whether a Rotation turns queries and keys.
+        key, value: sizes of a query or key, which a Rotation turns, and of a value.
     """
 
     def __init__(
@@ -80,14 +79,13 @@ class Attention(nn.Module):
         groups: int,
         key: int,
         value: int,
-        rotated: bool = True,
         epsilon: float = EPSILON,
     ) -> None:
         super().__init__()
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
         self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group
-        if heads % groups or (check_bool("rotated", rotated) and key % 2):
-            raise ValueError(f"heads must be a multiple of groups, a rotated key even, got {heads}, {groups}, {key}")
+        if heads % groups or key % 2:
+            raise ValueError(f"heads must be a multiple of groups, a key even, got {heads}, {groups}, {key}")
         turned = groups * (self.queries + 1) * key  # queries and keys, group by group
         self.norm = RmsNorm([-1], epsilon)
         self.inputs = nn.Linear(channels, turned + groups * check_int("value", value, 1), bias=False)
@@ -96,7 +94,7 @@ class Attention(nn.Module):
         with torch.no_grad():
             self.inputs.weight[:turned] *= key**-0.25  # a score is the product of two
         nn.init.zeros_(self.outputs.weight)
-        self.rotation = Rotation(groups, key // 2) if rotated else None
+        self.rotation = Rotation(groups, key // 2)
 
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
         mixed = self.inputs(self.norm(features))
@@ -104,11 +102,10 @@ class Attention(nn.Module):
         # [B, points, groups, queries + 1, key]: the queries of each group, and last its key.
         heads = mixed[:, :, :turned].unflatten(2, (self.groups, self.queries + 1, self.key))
         values = mixed[:, :, turned:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
-        if self.rotation is not None:
-            half, table = self.key // 2, self.rotation(sides).type_as(heads)
-            # Number i and number half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
-            swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
-            heads = heads * table[0] + swapped * table[1]
+        half, table = self.key // 2, self.rotation(sides).type_as(heads)
+        # Number i and number half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
+        swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
+        heads = heads * table[0] + swapped * table[1]
         keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
         # [B, groups, queries * points, key]
         queries = heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)

@@ -255,20 +255,19 @@ class NetworkConverter:
         sizes = ("heads", "groups of heads", "size of a key", "size of a value")
         heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
         rotated, learned = self.stream.integer("rotated", 0, 1), self.stream.integer("learned", 0, 1)
-        if heads % groups or (rotated and key % 2):
-            raise ValueError(f"heads must be a multiple of groups and a rotated key even, got {heads}, {groups}, {key}")
+        if heads % groups or key % 2:
+            raise ValueError(f"heads must be a multiple of groups and a key even, got {heads}, {groups}, {key}")
         epsilon, weight = self.rms(channels)
         inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]
         queries, keys, values = (layer.weights["weight"] for layer in inputs)
-        # In KataGo's order, the two numbers of a pair are neighbours; without a rotation nothing is moved.
-        pairs = (2, key // 2) if rotated else (1, key)
+        # In KataGo's order, the two numbers of a pair are neighbours.
         both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
-        turned = both.unflatten(2, pairs[::-1]).transpose(2, 3)  # the first of all pairs, then the second
+        turned = both.unflatten(2, (key // 2, 2)).transpose(2, 3)  # the first of all pairs, then the second
         weights = {"inputs.weight": torch.cat([turned.reshape(-1, channels), values]) * weight}
         weights["outputs.weight"] = self.dense(heads * value, channels).weights["weight"]
-        if rotated:
-            weights["rotation.frequencies"] = self.frequencies(groups, key // 2, bool(learned)).flatten()
-        return Layer(["attention", channels, heads, groups, key, value, bool(rotated), epsilon], weights)
+        frequencies = self.frequencies(groups, key // 2, bool(learned)) if rotated else torch.zeros(groups, key // 2, 2)
+        weights["rotation.frequencies"] = frequencies.flatten()
+        return Layer(["attention", channels, heads, groups, key, value, epsilon], weights)
 
     def frequencies(self, groups: int, pairs: int, learned: bool) -> torch.Tensor:
         """Read the frequencies of a rotation, [groups, pairs, 2], x before y."""
