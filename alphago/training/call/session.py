@@ -4,6 +4,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from alphago.system.files import user_path
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
 from alphago.system.settings import addresses, value_to_data
-from alphago.training.call.progress import RunProgress
+from alphago.training.call.progress import run_progress
 from alphago.training.call.start import Call, Start, value_for_message
 from alphago.training.call.summary import prolonging_option
 from alphago.training.history import METRICS, read_rows
@@ -130,9 +131,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
                 run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed
                 folder.write_config(start.config)
                 run.clock.set(0.0)  # training begins only now
-            # Before the first iteration there are no metrics: the reporter gets these two numbers instead.
-            reporter.metrics = reporter.metrics or {"games": run.games, "steps": run.learner.steps}
-            reporter.start(folder.path, flat_settings(start.config), RunProgress(run))
+            reporter.start(folder.path, partial(run_progress, run))
             if device != "cpu":
                 run.note(f"boards and network are on {device}")
             news = news_of_beginning(run, start) if is_new else news_of_going_on(run, start)
@@ -193,8 +192,10 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
     _, description = read_weights(latest)
     model.notes = read_notes(description)
     model.eval()
+    # Before the first iteration there are no metrics: the reports get these two numbers instead.
+    metrics = [{"games": run.games, "steps": run.learner.steps}, *run.reporter.diagnosis.rows][-1]
     for report in run.reporter.reports:
-        report.finish(run.reporter.metrics, latest, stopped)
+        report.finish(dict(metrics), latest, stopped)
 
 
 def tell_that_little_was_learned(run: Run, option: str) -> None:
@@ -211,7 +212,7 @@ def tell_that_little_was_learned(run: Run, option: str) -> None:
         if steps
         else "without a gradient step: its network is as it began"
     )
-    if steps or run.reporter.shows_notes:
+    if steps or run.reporter.reports:
         run.note(f"{told}; a longer run learns more: {how_to_continue(run.folder.path, option)}")
     else:
         warnings.warn(told, stacklevel=6)  # at the line that calls `train` or `train_supervised`

@@ -6,7 +6,7 @@ table of faults is diagnosis.toml.
 
 import tomllib
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -267,11 +267,10 @@ def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 TABLE = [Rule(**row) for row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["rule"]]
-RULES = {rule.what: rule for rule in TABLE}
-AnyRule = Callable[[Recent], Finding | None]
+OF_THE_END = ("exploded loss", "starved processor")  # faults that the run's last network suffers from
 
 
-def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[AnyRule] = TABLE) -> list[Finding]:
+def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
     """Return the faults that a run has at the end of `rows`.
 
     A rule whose metrics or settings are missing finds nothing.  Rules about games find nothing until a trained network
@@ -280,11 +279,9 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[A
     Args:
         rows: rows of metrics.jsonl, oldest first.
         settings: the run's settings by name, see `flat_settings`.
-        rules: functions that each look for one fault.
     """
     recent = Recent(rows, settings)
-    if not recent.has_selfplay():
-        rules = [rule for rule in rules if not getattr(rule, "selfplay", False)]
+    rules = [rule for rule in TABLE if recent.has_selfplay() or not rule.selfplay]
     return [finding for rule in rules if (finding := rule(recent)) is not None]
 
 
@@ -293,11 +290,10 @@ class Diagnosis:
 
     Args:
         settings: the run's settings by name, see `flat_settings`.
-        rules: functions that each look for one fault.
     """
 
-    def __init__(self, settings: Mapping[str, Any], rules: Sequence[AnyRule] = TABLE) -> None:
-        self.settings, self.rules = settings, rules
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings
         self.rows: deque[Row] = deque(maxlen=ROWS)
         self.present: dict[str, int] = {}  # iterations in a row with each fault
         self.told: set[str] = set()
@@ -318,10 +314,8 @@ class Diagnosis:
         return news
 
     def _find(self) -> list[Finding]:
-        return diagnose(list(self.rows), self.settings, self.rules)
+        return diagnose(list(self.rows), self.settings)
 
     def final(self) -> list[Finding]:
         """Return the faults that the run's last network suffers from, whether or not they were reported before."""
-        recent = Recent(list(self.rows), self.settings)
-        found = (RULES[what](recent) for what in ("exploded loss", "starved processor"))
-        return [finding for finding in found if finding is not None]
+        return [finding for finding in self._find() if finding.what in OF_THE_END]

@@ -1,9 +1,8 @@
 """Show a run in a notebook as one picture: its curves, its newest game and its activity."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from alphago.env.position import Look
 from alphago.records.record import GameRecord, end_text
 from alphago.system.optional import notebook_shell
 from alphago.training.history import METRICS, History, Row, number, read_rows
-from alphago.training.watch.plots import MATCHES, TRAINING, match_panels, training_panels
+from alphago.training.watch.plots import list_panels
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
@@ -108,21 +107,18 @@ class LiveReport(Report):
 
     def drawing(self) -> Drawing:
         """Return the picture of the curves, with the final position of the newest game as the last panel."""
-        panels = list(self.panels())
+        panels = self.panels()
         if self.game is not None:
             env, record = self.game
             end = record.position(env).drawing(Look(coordinates=False))
             panels.append(CurvePanel(f"Newest game, {end_text(record)}", picture=end))
         return curves_picture(panels, COLUMNS, X, texts=self.texts())
 
-    def panels(self) -> Iterator[CurvePanel]:
-        """Yield those live panels of matches and of training that have a curve."""
+    def panels(self) -> list[CurvePanel]:
+        """Return those live panels of matches and of training that have a curve."""
         # The lists are copied, since the run's thread appends to them meanwhile.
         history = History(self.folder, list(self.rows), list(self.matches))
-        matches, training = ([panel for panel in panels if panel.live] for panels in (MATCHES, TRAINING))
-        for panel in chain(match_panels([history], X, matches), training_panels([history], X, training)):
-            if panel.curves:
-                yield panel
+        return list(list_panels([history], X, live=True))
 
 
 def usual_report() -> ConsoleReport | LiveReport:

@@ -127,7 +127,7 @@ def reword(histories: Sequence[History], text: str) -> str:
     return str(for_all if all(are_supervised) else for_some)
 
 
-def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = MATCHES) -> Iterator[CurvePanel]:
+def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) -> Iterator[CurvePanel]:
     """Yield a panel for each measurement of the matches; one that no run has made has no curves.
 
     For one run with several opponents, the opponents share each panel, with their names at the curves' ends; a dashed
@@ -321,19 +321,21 @@ def legend_names(folders: Sequence[str | Path]) -> list[str]:
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
-def list_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
+def list_panels(histories: Sequence[History], x: str, live: bool = False) -> Iterator[CurvePanel]:
     """Yield all panels of runs, those of a single run's final boards after those of its matches.
 
     Args:
         x: the x axis, a name in AXES.
+        live: whether to leave out all but the live panels of matches and training.
     """
-    boards = board_panels(histories[0]) if len(histories) == 1 else ()
-    for panel in chain(match_panels(histories, x), boards, training_panels(histories, x)):
+    matches, training = ([panel for panel in panels if panel.live or not live] for panels in (MATCHES, TRAINING))
+    boards = board_panels(histories[0]) if len(histories) == 1 and not live else ()
+    for panel in chain(match_panels(histories, x, matches), boards, training_panels(histories, x, training)):
         if panel.curves or panel.picture:
             yield panel
 
 
-def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = TRAINING) -> Iterator[CurvePanel]:
+def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) -> Iterator[CurvePanel]:
     """Yield the panels of training, with or without curves, in a colour for each run."""
     colours = zip(run_colours(len(histories)), histories, strict=True)
     sources = [CurveRows(history.metrics, colour) for colour, history in colours]

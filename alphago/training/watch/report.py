@@ -105,25 +105,18 @@ class Reporter:
         meter: GpuMeter | None = None,
     ) -> None:
         self.reports = reports
-        self.shows_notes = bool(reports)  # the progress, which `start` adds, shows none
-        self.metrics: dict[str, Any] = dict(rows[-1]) if rows else {}
         self.meter = meter or GpuMeter()
-        self.diagnosis = Diagnosis(settings or {})
+        self.settings = settings or {}
+        self.diagnosis = Diagnosis(self.settings)
         self.diagnosis.remember(rows)
 
-    def start(self, folder: Path, settings: dict[str, Any], progress: Any) -> None:
-        """Start the reports.
-
-        Args:
-            progress: a report that returns the run's progress when it is called; it becomes the first.
-        """
+    def start(self, folder: Path, progress: Callable[[], Progress]) -> None:
+        """Start the reports."""
         for report in self.reports:
-            report.start(folder, settings, progress)
-        self.reports = [progress, *self.reports]
+            report.start(folder, self.settings, progress)
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration, and the diagnosis' new findings."""
-        self.metrics = metrics
         for report in self.reports:
             report.iteration(metrics)
         self.note(*map(str, self.diagnosis.update(metrics)))

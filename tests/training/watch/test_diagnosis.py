@@ -13,7 +13,8 @@ from alphago.system.settings import to_data
 from alphago.training.history import Row, read_rows
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
 from alphago.training.runs.config import flat_settings
-from alphago.training.watch.diagnosis import PERSISTENCE, TABLE, Diagnosis, Finding, Recent, diagnose
+from alphago.training.watch import diagnosis
+from alphago.training.watch.diagnosis import PERSISTENCE, TABLE, Diagnosis, Finding, Rule, diagnose
 from tests.training.small_runs import run_settings
 
 HERE = Path(__file__).parent
@@ -257,27 +258,28 @@ def test_without_rows_or_settings() -> None:
 # --- told once ---------------------------------------------------------------------------------------
 
 
-def faulty(recent: Recent) -> Finding | None:
-    """A rule that finds a fault where a row says so."""
-    return Finding("fault", "", "") if recent.latest("fault") else None
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The only rule finds a fault where a row says so."""
+    monkeypatch.setattr(diagnosis, "TABLE", [Rule("fault", {"found": "latest fault"}, "", least={"found": 1})])
 
 
 def follow(*parts: tuple[int, int]) -> list[int]:
     """The iterations, from 1, at which a fault is told; parts are (iterations, 1 if they have it or 0)."""
-    follower = Diagnosis(SETTINGS, [faulty])
+    follower = Diagnosis(SETTINGS)
     rows = [{"fault": fault} for count, fault in parts for _ in range(count)]
     return [number for number, row in enumerate(rows, 1) if follower.update(row)]
 
 
-def test_told_after_it_has_lasted() -> None:
+def test_told_after_it_has_lasted(faulty: None) -> None:
     assert follow((10, 0), (PERSISTENCE - 1, 1), (10, 0)) == []
     assert follow((10, 0), (PERSISTENCE, 1), (10, 0)) == [10 + PERSISTENCE]
 
 
-def test_told_once() -> None:
+def test_told_once(faulty: None) -> None:
     flickering = [(5, 1), (5, 0)] * 40
     assert follow((10, 0), (200, 1)) == follow((10, 0), *flickering) == [13]
-    follower = Diagnosis(SETTINGS, [faulty])
+    follower = Diagnosis(SETTINGS)
     follower.remember([{"fault": 1}])
     assert not any(follower.update({"fault": 1}) for _ in range(10))
 

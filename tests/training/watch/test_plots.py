@@ -13,7 +13,7 @@ from alphago.drawing.curves import CurvePanel, panel_title, unnamed_labels
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import read_history, read_rows
 from alphago.training.settings.judge_settings import Opponent
-from alphago.training.watch.plots import TRAINING, list_panels, match_panels, plot, row_name
+from alphago.training.watch.plots import MATCHES, TRAINING, list_panels, match_panels, plot, row_name
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 
@@ -72,7 +72,7 @@ def test_exams(tmp_path: Path) -> None:
     for x, expected in (("games", [10.0, 20.0]), ("processor", [1.0, 2.0])):
         (panel,) = [one for title, one in panels(folder, x=x).items() if title.startswith("Points lost a move")]
         assert points(panel).count((expected, [1.5, 0.75])) == 2
-    drawn = [panel for panel in match_panels([read_history(folder), read_history(folder)], "games") if panel.curves]
+    drawn = [panel for panel in match_panels([read_history(folder)] * 2, "games", MATCHES) if panel.curves]
     assert {panel.title for panel in drawn} >= {"Points lost a move in the exam, exam@0", "Win rate, gnugo:10@64"}
     assert not any(panel.title.startswith("Win rate, exam") for panel in drawn)
 
@@ -202,7 +202,7 @@ def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
     _, listener = run(tmp_path, 12, until=opponent, source=RandomGames)
     drawn_keys = {key for panel in TRAINING for key in panel.keys}
     assert {key for key in drawn_keys if not key.startswith(("workers", "tasks", "lag"))} <= listener.last.keys()
-    drawn = match_panels([read_history(tmp_path)], "minutes")
+    drawn = match_panels([read_history(tmp_path)], "minutes", MATCHES)
     names = ["Win rate", "Score", "Captures", "Captures by the opponent", "Length of the games", "Elo"]
     assert [panel.title for panel in drawn if panel.curves] == [f"{name}, random@0" for name in names]
 
