@@ -303,7 +303,7 @@ class GoEnv(StonesEnv):
         row[layout.DEPTH] = self.history
         row[layout.KO_RULE] = ko
         row[layout.SUICIDE] = self.suicide
-        row[layout.KEEPS_FIVE] = self.plane_set == KATAGO
+        row[layout.FURTHER] = go_katago.MOVES - 3 if self.plane_set == KATAGO else 0
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have

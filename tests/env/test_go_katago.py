@@ -90,7 +90,7 @@ def test_ladders_leave_no_trace(size: int) -> None:
 
 def test_other_sets_keep_no_more_moves_and_devices_have_no_such_planes() -> None:
     env = GoEnv(5, "katago")
-    assert not GoEnv(5).position().play("C3").row[layout.KEEPS_FIVE : layout.HEADER].any()
+    assert not GoEnv(5).position().play("C3").row[layout.THIRD_LAST + 1 : layout.HEADER].any()
     assert choose_device(env) == "cpu"
     with pytest.raises(ValueError, match=r"device must be 'cpu' or 'auto' for GoEnv\(5, planes='katago'\)"):
         env.new_batch(1, "host")

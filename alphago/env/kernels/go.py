@@ -18,10 +18,8 @@ def lay_out(row):
     store(row, layout.PER_SIZE, 65536 // size + 1)  # for divisions, see `go_row`
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
     store(row, layout.TO_PLAY, layout.BLACK)
-    for word in range(layout.LAST, layout.THIRD_LAST + 1):
+    for word in range(layout.LAST, layout.THIRD_LAST + load(row, layout.FURTHER) + 1):
         store(row, word, layout.NO_ACTION)
-    store(row, layout.FOURTH_LAST, -load(row, layout.KEEPS_FIVE))  # NO_ACTION where they are kept
-    store(row, layout.FIFTH_LAST, -load(row, layout.KEEPS_FIVE))
     points = (size + 1) * (size + 2) + 1  # as `bordered_points`
     after_cells = layout.HEADER + layout.CELL * points
     at_boards = after_cells + 3 * size  # after a word per board row for `vacated`, and two for the scratch
@@ -106,11 +104,8 @@ def advance_boards(row):
 @part
 def note_action(row, action):
     """Make an action, or NO_ACTION for a skipped turn, the latest of the last actions."""
-    if load(row, layout.KEEPS_FIVE) != 0:
-        store(row, layout.FIFTH_LAST, load(row, layout.FOURTH_LAST))
-        store(row, layout.FOURTH_LAST, load(row, layout.THIRD_LAST))
-    store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
-    store(row, layout.BEFORE_LAST, load(row, layout.LAST))
+    for word in range(layout.THIRD_LAST + load(row, layout.FURTHER), layout.LAST, -1):
+        store(row, word, load(row, word - 1))
     store(row, layout.LAST, action)
 
 

@@ -24,11 +24,11 @@ from alphago.env.kernels.go_alive import mark_alive_chains
 from alphago.env.kernels.go_chains import count_beside, list_liberties, put
 from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_planes import write_chain, write_constant
-from alphago.env.kernels.go_row import action_of, cell, copy, pass_ends, point_of
+from alphago.env.kernels.go_row import action_of, cell, copy, is_vacated, pass_ends, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
 PLANES, DEPTH = 30, 4  # planes, and boards that a row keeps for them: three, and one more for the ko point
-MOVES = 5
+MOVES = 5  # of which the row keeps the actions
 OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
 KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
 
@@ -54,16 +54,10 @@ def write_numbers(row, points, out):
 
 
 @part
-def last_action(row, age):
-    """Return one of the last five actions, the latest at age 0; their words are apart after the third."""
-    return load(row, layout.LAST + age if age < 3 else layout.FOURTH_LAST - 3 + age)
-
-
-@part
 def known_moves(row):
     """Return how many of the last five actions are known, from the latest on; a skipped turn is not."""
     known = 0
-    while known < MOVES and last_action(row, known) != layout.NO_ACTION:
+    while known < MOVES and load(row, layout.LAST + known) != layout.NO_ACTION:
         known += 1
     return known
 
@@ -72,6 +66,8 @@ def known_moves(row):
 def only_ko_forbids(row, point):
     """Return whether only the ko rule forbids a move on an empty point, which may be suicide of several stones."""
     mover = load(row, layout.TO_PLAY)
+    if count_beside(row, point, layout.EMPTY) > 0 and not is_vacated(row, point):  # as in `legal_bits`
+        return False
     may_die = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
     is_allowed = allowed(row, point, mover, True)  # True: by the ko rule, too
     return not is_allowed and (may_die or allowed(row, point, mover, False))
@@ -81,7 +77,7 @@ def only_ko_forbids(row, point):
 def write_last_moves(row, count, points, out):
     """Write the last `count` moves, and ones for passes among them."""
     for age in range(count):
-        action = last_action(row, age)
+        action = load(row, layout.LAST + age)
         if action == points:  # a pass
             write_constant(np.float32(1), points, PASSES + age, out)
         else:
@@ -146,7 +142,7 @@ def write_ladders(row, known, oldest, empty, boards, points, out):
         if age > 0:
             # The enemy played the last move (age 1), the mover the one before.
             store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
-            play(boards[0], last_action(row, age - 1))
+            play(boards[0], load(row, layout.LAST + age - 1))
     for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):  # planes of boards that are not known
         store(out, j, load(out, j - points))
 

@@ -23,13 +23,12 @@ FIRST_PASS = 6  # the ply from which a pass is legal while there is another move
 DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
 PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
-LAST, BEFORE_LAST, THIRD_LAST = 20, 21, 22  # the latest actions, NO_ACTION before the start
+BEFORE_LOW, BEFORE_HIGH = 20, 21  # hash of the board before the last move
+FURTHER = 22  # how many actions before THIRD_LAST the row keeps too, in the words after it; without it they are 0
 EMPTY_COUNT = 23  # how many points are empty
 KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: a move may remove several own stones
 PASSES_TO_END = 26  # passes in a row that end the game
-BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
-KEEPS_FIVE = 29  # 1: the row also keeps the two actions before THIRD_LAST; without it both words are 0
-FOURTH_LAST, FIFTH_LAST = 30, 31
+LAST, BEFORE_LAST, THIRD_LAST = 27, 28, 29  # the latest actions, NO_ACTION before the start
 HEADER = 32
 
 # Words of a cell. For a stone, HEAD and NEXT are the points of its chain's head and of the chain's next stone;
