@@ -345,12 +345,10 @@ class Group(GameGroup):
         return unfinished + [record for _, record in self.finished]
 
     def slot_states(self) -> list[dict[str, Any] | None]:
-        return [self._slot_state(slot) for slot in range(self.width)]
-
-    def _slot_state(self, slot: int) -> dict[str, Any] | None:
-        if self.builders[slot] is None:
-            return None
-        return {**self.slots.state(slot), "generator": self.generators[slot].bit_generator.state}
+        return [
+            None if builder is None else {**self.slots.state(slot), "generator": generator.bit_generator.state}
+            for slot, (builder, generator) in enumerate(zip(self.builders, self.generators, strict=True))
+        ]
 
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         """Continue the saved games in their slots, and begin games in empty slots; see `GameGroup.restore_slots`."""

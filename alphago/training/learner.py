@@ -23,7 +23,7 @@ from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
 from alphago.training.settings.learning_settings import LearningSettings
-from alphago.training.step_graphs import CapturedGraph, Inputs, batch_shapes
+from alphago.training.step_graphs import CapturedGraph, Inputs
 
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
@@ -171,7 +171,7 @@ class Learner:
 
     def _steps_for(self, batch: DeviceSample) -> Steps:
         """Return the Steps for batches of this size."""
-        shapes = batch_shapes(batch)
+        shapes = batch.tensors.map(lambda tensor: tuple(tensor.shape))
         if shapes not in self._on_gpu:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)

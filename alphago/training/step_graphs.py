@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from alphago.nn.inference.frozen_net import TRACING_LOCK
-from alphago.training.batches import Batch, DeviceSample
+from alphago.training.batches import DeviceSample
 
 WARM_UP_CALLS = 2  # calls before the capture, in which libraries allocate workspaces, and optimizers their state
 Result = TypeVar("Result")
@@ -77,9 +77,3 @@ class Inputs:
             if target is not None:  # a Sample may lack a target
                 target.copy_(source, non_blocking=True)
         self.share.fill_(share)
-
-
-def batch_shapes(batch: Batch) -> tuple[Any, ...]:
-    """Return the shapes of a batch's tensors, which tell whether two batches have the same size."""
-    tensors = batch.tensors if isinstance(batch, DeviceSample) else batch
-    return tuple(None if tensor is None else tuple(tensor.shape) for tensor in tensors)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 
 import torch
 
+from alphago.arena.entrant import resolve_player
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import network_and_game
 from alphago.nn.inference.hardware import find_device
@@ -17,7 +18,7 @@ from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import changes, from_data, to_data
 from alphago.system.validation import check_positive
 from alphago.training.code_digest import code_digests
-from alphago.training.judges.watcher import Watched
+from alphago.training.judges.watcher import Watched, make_watched
 from alphago.training.runs.config import VERSION, how_to_continue, other_version, version_errors
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
 from alphago.training.watch.report import Report
@@ -103,6 +104,22 @@ class Start:
     watched: Sequence[Watched]
     notes: Sequence[str] = ()
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+
+
+def make_start(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
+    """Return how a run starts, new or not, with the parts that its settings name; more: as in Start.
+
+    Raises:
+        ValueError: for a board that the game or the network does not support, and for an opponent that does not exist
+            or does not play the game.
+        EngineError: for an engine that is not installed or does not support the board.
+    """
+    env = call.env
+    for lesson in settings.lessons(env):  # raises for a board that the game does not support
+        model.resized(lesson.env)  # raises for a board that the network does not support
+    if settings.until is not None:
+        resolve_player(settings.until.name, env)
+    return Start(settings, model, config, make_watched(settings.watch, env), **more)
 
 
 def new_network(call: Call, of_recipe: Mapping[str, Any], seed: int) -> tuple[NeuralNet, list[str]]:

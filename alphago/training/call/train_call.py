@@ -5,15 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.entrant import resolve_player
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
 from alphago.system.settings import change, keywords, spread
 from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
 from alphago.training.call.session import train_run
-from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
-from alphago.training.judges.watcher import make_watched
+from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
 from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for, recipe_settings
 from alphago.training.selfplay import SelfPlay
@@ -190,22 +188,6 @@ def resumed_run(
     settings = change(change(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
     return make_start(call, settings, model, config, changes=changed)
-
-
-def make_start(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
-    """Return how a run starts, new or not, with the parts that its settings name; more: as in Start.
-
-    Raises:
-        ValueError: for a board that the game or the network does not support, and for an opponent that does not exist
-            or does not play the game.
-        EngineError: for an engine that is not installed or does not support the board.
-    """
-    env = call.env
-    for lesson in settings.lessons(env):  # raises for a board that the game does not support
-        model.resized(lesson.env)  # raises for a board that the network does not support
-    if settings.until is not None:
-        resolve_player(settings.until.name, env)
-    return Start(settings, model, config, make_watched(settings.watch, env), **more)
 
 
 def recipe_name(recipe: Recipe) -> str:

@@ -92,14 +92,12 @@ class Match(NamedTuple):
 
     Attributes:
         accepted: whether the candidate won by the gate's conditions, and replaces the best network.
-        readouts: simulations per move of both players.
-        seconds: spent on playing.
+        row: the entries of a row of evaluations.jsonl that do not depend on the judge.
     """
 
     result: MatchResult
     accepted: bool
-    readouts: int
-    seconds: float
+    row: Mapping[str, Any]
 
 
 def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> Match:
@@ -126,7 +124,9 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
         device=run.device,
         stop=stop,
     )
-    return Match(result, result.win_rate >= gate.win_rate, readouts, time.monotonic() - began)
+    seconds, moves = time.monotonic() - began, games_as_text(run.env, result)
+    row = {"readouts": readouts, **match_row(run.env, result), "board_size": run.env.N, "moves": moves}
+    return Match(result, result.win_rate >= gate.win_rate, {**row, "match_seconds": seconds})
 
 
 def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
@@ -136,8 +136,7 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
         row: the first entries of the match's row in evaluations.jsonl: the run's standing, "judge", "opponent", and, if
             the match decides about it, "accepted", whether the candidate becomes the best network.
     """
-    found = {**match_row(run.env, match.result), "board_size": run.env.N, "moves": games_as_text(run.env, match.result)}
-    run.add_match({**row, "readouts": match.readouts, **found, "match_seconds": match.seconds})
+    run.add_match({**row, **match.row})
     verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}
     came_of_it = verdicts[row.get("accepted")]
     run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{came_of_it}")

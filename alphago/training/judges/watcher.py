@@ -145,10 +145,9 @@ class WatchedOpponent:
         self.opponent = opponent
         self.readouts = readouts
         self.name = f"{opponent}@{readouts}"
-        player = resolve_player(opponent, env)
+        self.player, self.device = resolve_player(opponent, env), "cpu"  # the device of a network
         # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
-        self.env = env.match_variant() if isinstance(player, (PlayoutSettings, Engine)) else env
-        self._entrants = {"cpu": Entrant(player, readouts, SEARCH)}  # by device
+        self.env = env.match_variant() if isinstance(self.player, (PlayoutSettings, Engine)) else env
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
@@ -157,7 +156,9 @@ class WatchedOpponent:
 
         See `Watched.test`.
         """
-        players = (Entrant(evaluator, self.readouts, SEARCH), self.entrant(device))
+        if device != self.device:
+            self.player, self.device = resolve_player(self.opponent, self.env, device), device
+        players = (Entrant(evaluator, self.readouts, SEARCH), Entrant(self.player, self.readouts, SEARCH))
         plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
         first = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
@@ -189,12 +190,6 @@ class WatchedOpponent:
             "moves": games_as_text(self.env, valid),
         }
         return row, "; ".join(texts)
-
-    def entrant(self, device: str) -> Entrant:
-        """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
-        if device not in self._entrants:
-            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
-        return self._entrants[device]
 
 
 def more_pairs(played: int, at_first: float, left: float) -> int:

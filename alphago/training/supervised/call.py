@@ -18,9 +18,8 @@ from alphago.system.files import user_path
 from alphago.system.settings import change, keywords, spread
 from alphago.system.validation import check_float, checks_keywords
 from alphago.training.call.session import train_run
-from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
+from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
 from alphago.training.judges.prediction import AT_ONCE, HeldOutGames, Predictions, predict
-from alphago.training.judges.watcher import make_watched
 from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
@@ -130,8 +129,7 @@ def start_of_supervised(
             changed["dataset"] = (saved_path, path)
         now["given"] = {"dataset": path or saved_path}
     notes = [*filter(None, [sentence_of(given.left_out)]), *notes]
-    watched = make_watched(settings.watch, call.env)
-    return Start(run_settings(settings, given), model, now, watched, notes, changed)
+    return make_start(call, run_settings(settings, given), model, now, notes=notes, changes=changed)
 
 
 def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings:
