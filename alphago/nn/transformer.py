@@ -72,15 +72,7 @@ class Attention(nn.Module):
         key, value: sizes of a query or key, which a Rotation turns, and of a value.
     """
 
-    def __init__(
-        self,
-        channels: int,
-        heads: int,
-        groups: int,
-        key: int,
-        value: int,
-        epsilon: float = EPSILON,
-    ) -> None:
+    def __init__(self, channels: int, heads: int, groups: int, key: int, value: int, epsilon: float = EPSILON) -> None:
         super().__init__()
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
         self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group

@@ -63,10 +63,6 @@ class Memory(Protocol):
     def can_learn(self) -> bool:
         """Whether training on this board may begin."""
 
-    @property
-    def samples_per_position(self) -> float:
-        """The mean number of samples to learn per new position, at present."""
-
     def remember(self, records: Sequence[GameRecord]) -> float:
         """Add finished games; return the number of samples to learn that become due."""
 
@@ -83,6 +79,7 @@ class Memory(Protocol):
 
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games in memory, newest first."""
+        return []
 
     def metrics(self) -> dict[str, float]:
         """Return metrics of the memory for a row of metrics.jsonl, by name."""
@@ -158,7 +155,7 @@ def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: f
 
 
 @checks_keywords()
-class ReplayMemory:
+class ReplayMemory(Memory):
     """The searched positions of the latest games: a Memory of a run, and of a loop of your own.
 
     The memory stores game records.  Sampling rebuilds the planes of a position by replaying its game, and applies a
@@ -184,6 +181,8 @@ class ReplayMemory:
         samples_per_position: the number of samples that each new position makes due in `remember`.
     """
 
+    added: int = 0  # positions ever added
+
     def __init__(
         self,
         env: GameEnv,
@@ -206,7 +205,6 @@ class ReplayMemory:
         self.start = max(1, start)
         self.samples_per_position = samples_per_position
         self.has_learned = False  # whether samples have become due
-        self.added = 0  # positions ever added
         self.newly_added = 0  # positions that the last `remember` added
         self.entries: deque[Columns] = deque()  # one game each
         self._positions = 0
@@ -399,10 +397,6 @@ class ReplayMemory:
         return sample
 
     # --- saved state ---
-
-    def metrics(self) -> dict[str, float]:
-        """Return no metrics."""
-        return {}
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs beside the games, as plain data."""

@@ -57,6 +57,7 @@ class GameSource(Protocol):
 
     def time_spent(self) -> dict[str, float]:
         """Return the seconds of each kind of work since the last call, summed over all threads."""
+        return {}
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the source's metrics for an iteration's row of metrics.jsonl, by name."""

@@ -158,15 +158,6 @@ class SamplePool:
         """The generation that the network learns from, counted from 0; -1 before the first."""
         return self.current.generation - 1
 
-    @property
-    def samples_per_position(self) -> float:
-        """The largest number of samples to learn per new position of the generation that is being played.
-
-        The number of samples is smaller if the subset has fewer than `Pool.subset_size` merged samples.
-        """
-        samples = self.settings.passes(self.current.generation) * self.settings.subset_size
-        return samples / self.settings.positions
-
     def remember(self, records: Sequence[GameRecord]) -> float:
         """Add games.
 

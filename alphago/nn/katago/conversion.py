@@ -27,7 +27,6 @@ LEAD_FACTOR = 20.0  # points per unit of a lead, where the file does not tell
 POOLED, NESTED, ATTENTION = "gpool_block", "nested_bottleneck_block", "transformer_attention_block"
 TRANSFORMERS = (ATTENTION, "transformer_ffn_block")
 KINDS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)  # of blocks
-OF_HEAD = {8: 4}  # further outputs of the value head by version, the lead the third; 6 of newer ones
 
 
 class Layer(NamedTuple):
@@ -89,9 +88,8 @@ class NetworkConverter:
         self.version, (oldest, newest) = int(word), VERSIONS
         if not oldest <= self.version <= newest:
             raise ValueError(f"it is of KataGo's version {self.version}, and versions {oldest} to {newest} are read")
-        inputs = stream.integer("planes"), stream.integer("numbers")
-        if inputs != (SPATIAL, NUMBERS):
-            raise ValueError(f"it must have {SPATIAL} planes and {NUMBERS} numbers as inputs, got {inputs}")
+        self.expect("planes", SPATIAL)
+        self.expect("numbers", NUMBERS)
         factors = [stream.number("a factor") for _ in range(7)] if self.version >= 13 else []
         self.lead = factors[3] if factors else LEAD_FACTOR  # the fourth factor is the lead's
         if self.version >= 15:
@@ -303,7 +301,7 @@ class NetworkConverter:
         pooled = self.pooled(self.channels)
         points = [self.activation(), self.convolution(pooled.outputs).first_output()]
         seen = pooled.weights["bias.0.weight"].shape[1]
-        last = []
+        last: list[Layer] = []
         if self.version >= 15:  # the pass has a hidden layer
             last = [self.dense(seen, has_bias=True), self.activation()]
             seen = last[0].outputs
@@ -319,8 +317,9 @@ class NetworkConverter:
         board = [first, self.activation()]
         hidden = [self.dense(3 * first.outputs, has_bias=True), self.activation()]
         size = hidden[0].outputs
-        # Rows: win, loss, no result; and of the further outputs the third is the lead.
-        results, further = (self.dense(size, n, has_bias=True).weights for n in (3, OF_HEAD.get(self.version, 6)))
+        # Rows: win, loss, no result; and of the further outputs, 4 at first, the third is the lead.
+        counts = 3, 4 if self.version == 8 else 6
+        results, further = (self.dense(size, count, has_bias=True).weights for count in counts)
         both = {
             name: torch.stack([(result[0] - result[1]) / 2, further[name][2] * self.lead / POINTS])
             for name, result in results.items()

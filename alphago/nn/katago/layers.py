@@ -19,12 +19,7 @@ from alphago.nn.transformer import RmsNorm, Transformer
 from alphago.nn.value import BoardForecast
 from alphago.system.validation import check_int
 
-ACTIVATIONS: dict[str, type[nn.Module]] = {
-    "relu": nn.ReLU,
-    "mish": nn.Mish,
-    "silu": nn.SiLU,
-    "identity": nn.Identity,
-}
+ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "mish": nn.Mish, "silu": nn.SiLU, "identity": nn.Identity}
 HEAD = 32  # size of a key and a value in new transformers
 TYPICAL_SIDE, SIDE_STEP = 14, 10  # KataGo's scale of a board's side: (side - 14) / 10
 Layers = Sequence[Sequence[Any]]  # descriptions, see above
@@ -80,15 +75,23 @@ class Pooled(nn.Module):
         return add_board_bias(self.first(features), self.bias(seen)), seen
 
 
-class Residual(nn.Module):
-    """A block whose layers' output is added to its input."""
+@register_part
+class BlockTower(nn.Module):
+    """A base of layers that are described as plain data: [B, planes, H, W] -> [B, channels, H, W], for any board."""
 
     def __init__(self, layers: Layers) -> None:
         super().__init__()
         self.layers = sequence(layers)
 
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return self.layers(planes)
+
+
+class Residual(BlockTower):
+    """A block whose layers' output is added to its input."""
+
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return features + self.layers(features)
+        return features + super().forward(features)
 
 
 LAYERS: dict[str, Callable[..., nn.Module]] = {
@@ -108,25 +111,13 @@ def sequence(layers: Layers) -> nn.Sequential:
     return nn.Sequential(*(LAYERS[kind](*arguments) for kind, *arguments in layers))
 
 
-@register_part
-class BlockTower(nn.Module):
-    """A base of layers that are described as plain data: [B, planes, H, W] -> [B, channels, H, W], for any board."""
-
-    def __init__(self, layers: Layers) -> None:
-        super().__init__()
-        self.layers = sequence(layers)
-
-    def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return self.layers(planes)
-
-
 def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
     """Return a new tower of `height` times attention and a dense layer, sized as KataGo's b7c96h3tfrs by default."""
     channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
     heads = max(channels // HEAD, 1)
     # Arguments of Attention after the channels: heads, groups, key, value.
     pair = [["attention", channels, heads, heads, HEAD, HEAD], ["feedforward", channels, channels * 8 // 3]]
-    tip = [["rms", [1]], ["norm", channels], ["silu"]]
+    tip: Layers = [["rms", [1]], ["norm", channels], ["silu"]]
     return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *tip])
 
 

@@ -168,8 +168,4 @@ class Examiner(Judge[Run]):
         write_atomic(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
 
 
-WORDS = {
-    "accept": "proved to be stronger",
-    "reject": "not stronger yet",
-    "continue": "undecided",
-}
+WORDS = {"accept": "proved to be stronger", "reject": "not stronger yet", "continue": "undecided"}

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
 
@@ -44,29 +44,28 @@ class Shard(NamedTuple):
 
 
 class Shards:
-    """The files games/games-M-N.npz, each with games of one board size, and the games queued for the next files."""
+    """The files games/games-M-N.npz, each with games of one board size, and the games queued for the next file."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: list[Shard] = []
         self.written = 0  # number of games ever written, including those in lost files
-        self.waiting: dict[int, list[GameRecord]] = {}  # queued games, by board size
+        self.waiting: list[GameRecord] = []  # queued games
+        self.board = 0  # their board size; a run writes before it enters a larger board
 
     def add(self, records: list[GameRecord], board: int) -> None:
-        """Queue games, which `write` will write to files; board: their board size."""
-        if records:
-            self.waiting.setdefault(board, []).extend(records)
+        """Queue games, which `write` will write to a file; board: their board size."""
+        self.waiting += records
+        self.board = board
 
     def write(self) -> None:
         """Write the queued games; if that fails, raise OSError and keep them queued."""
-        for board, records in sorted(self.waiting.items()):
-            data = records_to_bytes(records)
-            end = self.written + len(records)
-            shard = Shard(first=self.written, end=end, digest=bytes_digest(data), board=board)
+        if self.waiting:
+            data = records_to_bytes(self.waiting)
+            shard = Shard(self.written, self.written + len(self.waiting), bytes_digest(data), self.board)
             write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
-            self.written = shard.end
-            del self.waiting[board]
+            self.written, self.waiting = shard.end, []
 
     def state(self) -> dict[str, Any]:
         """Return the list of files as plain data."""
@@ -75,8 +74,7 @@ class Shards:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from the data that `state` returned; remove files of later games, which will be played again."""
         self.files = [Shard(*fields) for fields in state["files"]]
-        self.written = state["written"]
-        self.waiting.clear()
+        self.written, self.waiting = state["written"], []
         for path in self.folder.glob("games-*.npz"):
             numbers = path.stem.split("-")[1:]  # M and N of games-M-N.npz
             if all(map(str.isdecimal, numbers)) and int(numbers[0]) >= self.written:
@@ -139,7 +137,7 @@ class State:
     notes: list[str] = field(default_factory=list)
 
 
-class RunFolder:
+class RunFolder(contextlib.ExitStack):
     """The files that training writes into a run's folder.
 
     config.json               game, network, settings, and the history of changed settings; config.copy.json: a copy
@@ -165,6 +163,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
         try:
             with explain_os_error(f"the run folder {path} cannot be made"):
@@ -173,7 +172,7 @@ class RunFolder:
             raise FileExistsError(f"the run folder {path} cannot be made: a file is there") from None
         if not holds_run(path) and not is_free(path):
             raise FileExistsError(f"the run folder {path} is not empty: choose another folder for a new run")
-        self._lock = lock(path)
+        self.enter_context(lock(path))  # until `close`
         self.shards = Shards(path / GAMES)
         try:
             self.config = read_config(path) if holds_run(path) else None
@@ -183,16 +182,6 @@ class RunFolder:
         except BaseException:
             self.close()
             raise
-
-    def close(self) -> None:
-        """Unlock the folder."""
-        self._lock.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def write_config(self, config: dict[str, Any]) -> None:
         """Write the config.  A folder with a config counts as a run, so save a new run's state first."""
@@ -260,7 +249,7 @@ class RunFolder:
         """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
 
         Raises:
-            ValueError: if no state is undamaged.
+            ValueError: if no state is undamaged; the message says what to do.
         """
         notes = []
         for path in reversed(self.states()):
@@ -271,18 +260,12 @@ class RunFolder:
             else:
                 state.notes = notes
                 return state
-        raise ValueError("; ".join([*notes, f"{self.path / STATE} holds no state to go on from"]))
+        why = "; ".join([*notes, f"{self.path / STATE} holds no state to go on from"])
+        raise ValueError(f"{why}: {how_to_go_on(self.path)}")
 
     def restore(self) -> State:
-        """Return the newest undamaged state, after removing all data that was written later than this state.
-
-        Raises:
-            ValueError: if all states are damaged; the message says what to do.
-        """
-        try:
-            state = self.newest_state()
-        except ValueError as error:
-            raise ValueError(f"{error}: {how_to_go_on(self.path)}") from error
+        """Return the `newest_state`, after removing all data that was written later than this state."""
+        state = self.newest_state()
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
             latest = self.path / LATEST

@@ -42,7 +42,6 @@ class GivenGames(Memory, Protocol):
     teacher: str = ""
 
     can_learn: bool = True
-    samples_per_position: float = 1.0
     added: int = 0  # positions of the games that were remembered
     newly_added: int = 0  # positions that the last `remember` added
 
@@ -91,9 +90,6 @@ class GivenGames(Memory, Protocol):
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
         return self.sample(count, generator)
-
-    def latest(self, count: int) -> list[GameRecord]:
-        return []
 
     def state(self) -> dict[str, Any]:
         """Return the number of positions so far, and that no games are needed to go on."""

@@ -169,9 +169,6 @@ class Epochs(GameSource):
         waiting, self.waiting = self.waiting, []
         return waiting
 
-    def time_spent(self) -> dict[str, float]:
-        return {}
-
     def metrics(self) -> dict[str, Any]:
         return {"readouts": None}
 

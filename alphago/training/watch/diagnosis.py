@@ -67,10 +67,6 @@ class Recent:
         values = numbers(self.rows, key)
         return values[-1] - values[0] if len(values) >= FEWEST_ROWS else None
 
-    def has_selfplay(self) -> bool:
-        """Return whether the games of the recent rows were played by the run itself."""
-        return any(number(row, "selfplay_share") is not None for row in self.rows)
-
     def selfplay_share(self) -> float | None:
         """Return self-play's share of the time in the recent rows; None before training has begun."""
         if not self.rows or not number(self.rows[0], "steps"):
@@ -281,7 +277,8 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any]) -> list[Finding]:
         settings: the run's settings by name, see `flat_settings`.
     """
     recent = Recent(rows, settings)
-    rules = [rule for rule in TABLE if recent.has_selfplay() or not rule.selfplay]
+    has_selfplay = bool(numbers(recent.rows, "selfplay_share"))
+    rules = [rule for rule in TABLE if has_selfplay or not rule.selfplay]
     return [finding for rule in rules if (finding := rule(recent)) is not None]
 
 

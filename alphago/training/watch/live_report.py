@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from alphago.drawing.curves import CurvePanel, curves_picture
 from alphago.drawing.shapes import Drawing
@@ -24,7 +25,7 @@ Show = Callable[[dict[str, str]], object]
 X = "games"  # the x axis
 
 
-class LiveReport(Report):
+class LiveReport(Report, AbstractContextManager["LiveReport"]):
     """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
 
     As a context manager it ends the thread on exit, also after an error.
@@ -44,9 +45,6 @@ class LiveReport(Report):
         self.progress: Callable[[], Progress] | None = None
         self.ending = threading.Event()
         self.thread: threading.Thread | None = None
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from tqdm.auto import tqdm
 
@@ -183,26 +184,15 @@ class TensorBoardReport(Report):
         self.writer.close()
 
 
-class ConsoleReport(Report):
+class ConsoleReport(Report, ExitStack):
     """A report that shows a progress bar with the time left, the current activity, rates and losses.
 
     On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
     """
 
-    def __init__(self) -> None:
-        self.bar: LiveBar | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
-        if self.bar is not None:
-            self.bar.close()
+        self.close()  # the bar of an earlier start
         self.folder = folder
         print(f"training in {folder}", file=sys.stderr)
         games = settings["num_games"]
@@ -211,11 +201,10 @@ class ConsoleReport(Report):
         self.rates = ""
         self.progress = progress
         bar_format = "training: {percentage:3.0f}%|{bar}| {desc}"
-        self.bar = LiveBar(total=1.0, bar_format=bar_format, update=self.update)
+        self.bar = self.enter_context(LiveBar(total=1.0, bar_format=bar_format, update=self.update))
 
     def update(self) -> None:
         """Set the bar to the run's current progress."""
-        assert self.bar is not None
         now = self.progress()
         parts = [f"{self.games_so_far}{self.of_games} games", *now.texts(), self.rates]
         self.bar.n = now.share
@@ -223,7 +212,6 @@ class ConsoleReport(Report):
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Show the iteration's speed, losses and slowest work in the bar."""
-        assert self.bar is not None
         self.games_so_far = metrics["games"]
         shown = [text.format(value) for key, text in RATES.items() if (value := number(metrics, key)) is not None]
         if slowest := bottleneck(metrics):
@@ -237,10 +225,9 @@ class ConsoleReport(Report):
         tqdm.write(text, file=sys.stderr)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
-        assert self.bar is not None
         self.games_so_far = metrics["games"]
         self.update()
-        self.bar.close()
+        self.close()
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if stopped:
