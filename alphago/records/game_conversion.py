@@ -4,7 +4,6 @@ import codecs
 import math
 import re
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from alphago.records.sgf.faults import FATAL, TOLD
 from alphago.records.sgf.game_line import TRIED
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import PlayedStretch, Stretch, make_board
+from alphago.records.sgf.stretches import Stretch, make_board, play_by_rules
 from alphago.records.sgf.values import read_rank
 from alphago.records.sources import ID_DIGITS, SourcePart
 from alphago.system.validation import setting, settings
@@ -231,13 +230,13 @@ def game_of_plays(plays: list[tuple[int, int]], where: str) -> SgfGame:
     """
     colours, actions = map(list, zip(*plays, strict=True))
     stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(plays))])
-    played = PlayedStretch(stretch, [partial(make_board, 19, rules) for rules in TRIED], None)
+    _, played, assumed = play_by_rules([stretch], TRIED, 19, None)
     return SgfGame(
         19,
         played.plies,
         movers=played.movers,
         setup={} if colours[0] > 0 else {"to_play": "white"},
         faults=() if played.fault is None else (played.fault,),
-        assumed=TRIED[played.level] if played.level else None,
+        assumed=assumed,
         source=where,
     )

@@ -2,8 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import KEPT, STONES, PlayedStretch, Stretch, make_board, setup_stones
+from alphago.records.sgf.stretches import KEPT, STONES, PlayedStretch, Stretch, make_board, play_by_rules, setup_stones
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
@@ -176,8 +176,8 @@ class LineReader:
         """Return the plays of the line, divided at each node that sets up stones after the first play.
 
         Reading stops at a point off the board.  Handicap stones are placed in the first stretch.  In later stretches,
-        `stones` is KEPT at each point that the set-up does not change; `choose` replaces KEPT by the stone that is on
-        the point when the stretch begins.
+        `stones` is KEPT at each point that the set-up does not change, where the stone stays that is on the point when
+        the stretch begins.
         """
         stretches = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
         for number, node in enumerate(self.line):
@@ -241,36 +241,19 @@ class LineReader:
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = TRIED if rules is None else (rules,)
-        # From a number of moves each makes the game that allows so many; a PlayedStretch goes on to the next one where
-        # a move is forbidden, and counts these levels.
-        games: list[Callable[[int], GoEnv]] = [partial(make_board, size, each) for each in tried]
-        if (required := self.required) is not None:
-            games = [lambda plays: required]
-        current = longest = PlayedStretch(stretches[0], games, self.number)
-        changes: list[tuple[Stretch, int]] = []  # whose set-up changes the board, with the number of moves before it
-        for stretch in stretches[1:]:
-            if current.fault is not None:
-                break
-            board = current.board()
-            stretch.stones = np.where(stretch.stones == KEPT, board, stretch.stones).astype(np.int8)
-            if np.array_equal(stretch.stones, board):
-                current.join(stretch)
-            else:
-                changes.append((stretch, current.ply_count))
-                current = PlayedStretch(stretch, games, self.number)
-            if current.ply_count > longest.ply_count:
-                longest = current
+        followed, longest, assumed = play_by_rules(stretches, tried, size, self.number, self.required)
+        # Those whose set-up changes the board, with the number of moves before it.
+        changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
         # Told is the first change that moves follow, and whether the game that is read is the one before or after it;
         # if there is none, a change at the line's end, which often shows the count.
         if with_moves := [(stretch, moves) for stretch, moves in changes if stretch.actions]:
             change, moves = with_moves[0]
             is_after = longest.stretch.begins >= change.begins
             self.report_set_up(change, moves, "after" if is_after else "before")
-        elif changes and changes[-1][0] is stretches[-1]:
+        elif changes and changes[-1][0].begins == stretches[-1].begins:
             self.report_set_up(*changes[-1], "before", kinds.FINAL_SET_UP)
         if longest.fault is not None:
             self.faults.append(longest.fault)
-        assumed = tried[longest.level] if longest.level > 0 else None  # level 0: the file's rules or the default
         return longest, assumed
 
     def report_set_up(self, stretch: Stretch, move: int, part: str, kind: str = kinds.SET_UP) -> None:

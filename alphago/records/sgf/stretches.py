@@ -4,8 +4,8 @@ A node that sets up stones after the first play divides a line of play into stre
 does not end one: its plays go on from the board that has been followed so far.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -89,69 +89,40 @@ class PlayedStretch:
     """Consecutive stretches, between which no set-up changes anything, followed as one up to the first illegal play.
 
     Args:
-        stretch: the plays of all of them.
-        games: functions that take a number of plays and return a game that is long enough.  The functions differ in the
-            rules of their games.  The rules of the first are used, those of the others only if the rules before them
-            forbid a repetition or suicide.
+        stretch: the plays of the first of them; it is not changed.
+        env: the game, which must be long enough for the plays of all.
         number: number of the game in its file, for the fault.
 
     Attributes:
-        level: index in `games` of the game in which the plays are followed; it only rises.
+        stretch: the plays of all of them.
         legal_plays: number of legal plays at the beginning of the stretch.
         fault: the fault of the next play; None if all plays are legal.
     """
 
-    def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
-        self.stretch, self.games, self.number = stretch, games, number
-        self.follow(0)
-        self.try_other_rules()
-
-    def follow(self, level: int) -> None:
-        """Follow all plays from the start, by the rules of `games[level]`."""
-        stretch = self.stretch
-        self.level, self.env = level, self.games[level](len(stretch.actions))
+    def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
+        self.stretch = replace(stretch, colours=[], actions=[], nodes=[])
+        self.env, self.number = env, number
         self.legal_plays = 0
         self.fault: Fault | None = None
-        self.batch = self.env.new_batch(1)
-        stones = stretch.stones.reshape(self.env.N, self.env.N) if stretch.stones.any() else None
+        self.batch = env.new_batch(1)
+        stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
         try:
             self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
-            self.fault = Fault(kinds.DEAD, str(error), self.number)
+            self.fault = Fault(kinds.DEAD, str(error), number)
             return
-        self.advance()
+        self.join(stretch)
 
-    def advance(self) -> None:
-        """Follow the plays that were appended to the stretch, up to the first illegal one."""
-        colours = np.array(self.stretch.colours[self.legal_plays :], np.int32)
-        actions = np.array(self.stretch.actions[self.legal_plays :], np.int32)
+    def join(self, stretch: Stretch) -> None:
+        """Append the plays of a stretch, and follow them up to the first illegal one."""
+        self.stretch.colours += stretch.colours
+        self.stretch.actions += stretch.actions
+        self.stretch.nodes += stretch.nodes
+        colours, actions = np.array(stretch.colours, np.int32), np.array(stretch.actions, np.int32)
         count = go_lines.follow(self.batch.rows[0], colours, actions)
         self.legal_plays += count
         if count < len(actions):
             self.fault = self.illegal()
-
-    def join(self, stretch: Stretch) -> None:
-        """Append the plays of the next stretch, whose set-up changed nothing."""
-        self.stretch.colours += stretch.colours
-        self.stretch.actions += stretch.actions
-        self.stretch.nodes += stretch.nodes
-        if self.games[self.level](len(self.stretch.actions)).max_moves > self.env.max_moves:
-            self.follow(self.level)  # from the start, since it needs a longer game
-        else:
-            self.advance()
-        self.try_other_rules()
-
-    def try_other_rules(self) -> None:
-        """If the rules forbid a repetition or suicide, use the rules of the later game that allows the most plies."""
-        if self.fault is None or self.fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
-            return
-        best, plies = self.level, self.ply_count
-        for level in range(self.level + 1, len(self.games)):
-            self.follow(level)
-            if self.ply_count > plies:
-                best, plies = level, self.ply_count
-        if self.level != best:
-            self.follow(best)
 
     @property
     def ply_count(self) -> int:
@@ -191,6 +162,54 @@ class PlayedStretch:
         move = f"{PLAYER_NAMES[colour]} {self.env.to_text(action)}"
         text = f"move {plies + 1}, {move}, is illegal: {why}"
         return Fault(kind, text, self.number, self.stretch.nodes[self.legal_plays], plies + 1)
+
+
+def follow(stretches: Sequence[Stretch], env: GoEnv, number: int | None) -> list[PlayedStretch]:
+    """Return a line's stretches, joined where a set-up changes nothing, up to the first that has a fault.
+
+    Args:
+        env: the game, which must be long enough for all plays.
+        number: as in PlayedStretch.
+    """
+    followed: list[PlayedStretch] = []
+    for stretch in stretches:
+        if followed:
+            board = followed[-1].board()
+            stretch = replace(stretch, stones=np.where(stretch.stones == KEPT, board, stretch.stones).astype(np.int8))
+        if followed and np.array_equal(stretch.stones, board):
+            followed[-1].join(stretch)
+        else:
+            followed.append(PlayedStretch(stretch, env, number))
+        if followed[-1].fault is not None:
+            break
+    return followed
+
+
+def play_by_rules(
+    stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, number: int | None, required: GoEnv | None = None
+) -> tuple[list[PlayedStretch], PlayedStretch, Rules | None]:
+    """Follow a line's stretches by the first rules that forbid no repetition and no suicide.
+
+    Args:
+        tried: the rules; if all forbid one, those that allow the longest stretch are used.
+        size: the board's size.
+        number: as in PlayedStretch.
+        required: the game to use in any case.
+
+    Returns:
+        The stretches as `follow` returns them, the one with the most plies (the first of several), and its rules
+        unless they are the first ones.
+    """
+    plays = sum(len(stretch.actions) for stretch in stretches)
+    results: list[tuple[list[PlayedStretch], PlayedStretch, Rules | None]] = []
+    for rules in tried:
+        followed = follow(stretches, required or make_board(size, rules, plays), number)
+        longest = max(followed, key=lambda played: played.ply_count)
+        results.append((followed, longest, rules if results else None))
+        fault = followed[-1].fault
+        if fault is None or fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
+            break
+    return max(results, key=lambda result: result[1].ply_count)
 
 
 def fault_kind(position: GoPosition, action: int) -> str:
