@@ -132,9 +132,9 @@ def sgf_records_of(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]
     """
     records = []
     for piece in pieces([file]):
-        if piece.lines:
+        if piece.is_lines:
             sentence = f"{piece.name} must be SGF, got a text with a game on each line"
-            left_out.add(LINES, sentence, count=len(piece.lines))
+            left_out.add(LINES, sentence, count=len(piece.data.splitlines()))
             continue
         for game in piece.games():
             reason, sentence = why_useless(game, go, piece.name)

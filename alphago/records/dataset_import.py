@@ -11,7 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Self
 
-from alphago.records.dataset_writer import Batch, DatasetWriter, LeftOut, Split
+import numpy as np
+
+from alphago.records.dataset_writer import Collector, DatasetWriter, LeftOut, Split
 from alphago.records.game_conversion import Converter, GameFilter
 from alphago.records.sources import OTHER_NAMES, SourcePart, find_indexes, list_files, pieces, read_indexes
 from alphago.system.files import user_path
@@ -99,7 +101,7 @@ def import_games(
         if jobs_done is None:  # the import is complete
             return ImportReport(0, writer.games)
         groups = islice(jobs(places), jobs_done, None)
-        batches: Iterator[Batch]
+        batches: Iterator[Collector]
         if pool is None:
             batches = map(converter.convert, groups)
         else:
@@ -137,7 +139,7 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[SourcePart]]:
     size = 0
     for piece in pieces(paths):
         waiting.append(piece)
-        size += len(piece.data) + sum(map(len, piece.lines))
+        size += len(piece.data)
         if size >= BYTES_PER_JOB or len(waiting) >= PIECES_PER_JOB:
             yield waiting
             waiting, size = [], 0
@@ -158,27 +160,22 @@ class ConvertingWork(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes:
         batch = self.converter.convert(pieces_from_bytes(job))
-        return pack([batch.left_out, batch.left_out.examples], {"games": batch.games, "moves": batch.moves})
+        return pack([batch.left_out, batch.left_out.examples], batch.take())
 
 
-def batch_from_bytes(data: bytes) -> Batch:
+def batch_from_bytes(data: bytes) -> Collector:
     left_out, arrays = unpack(data)
-    return Batch(arrays["games"], arrays["moves"], LeftOut(*left_out))
+    batch, games = Collector(LeftOut(*left_out)), arrays["games"]
+    batch.rows, batch.words = games.tolist(), np.split(arrays["moves"], games["start"])[1:]  # the first begins at 0
+    return batch
 
 
 def pieces_to_bytes(group: list[SourcePart]) -> bytes:
     """Return the pieces as a job, in JSON with bytes as letters of Latin 1; `pieces_from_bytes` is the inverse."""
-    plain = [[piece.name, latin(piece.data), [*map(latin, piece.lines)], piece.error] for piece in group]
+    plain = [[piece.name, piece.data.decode("latin-1"), piece.is_lines, piece.error] for piece in group]
     return json.dumps(plain).encode()
-
-
-def latin(data: bytes) -> str:
-    return data.decode("latin-1")
 
 
 def pieces_from_bytes(job: bytes) -> list[SourcePart]:
     """Return the pieces of a job from `pieces_to_bytes`."""
-    return [
-        SourcePart(name, data.encode("latin-1"), tuple(line.encode("latin-1") for line in lines), error)
-        for name, data, lines, error in json.loads(job)
-    ]
+    return [SourcePart(name, data.encode("latin-1"), *rest) for name, data, *rest in json.loads(job)]

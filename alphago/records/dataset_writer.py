@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -73,28 +74,14 @@ class LeftOut(Counter[str]):
         kept += [sentence[:LONGEST_MESSAGE] for sentence in sentences[: EXAMPLES - len(kept)]]
 
 
-class Batch(NamedTuple):
-    """Converted games that are not yet in a dataset.
-
-    Attributes:
-        games: rows, [n] of dtype GAME; their field `start` is an index into `moves`.
-        moves: uint16, stones and plies.
-        left_out: the games left out.
-    """
-
-    games: np.ndarray
-    moves: np.ndarray
-    left_out: LeftOut
-
-
 class Collector:
-    """Collects games, for a Batch or for a part."""
+    """Collects games that are not yet in a dataset, and what was left out."""
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
+    def __init__(self, left_out: LeftOut | None = None) -> None:
+        self.rows: list[tuple[Any, ...]] = []  # the fields of GAME
         self.words: list[np.ndarray] = []  # stones and plies of each game
         self.labels: list[np.ndarray] = []  # of each game of a labelled dataset
-        self.left_out = LeftOut()
+        self.left_out = LeftOut() if left_out is None else left_out
 
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
         """Add a game.
@@ -112,17 +99,13 @@ class Collector:
     def take(self) -> dict[str, np.ndarray]:
         """Return the games since the last call as the arrays of a part, see `alphago.records.dataset`."""
         games = np.array(self.rows, GAME)
-        games["start"] = np.cumsum(word_counts(games)) - word_counts(games)
+        lengths = np.array([*map(len, self.words)], np.int64)
+        games["start"] = np.cumsum(lengths) - lengths
         arrays = {"games": games, "moves": np.concatenate([np.zeros(0, "<u2"), *self.words]).astype("<u2")}
         if self.labels:
             arrays["labels"] = np.stack(self.labels)
         self.rows, self.words, self.labels = [], [], []
         return arrays
-
-
-def word_counts(games: np.ndarray) -> np.ndarray:
-    """Return for rows of dtype GAME, [n], the number of each game's stones and plies, int64 [n]."""
-    return games["stones"].astype(np.int64) + games["length"]
 
 
 def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
@@ -277,20 +260,20 @@ class DatasetWriter:
         imports.append({**asked, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
         return 0
 
-    def add(self, batch: Batch, jobs: int) -> None:
+    def add(self, batch: Collector, jobs: int) -> None:
         """Add the games of a batch that the dataset does not have; write a part once GAMES_PER_PART games are waiting.
 
         Args:
             jobs: how many jobs of the import are done, with this batch.
         """
-        is_new = self.seen.add_new(batch.games["hash"])
+        is_new = self.seen.add_new(np.array(batch.rows, GAME)["hash"])
         left_out = self.waiting.left_out
         for reason, count in batch.left_out.items():
             left_out.add(reason, *batch.left_out.examples[reason], count=count)
         if not is_new.all():
             left_out.add("duplicate", count=int((~is_new).sum()))
-        self.waiting.rows += batch.games[is_new].tolist()
-        self.waiting.words.append(batch.moves[np.repeat(is_new, word_counts(batch.games))])
+        self.waiting.rows += compress(batch.rows, is_new)
+        self.waiting.words += compress(batch.words, is_new)
         self.index["imports"][-1]["jobs"] = jobs
         if len(self.waiting.rows) >= GAMES_PER_PART:
             self.flush()

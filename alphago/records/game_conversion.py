@@ -1,6 +1,7 @@
 """Convert games from files to rows of a dataset, or reject them with a reason; runs in the workers of an import."""
 
 import codecs
+import io
 import math
 import re
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ import numpy as np
 from alphago.env.batch import FIRST
 from alphago.env.go import GoEnv
 from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
-from alphago.records.dataset_writer import Batch, Collector
+from alphago.records.dataset_writer import Collector
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import FATAL, TOLD
 from alphago.records.sgf.game_line import TRIED
@@ -69,15 +70,15 @@ class Converter:
     filter: GameFilter
     index: np.ndarray
 
-    def convert(self, pieces: list[SourcePart]) -> Batch:
-        """Return the games in these pieces as a Batch, which also counts the games left out, by reason."""
+    def convert(self, pieces: list[SourcePart]) -> Collector:
+        """Return the games in these pieces, and the numbers of those left out, by reason."""
         into = Collector()
         for piece in pieces:
-            for line in piece.lines:
+            for line in io.BytesIO(piece.data) if piece.is_lines else ():
                 self.add_line(into, piece.name, line)
-            for game in () if piece.lines else piece.games():
+            for game in () if piece.is_lines else piece.games():
                 self.add_game(into, game)
-        return Batch(**into.take(), left_out=into.left_out)
+        return into
 
     # --- SGF ---
 

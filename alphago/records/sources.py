@@ -49,18 +49,16 @@ TYGEM_COLUMNS = 10  # least number of columns in a line of Tygem's index
 class SourcePart(NamedTuple):
     """A file, or some lines of a text, to be converted by a worker.
 
-    At most one of `data`, `lines` and `error` is not empty.
-
     Attributes:
         name: the path of the file, with the archive that contains it.
-        data: the content of the file.
-        lines: some lines of a text that has a game on each line.
-        error: why the file cannot be read.
+        data: the content of the file, or some lines of a text that has a game on each line.
+        is_lines: whether it is such lines.
+        error: why the file cannot be read; "" if it can.
     """
 
     name: str
     data: bytes = b""
-    lines: tuple[bytes, ...] = ()
+    is_lines: bool = False
     error: str = ""
 
     def games(self) -> Iterator[SgfGame]:
@@ -174,8 +172,8 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Source
     first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]
     if GAME_LINE.match(first_line):
         lines = iter(partial(reader.readline, LONGEST_LINE), b"")
-        while group := tuple(islice(lines, LINES_AT_ONCE)):
-            yield SourcePart(name, lines=group)
+        while group := b"".join(islice(lines, LINES_AT_ONCE)):
+            yield SourcePart(name, group, is_lines=True)
     elif asked or SGF_BEGIN.search(head):
         yield whole_file(name, reader)
 
