@@ -13,8 +13,9 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst
 from alphago.records.sgf import MoveNote, SgfGame
-from alphago.records.sgf.document import Additions, with_additions
+from alphago.records.sgf.document import with_additions
 from alphago.records.sgf.notes import KATRAIN_ADDED, KATRAIN_VERSION, katrain_values
+from alphago.records.sgf.values import point_properties
 from alphago.ui.katago import line_texts, move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
 
@@ -117,14 +118,12 @@ class Review:
         commented = f"{game.comment}\n\n{self.summary()}".strip()
         game = replace(game, comments=comments, notes=make_notes(self.analysis, game.moves), comment=commented)
         # SGF's "bad move" with its emphasis, and "doubtful", which has none.
-        marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
-        additions = Additions(
-            lines={move.ply: move.line[:plies] for move in self.mistakes},
-            marks={move.ply: marks[move.grade] for move in self.mistakes},
-            territory=self.territory(),
-            properties=katrain_properties(self.analysis, game.moves),
-        )
-        return with_additions(game, additions)
+        marks = {"blunder": {"BM": ["2"]}, "mistake": {"BM": ["1"]}, "inaccuracy": {"DO": [""]}}
+        properties = katrain_properties(self.analysis, game.moves)
+        for move in self.mistakes:
+            properties[move.ply + 1] |= marks[move.grade]  # the position after the move
+        properties[len(game.moves)] |= point_properties(env, self.territory())
+        return with_additions(game, properties, {move.ply: move.line[:plies] for move in self.mistakes})
 
     def territory(self) -> Mapping[str, Sequence[int]]:
         """Return the expected points of Black (TB) and White (TW) after the last move; {} if there are no forecasts."""
@@ -243,7 +242,7 @@ def make_notes(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
     return notes
 
 
-def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Mapping[str, Sequence[str]]]:
+def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, dict[str, list[str]]]:
     """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as in `make_notes`.
 
     The candidates of a position are its moves with visits; without a search, the move with the greatest prior, which
@@ -252,7 +251,7 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
     """
     black = analysis.as_black()
     ownership = black.ownership
-    properties: dict[int, Mapping[str, Sequence[str]]] = {}
+    properties: dict[int, dict[str, list[str]]] = {}
     for ply in range(len(black)):
         candidates = [move_fields(black, move, ply) for move in black.moves(ply, least=1)]
         names = [candidate["move"] for candidate in candidates]
@@ -262,7 +261,7 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
         policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
         owners = None if ownership is None else ownership[ply].ravel()
         properties[ply] = {"KT": katrain_values(root_fields(black, ply), candidates, policy, owners)}
-    properties[0] = {**properties[0], "KTV": [KATRAIN_VERSION]}
+    properties[0]["KTV"] = [KATRAIN_VERSION]
     return properties
 
 

@@ -17,7 +17,7 @@ from alphago import Explanation, GoEnv, NeuralNet, Position
 from alphago.cli import main
 from alphago.drawing.svg import to_svg
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
-from alphago.records.sgf.document import Additions, with_additions
+from alphago.records.sgf.document import with_additions
 from alphago.ui.review import count_text, grade_move, review_game
 from alphago.ui.web.game_files import open_sgf
 from alphago.ui.why.facts import Captures, NamedChain
@@ -132,9 +132,9 @@ def test_turns_that_were_skipped() -> None:
     """Marks and variations stand at the right nodes where one colour moved twice."""
     game = parse_sgf("(;GM[1]SZ[5];B[aa];B[bb];W[cc])")
     assert game.movers[:2] == (1, 1)
-    text = with_additions(game, Additions({1: [12]}, {1: ("BM", "1")}, {"TB": [3]}))
+    text = with_additions(game, {2: {"BM": ["1"]}, 3: {"TB": ["da"]}}, {1: [12]})
     assert text.replace(b"\n", b"") == b"(;CA[UTF-8]GM[1]SZ[5];B[aa](;B[bb]BM[1];TB[da]W[cc])(;B[cc]))"
-    text = with_additions(game, Additions(properties={ply: {"X": [str(ply)]} for ply in range(4)}))
+    text = with_additions(game, {ply: {"X": [str(ply)]} for ply in range(4)})
     assert text.replace(b"\n", b"") == b"(;CA[UTF-8]GM[1]SZ[5]X[0];B[aa]X[1];B[bb]X[2];W[cc]X[3])"
 
 

@@ -1,13 +1,13 @@
 """`SgfDocument`: a game's nodes as they were read or made; what is not changed is written as it was read.
 
-`with_additions` adds variations, marks and territory to a game's text; `format_continued` writes a game that may go on
+`with_additions` adds variations and properties to a game's text; `format_continued` writes a game that may go on
 from a file.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
 
 import numpy as np
 
@@ -85,7 +85,10 @@ def to_document(game: SgfGame) -> SgfDocument:
             while origin.tree.parents[child] != last:  # nodes without a move may be between two moves
                 child = origin.tree.parents[child]
             document.children[last].remove(child)
-    add_moves(document, game)
+    env = GoEnv(game.board_size)
+    for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
+        node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
+        document.line.append(document.add(document.line[-1], node, first=True))
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
     notes = {ply: note for ply, note in before.notes.items() if ply <= known}
     # The notes that are new, or have a sentence in the file already; other notes stay as they are.
@@ -103,15 +106,6 @@ def to_document(game: SgfGame) -> SgfDocument:
             if new.get(name) != old.get(name):
                 document.nodes[number][name] = [escape_text(text) for text in new.get(name, ())]
     return document
-
-
-def add_moves(document: SgfDocument, game: SgfGame) -> None:
-    """Add the moves of a game that are not in the document's line, each as the first child of the move before it."""
-    env = GoEnv(game.board_size)
-    known = len(document.line) - 1
-    for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
-        node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
-        document.line.append(document.add(document.line[-1], node, first=True))
 
 
 def set_up_node(game: SgfGame) -> Node:
@@ -155,34 +149,24 @@ def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> li
     return nodes
 
 
-class Additions(NamedTuple):
-    """Additions to the SGF text of a game.
+def with_additions(
+    game: SgfGame,
+    properties: Mapping[int, Mapping[str, Sequence[str]]],
+    lines: Mapping[int, Sequence[int]] = MappingProxyType({}),
+) -> bytes:
+    """Return a game as SGF text with additions.
 
-    Attributes:
-        lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.
-        marks: by ply, a property and its value for the node of the move at this ply.
-        territory: the points for each of the properties TB and TW, for the last node.
-        properties: by ply, properties for the node of the position before the move at this ply.  The last position has
-            the number of moves as its ply.
+    Args:
+        properties: by ply, properties for the node of the position before the move at this ply, which is the node of
+            the move before it.  The last position has the number of moves as its ply.
+        lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.  It comes
+            after the variations of the game.
     """
-
-    lines: Mapping[int, Sequence[int]] = {}
-    marks: Mapping[int, tuple[str, str]] = {}
-    territory: Mapping[str, Sequence[int]] = {}
-    properties: Mapping[int, Mapping[str, Sequence[str]]] = {}
-
-
-def with_additions(game: SgfGame, additions: Additions) -> bytes:
-    """Return a game as SGF text with additions; added variations come after the variations of the game."""
     env, document = GoEnv(game.board_size), to_document(game)
-    line = document.line
-    for ply, (name, value) in additions.marks.items():
-        document.nodes[line[ply + 1]][name] = [value]
-    for ply, properties in additions.properties.items():
-        document.nodes[line[ply]] |= {name: list(values) for name, values in properties.items()}
-    document.nodes[line[-1]] |= point_properties(env, additions.territory)
-    for ply, actions in additions.lines.items():
-        parent, mover = line[ply], game.movers[ply]
+    for ply, added in properties.items():
+        document.nodes[document.line[ply]] |= {name: list(values) for name, values in added.items()}
+    for ply, actions in lines.items():
+        parent, mover = document.line[ply], game.movers[ply]
         for action in actions:
             parent = document.add(parent, {PLAYER_NAMES[mover][0]: [point_text(env, action)]})
             mover = -mover
@@ -207,4 +191,5 @@ def format_continued(
         if has_moves_of_file and not decided:
             game, count = replace(game, result=file.result), None
         game = file.with_moves(game, result=game.result, **changed)
-    return with_additions(game, Additions(territory={} if count is None else count.territory()))
+    territory = {} if count is None else point_properties(GoEnv(game.board_size), count.territory())
+    return with_additions(game, {len(game.moves): territory})
