@@ -114,11 +114,18 @@ class ExamResult:
         return order[:most].tolist()
 
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
-        """Return a picture of a player's worst moves, each with the judge's best move."""
-        worst = self.worst(player, most)
-        actions = self.answers[player].actions[worst].tolist()
+        """Return a picture of a player's worst moves, each with the judge's best move.
+
+        The numbers on the discs are the judge's win rates of the side to move; the best move has a ring.
+        """
+        drawings, captions = [], []
+        for row in self.worst(player, most):
+            action = int(self.answers[player].actions[row])
+            look = Look(caption="", overlay=exam_overlay(self.exam, row, action), legend=False)
+            drawings.append(self.exam.boards[row].drawing(look))
+            captions.append(f"{move_caption(self.exam, row, action)}; {self.kinds[row]}")
         title = f"The moves with which {self.names[player]} loses most, {len(self.exam)} positions"
-        return worst_sheet(self.exam, worst, actions, [self.kinds[i] for i in worst], title=title)
+        return to_svg(sheet(drawings, captions, COLUMNS, title=f"{title}; ringed: the best move"))
 
     def _repr_svg_(self) -> str:
         return str(self.sheet())
@@ -151,24 +158,6 @@ class ExamResult:
 
     def __repr__(self) -> str:
         return f"<{len(self.names)} players in an exam of {len(self.exam)} positions>"
-
-
-def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: Sequence[str], *, title: str) -> Svg:
-    """Return a picture of positions of an exam, each with the judge's best move and the move that a player chose.
-
-    The numbers on the discs are the judge's win rates of the side to move; the best move has a ring.
-
-    Args:
-        rows: the indices of the positions.
-        actions, kinds: the player's move in each position, and the position's kind.
-        title: the text above.
-    """
-    drawings, captions = [], []
-    for row, action, kind in zip(rows, actions, kinds, strict=True):
-        look = Look(caption="", overlay=exam_overlay(exam, row, action), legend=False)
-        drawings.append(exam.boards[row].drawing(look))
-        captions.append(f"{move_caption(exam, row, action)}; {kind}")
-    return to_svg(sheet(drawings, captions, COLUMNS, title=f"{title}; ringed: the best move"))
 
 
 def exam_overlay(exam: Exam, row: int, action: int) -> Overlay:

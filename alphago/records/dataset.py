@@ -23,7 +23,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
-from alphago.records.record import GameRecord, record_without_searches, to_steps
+from alphago.records.record import GameRecord, record_without_searches
 from alphago.system.files import bytes_digest, check_regular, read_file, read_named, typed_path, user_path
 from alphago.system.validation import checks_keywords
 
@@ -86,11 +86,6 @@ class StoredGame(NamedTuple):
     def komi(self) -> float | None:
         komi2 = int(self.row["komi2"])
         return None if komi2 == UNKNOWN_KOMI else komi2 / 2
-
-    @property
-    def steps(self) -> np.ndarray:
-        """The moves as `GameBatch.replay` takes them, see `to_steps`."""
-        return to_steps(self.moves, self.movers, int(self.row["first"]))
 
     @property
     def has_score(self) -> bool:
