@@ -129,9 +129,17 @@ class EnginePlayer(ProgramPlayer):
             self.faults[game] = str(error)
 
 
-def check_engine(env: GoEnv, engine: Engine) -> None:
-    """Raise EngineError unless an engine accepts the game's board size and komi; a process is started for this."""
-    EnginePlayer(env, engine, [1]).close()
+def check_engine(env: GoEnv, engine: Engine) -> str:
+    """Start a process, and return the engine's name and version, as it says; "" if it does not.
+
+    Raises:
+        EngineError: unless the engine accepts the game's board size and komi.
+    """
+    with engine.start(1, env.rules) as process:
+        set_up(process, env)
+        with contextlib.suppress(EngineError):
+            return f"{process.ask('name')} {process.ask('version')}"
+    return ""
 
 
 def set_up(process: EngineProcess, env: GoEnv) -> None:

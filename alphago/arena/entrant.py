@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any, Literal
 from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta, check_game_has_evaluation
 from alphago.arena.engine import COMMAND, Engine, engine_of_command, gnugo
 from alphago.arena.engine_player import check_engine
-from alphago.arena.line_process import EngineError
 from alphago.arena.playout_player import PlayoutSettings, rave, uct
 from alphago.arena.submission import Submission, find_submission
 from alphago.env.game import GameEnv
@@ -127,7 +125,13 @@ def parse_entrant(text: str) -> EntrantText:
         names = ", ".join([*SEARCHES, "FILE.py:CLASS of a rule of your own"])
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
     if match["level"]:
-        return level_entrant(base, model, match["level"])
+        level = check_level(match["level"])
+        if isinstance(level, str):  # "even", which follows an opponent through a game
+            raise ValueError(f"{text}: a level in a match must be a number from 1 to {FULL_STRENGTH}")
+        if level < FULL_STRENGTH:
+            return EntrantText(base, model, level=level)
+        # The highest level is a full search, with the readouts with which the levels were measured.
+        return EntrantText(base, model, readouts=all_tables()["full"])
     readouts, search = int(match["readouts"]) if match["readouts"] else None, match["search"]
     return EntrantText(base, model, readouts, search if search in (None, *SEARCHES) else own_search(search))
 
@@ -170,22 +174,6 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec 
     made = make_entrant(entry.with_defaults(readouts), env, device, players={})
     # `search` may be settings, which a name cannot have, so it is put in only now.
     return made if entry.search else replace(made, search=search)
-
-
-def level_entrant(base: str, model: Path, text: str) -> EntrantText:
-    """Return a network at the level that a text names, such as "7".
-
-    The highest level is a full search, with the readouts with which the levels were measured (see `all_tables`).
-
-    Args:
-        base, model: as in `EntrantText`.
-    """
-    level = check_level(text)
-    if isinstance(level, str):  # "even", which follows an opponent through a game
-        raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {FULL_STRENGTH}")
-    if level < FULL_STRENGTH:
-        return EntrantText(base, model, level=level)
-    return EntrantText(base, model, readouts=all_tables()["full"])
 
 
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
@@ -300,22 +288,17 @@ def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: dict[tu
 def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
     """Return an entrant with its player and network, and as `weights` what identifies it, but without numbers."""
     if entry.model is None:
-        player = resolve_player(entry.base, env)
+        player = resolve_player(find_player(entry.base), env)
         if isinstance(player, Submission):
             return Entrant(player, weights=hashlib.sha256(player.path.read_bytes()).hexdigest())
-        return Entrant(player, weights=engine_version(player, env) if isinstance(player, Engine) else "")
+        if isinstance(player, Engine):
+            return Entrant(player, weights=check_engine(require_go(env, player.name), player))
+        return Entrant(player)
     komi = {name: value for name, value in env.config.items() if name == "komi"}
     net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score
     return Entrant(evaluator, weights=weights, network=net)
-
-
-def engine_version(engine: Engine, env: GameEnv) -> str:
-    """Return an engine's name and version, as it says; "" if it does not, or cannot play the game."""
-    with suppress(EngineError, ValueError), engine.start(0, require_go(env, engine.name).rules) as process:
-        return f"{process.ask('name')} {process.ask('version')}"
-    return ""
 
 
 def common_game(

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaSettings
-from alphago.arena.entrant import Entrant, PlayerSource
+from alphago.arena.entrant import Entrant, find_player
 from alphago.arena.match_games import MatchGame, MatchPlan, own_view, play_games
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
@@ -22,7 +22,6 @@ from alphago.workers.jobs import JobPool
 from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 
 GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker is lost; even, for pairs of games
-PLAYERS = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}
 
 
 class MatchWork(RemoteWork):
@@ -34,23 +33,20 @@ class MatchWork(RemoteWork):
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
         """Return what `from_bytes` needs; raise ValueError for players that cannot travel."""
-        arrays: dict[str, np.ndarray] = {}  # the weights of all players, with the player's number before each name
-        sides = []
-        for number, entrant in enumerate(entrants):
-            with one_torch_thread():
-                player, weights = plain_player(env, entrant)
-            sides.append([player, entrant.readouts, plain_form(entrant.search), entrant.level])
-            arrays |= {f"{number}.{name}": array for name, array in weights.items()}
+        with one_torch_thread():
+            players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
+        sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
+        arrays = {str(number): player for number, player in enumerate(players)}
         return pack([plain_game(env), asdict(plan), sides], arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        (game, plan, sides), arrays = unpack(data)
+        (game, plan, sides), players = unpack(data)
         env = known_game(game)
         entrants = []
         with own_thread():
-            for number, (plain, readouts, form, level) in enumerate(sides):
-                player = rebuild_player(env, plain, level, arrays, prefix=f"{number}.")
+            for number, (readouts, form, level) in enumerate(sides):
+                player = player_from_bytes(env, players[str(number)].tobytes(), level)
                 search = form or None  # {} is the plain form of None
                 entrants.append(Entrant(player, readouts, search, level=level))
         return cls(env, entrants, MatchPlan(**plan))
@@ -75,20 +71,20 @@ def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
     return network
 
 
-def plain_player(env: GameEnv, entrant: Entrant) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
+def player_to_bytes(env: GameEnv, entrant: Entrant) -> bytes:
+    """Return a player's name, or its network with "check", a digest of what it computes; `player_from_bytes` reads it.
 
-    The data is "random", a list of the class of the player's settings and their values, or the network's game
-    and architecture, and "check", a digest of what it computes, which `rebuild_player` compares.
+    Raises:
+        ValueError: if the player cannot travel.
     """
     player: Any = entrant.player
     network = travelling_network(env, entrant)
     if network is None:
-        return player if player == "random" else [type(player).__name__, *player], {}
+        return pack(player if player == "random" else player.name, {})
     plain, weights = net_to_arrays(network)
     evaluator = make_evaluator(network, env, entrant.level)
     check = network_digest(own_view(env, evaluator), evaluator)
-    return {"net": plain, "check": check}, weights
+    return pack({"net": plain, "check": check}, weights)
 
 
 def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
@@ -98,24 +94,15 @@ def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
     return network.evaluator(exact=True, shared=False)
 
 
-def rebuild_player(
-    env: GameEnv, plain: Any, level: float | None, arrays: dict[str, np.ndarray], prefix: str
-) -> PlayerSource:
-    """Return the player that `plain_player` described by `plain`.
-
-    Args:
-        arrays: the weights of all players; the names of this player's weights begin with `prefix`.
+def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:
+    """Return the player that `player_to_bytes` converted.
 
     Raises:
         WorkerRefused: if the player's network computes other numbers on this machine.
     """
-    if plain == "random":
-        return "random"
-    if isinstance(plain, list):
-        kind, *values = plain
-        player: PlayerSource = PLAYERS[kind](*values)
-        return player
-    weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    plain, weights = unpack(data)
+    if isinstance(plain, str):
+        return find_player(plain)
     evaluator = make_evaluator(net_from_arrays(plain["net"], weights), env, level)
     check_network(own_view(env, evaluator), evaluator, plain["check"])
     return evaluator
