@@ -156,10 +156,9 @@ def split_name(text: str) -> tuple[str, str | None]:
     An @ in an engine's command does not count, nor one in the path of an existing file, unless valid options follow it.
     """
     base, at, options = text.rpartition("@")
-    if not at or text.startswith(COMMAND):
+    if not at or text.startswith(COMMAND) or (not match_options(options) and Path(text).exists()):
         return text, None
-    is_path = not match_options(options) and Path(text).exists()
-    return (text, None) if is_path else (base, options)
+    return base, options
 
 
 def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec = None, device: str = "cpu") -> Entrant:
@@ -189,8 +188,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     """
     is_name = isinstance(player, (str, PathLike))
     source: Any = find_player(str(player)) if is_name else player
-    is_random = isinstance(source, str) and source == "random"
-    if not is_random and not isinstance(source, (Engine, Submission, PlayoutSettings, AlphaBetaSettings)):
+    if not isinstance(source, (str, Engine, Submission, PlayoutSettings, AlphaBetaSettings)):  # a str is "random"
         return as_evaluator(source, env, device)
     if env is None:
         return source

@@ -12,11 +12,11 @@ from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings
 from alphago.arena.engine import Engine
 from alphago.arena.engine_player import EnginePlayer, disagreement
 from alphago.arena.entrant import Entrant, PlayerSource
+from alphago.arena.match_result import MatchGame
 from alphago.arena.players import RESIGN, LevelPlayer, Player, PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
 from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.env.batch import GameBatch
-from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
 from alphago.mcts.evaluator import as_evaluator
@@ -55,37 +55,6 @@ class MatchPlan:
     def engine_seed(self, number: int) -> int:
         """Return the seed for engines in the game with this number, 1 .. 2^31 - 1."""
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
-
-
-@dataclass(frozen=True)
-class MatchGame:
-    """A finished game of a match.
-
-    Attributes:
-        number: index of the game in the match; the first player has Black if it is even.
-        outcome: -1 .. 1, the first player's result.
-        moves: the actions of the game.
-        margin: Black's margin in points, komi included; None if a side resigned or forfeited.
-        fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
-        counted: whether the final board was scored by an engine too.
-        disagreement: both scores as text if the engine's score differs from the Tromp-Taylor score, else "".
-    """
-
-    number: int
-    outcome: float
-    moves: tuple[int, ...]
-    margin: float | None = None
-    fault: str = ""
-    counted: bool = False
-    disagreement: str = ""
-
-    @property
-    def result(self) -> str:
-        """The result as text: 'B+2.5', 'draw', 'W+R' (Black resigned) or 'W+F' (Black forfeited)."""
-        if self.margin is not None:
-            return result_text(self.margin)
-        is_black_the_winner = (self.outcome > 0) == (self.number % 2 == 0)
-        return f"{'B' if is_black_the_winner else 'W'}+{'F' if self.fault else 'R'}"
 
 
 class ParallelGames:

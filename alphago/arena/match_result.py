@@ -1,22 +1,52 @@
 """`MatchResult`: the results of a match, with an interval for the win rate, statistics of its games, and a picture."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from alphago.arena.elo import Z
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
+from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.records.record import small_drawing
 from alphago.system.validation import check_int
 
-if TYPE_CHECKING:  # pictures of runs need no torch, which match_games loads
-    from alphago.arena.match_games import MatchGame
+
+@dataclass(frozen=True)
+class MatchGame:
+    """A finished game of a match.
+
+    Attributes:
+        number: index of the game in the match; the first player has Black if it is even.
+        outcome: -1 .. 1, the first player's result.
+        moves: the actions of the game.
+        margin: Black's margin in points, komi included; None if a side resigned or forfeited.
+        fault: why an engine forfeited the game; "" for games that ended by resignation or by the rules.
+        counted: whether the final board was scored by an engine too.
+        disagreement: both scores as text if the engine's score differs from the Tromp-Taylor score, else "".
+    """
+
+    number: int
+    outcome: float
+    moves: tuple[int, ...]
+    margin: float | None = None
+    fault: str = ""
+    counted: bool = False
+    disagreement: str = ""
+
+    @property
+    def result(self) -> str:
+        """The result as text: 'B+2.5', 'draw', 'W+R' (Black resigned) or 'W+F' (Black forfeited)."""
+        if self.margin is not None:
+            return result_text(self.margin)
+        is_black_the_winner = (self.outcome > 0) == (self.number % 2 == 0)
+        return f"{'B' if is_black_the_winner else 'W'}+{'F' if self.fault else 'R'}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,33 +54,42 @@ class MatchResult:
     """The results of a match, from the view of the player given as `black`, which has Black in games 0, 2, …
 
     Attributes:
-        outcomes: float32 [games], the results of `black`: 1, 0 or -1, or fractions in games with graded outcomes.
-        games: the actions of each game.
-        forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
-        counted: number of games whose final board was scored by an engine too.
-        disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
+        played: the games in the order of their numbers.
         env: the game; None if unknown.
     """
 
-    outcomes: np.ndarray
-    games: tuple[tuple[int, ...], ...]
-    forfeits: Mapping[int, str] = field(default_factory=dict)
-    counted: int = 0
-    disagreements: Mapping[int, str] = field(default_factory=dict)
+    played: tuple[MatchGame, ...]
     env: GameEnv | None = None
 
     @classmethod
-    def of(cls, env: GameEnv, games: "Sequence[MatchGame]") -> "MatchResult":
+    def of(cls, env: GameEnv, games: Iterable[MatchGame]) -> "MatchResult":
         """Return the result of a match, given all its games in any order."""
-        games = sorted(games, key=lambda game: game.number)
-        return cls(
-            outcomes=np.array([game.outcome for game in games], np.float32),
-            games=tuple(game.moves for game in games),
-            forfeits={game.number: game.fault for game in games if game.fault},
-            counted=sum(game.counted for game in games),
-            disagreements={game.number: game.disagreement for game in games if game.disagreement},
-            env=env,
-        )
+        return cls(tuple(sorted(games, key=lambda game: game.number)), env)
+
+    @cached_property
+    def outcomes(self) -> np.ndarray:
+        """The results of `black`, float32 [games]: 1, 0 or -1, or fractions in games with graded outcomes."""
+        return np.array([game.outcome for game in self.played], np.float32)
+
+    @cached_property
+    def games(self) -> tuple[tuple[int, ...], ...]:
+        """The actions of each game."""
+        return tuple(game.moves for game in self.played)
+
+    @property
+    def forfeits(self) -> dict[int, str]:
+        """By game number, why an engine forfeited the game (a crash, an illegal move)."""
+        return {game.number: game.fault for game in self.played if game.fault}
+
+    @property
+    def counted(self) -> int:
+        """The number of games whose final board was scored by an engine too."""
+        return sum(game.counted for game in self.played)
+
+    @property
+    def disagreements(self) -> dict[int, str]:
+        """By game number, both scores, if the engine's score differs from the Tromp-Taylor score."""
+        return {game.number: game.disagreement for game in self.played if game.disagreement}
 
     @property
     def wins(self) -> int:
@@ -85,7 +124,7 @@ class MatchResult:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of the win rate (Wilson 1927), in which repeated games count once."""
-        return wilson(self.win_rate, self.distinct if self.games else len(self.outcomes))
+        return wilson(self.win_rate, self.distinct)
 
     def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
         """Return an SVG picture of the final positions of the first `most` games, `columns` in a row.

@@ -10,7 +10,8 @@ import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaSettings
 from alphago.arena.entrant import Entrant, find_player
-from alphago.arena.match_games import MatchGame, MatchPlan, own_view, play_games
+from alphago.arena.match_games import MatchPlan, own_view, play_games
+from alphago.arena.match_result import MatchGame
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -45,9 +46,8 @@ class MatchWork(RemoteWork):
         env = known_game(game)
         entrants = []
         with own_thread():
-            for number, (readouts, form, level) in enumerate(sides):
+            for number, (readouts, search, level) in enumerate(sides):
                 player = player_from_bytes(env, players[str(number)].tobytes(), level)
-                search = form or None  # {} is the plain form of None
                 entrants.append(Entrant(player, readouts, search, level=level))
         return cls(env, entrants, MatchPlan(**plan))
 

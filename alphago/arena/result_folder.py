@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.match_games import MatchGame
+from alphago.arena.match_result import MatchGame
 from alphago.env.game import GameEnv
 from alphago.records.dataset_writer import check_begun
 from alphago.records.sgf import format_sgf

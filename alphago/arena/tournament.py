@@ -8,8 +8,8 @@ from typing import Any
 
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import find_adjudicator, play_match
-from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
-from alphago.arena.match_result import MatchResult
+from alphago.arena.match_games import MatchPlan, opening_length
+from alphago.arena.match_result import MatchGame, MatchResult
 from alphago.arena.match_work import travelling_network
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores

@@ -13,7 +13,8 @@ from alphago import GameEnv, MatchResult, Position
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
-from alphago.arena.match_games import MatchGame, MatchPlan
+from alphago.arena.match_games import MatchPlan
+from alphago.arena.match_result import MatchGame
 
 # Answers every command with success; genmove plays the points of its first argument in turn, then passes.
 ENGINE = """

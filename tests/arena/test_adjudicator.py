@@ -8,7 +8,7 @@ import pytest
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import Adjudicator, evaluate, find_adjudicator
-from alphago.arena.match_games import MatchGame
+from alphago.arena.match_result import MatchGame
 from alphago.arena.standings import standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.go import GoEnv

@@ -14,8 +14,7 @@ from alphago import GoEnv, Gumbel, MatchResult, NeuralNet, Position, Puct, evalu
 from alphago.arena.engine import EngineError
 from alphago.arena.entrant import entrant_for
 from alphago.arena.match import MatchStopped
-from alphago.arena.match_games import MatchGame
-from alphago.arena.match_result import wilson
+from alphago.arena.match_result import MatchGame, wilson
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
@@ -26,7 +25,7 @@ GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 
 
 def result(*outcomes: float) -> MatchResult:
-    return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+    return MatchResult(tuple(MatchGame(i, outcome, (i,)) for i, outcome in enumerate(outcomes)))
 
 
 def test_a_name_may_have_its_own_readouts_and_search(tmp_path: Path) -> None:
@@ -87,7 +86,7 @@ class TestReproducibility:
 
 def test_repeated_games_narrow_no_interval() -> None:
     """Two deterministic players repeat two games, one for each colour: as much is known after 20 as after 2."""
-    few, many = (MatchResult(np.ones(n, np.float32), ((0,), (1,)) * (n // 2)) for n in (2, 20))
+    few, many = (MatchResult(tuple(MatchGame(i, 1.0, (i % 2,)) for i in range(n))) for n in (2, 20))
     assert many.interval == few.interval
     assert many.interval[0] == pytest.approx(0.342, abs=1e-3)
 

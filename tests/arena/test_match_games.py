@@ -7,8 +7,8 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate, play_match
-from alphago.arena.match_games import MOST_PLIES, MatchGame, MatchPlan, opening_length
-from alphago.arena.match_result import distinct_games, final_boards
+from alphago.arena.match_games import MOST_PLIES, MatchPlan, opening_length
+from alphago.arena.match_result import MatchGame, distinct_games, final_boards
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from tests.arena.playing import scripted

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, MatchResult, plot_strength
-from alphago.arena.match_games import MatchGame
+from alphago.arena.match_result import MatchGame
 from tests.drawing.reading import shapes, texts
 
 GO = GoEnv(5, komi=0.5)
@@ -43,7 +42,7 @@ def test_only_so_many() -> None:
 
 def test_a_notebook_shows_it() -> None:
     assert match(GO, *GAMES)._repr_svg_() == match(GO, *GAMES).svg()
-    unknown = MatchResult(np.ones(1, np.float32), ((0,),))
+    unknown = MatchResult((MatchGame(0, 1.0, (0,)),))
     assert unknown._repr_svg_() is None
     with pytest.raises(ValueError, match=r"final positions, got 1 games of None"):
         unknown.svg()
@@ -52,7 +51,7 @@ def test_a_notebook_shows_it() -> None:
 
 def won(wins: int, games: int = 20) -> MatchResult:
     """A match of so many wins, in games that all differ."""
-    return MatchResult(np.array([1] * wins + [-1] * (games - wins), np.float32), tuple((i,) for i in range(games)))
+    return MatchResult(tuple(MatchGame(i, 1.0 if i < wins else -1.0, (i,)) for i in range(games)))
 
 
 def test_a_curve_for_each_value_of_either_setting(tmp_path: Path) -> None:

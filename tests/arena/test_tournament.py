@@ -10,7 +10,7 @@ import pytest
 from alphago import GoEnv
 from alphago.arena import tournament as tournament_module
 from alphago.arena.entrant import Entrant
-from alphago.arena.match_games import MatchGame
+from alphago.arena.match_result import MatchGame
 from alphago.arena.result_folder import ResultFolder
 from alphago.arena.standings import read_anchor, standings
 from alphago.arena.tournament import SPRT_GAMES, Tournament, TournamentSettings

@@ -1,6 +1,6 @@
 """Matches of judges, played in parts, and a test's row in evaluations.jsonl: results, Elo, statistics of the games."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.arena.elo import elo_difference
 from alphago.arena.match import evaluate
-from alphago.arena.match_result import MatchResult, final_boards
+from alphago.arena.match_result import MatchGame, MatchResult, final_boards
 from alphago.env.game import GameEnv
 
 SEEDS_OF_MATCH = 1000  # more than the parts of a match, each of which has a seed of its own
@@ -66,16 +66,12 @@ def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:
 def without_forfeits(result: MatchResult) -> MatchResult:
     """Return the match without the pairs of games in which an engine forfeited; games are renumbered from 0."""
     spoilt_pairs = {number // 2 for number in result.forfeits}
-    valid = [number for number in range(len(result.games)) if number // 2 not in spoilt_pairs]
-    disagreements = result.disagreements
-    return replace(
-        result,
-        outcomes=result.outcomes[valid],
-        games=tuple(result.games[number] for number in valid),
-        forfeits={},
-        counted=min(result.counted, len(valid)),  # an engine counts all games that it finishes, or none
-        disagreements={new: disagreements[old] for new, old in enumerate(valid) if old in disagreements},
-    )
+    return numbered([game for game in result.played if game.number // 2 not in spoilt_pairs], result.env)
+
+
+def numbered(games: Iterable[MatchGame], env: GameEnv | None) -> MatchResult:
+    """Return the result of games that are numbered anew from 0."""
+    return MatchResult(tuple(replace(game, number=number) for number, game in enumerate(games)), env)
 
 
 def play_in_parts(
@@ -97,22 +93,6 @@ def play_in_parts(
     while result is None or (len(result.games) < games and not decided(result)):
         count = min(AT_ONCE, games - AT_ONCE * part)
         played = evaluate(env, *players, num_games=count, seed=SEEDS_OF_MATCH * number + part, **options)
-        result = played if result is None else join_results(result, played)
+        result = played if result is None else numbered([*result.played, *played.played], result.env)
         part += 1
     return result
-
-
-def join_results(first: MatchResult, second: MatchResult) -> MatchResult:
-    """Return the result of a match that goes on after its first games."""
-
-    def renumber(texts: Mapping[int, str]) -> dict[int, str]:
-        return {len(first.games) + number: text for number, text in texts.items()}
-
-    return replace(
-        first,
-        outcomes=np.concatenate([first.outcomes, second.outcomes]),
-        games=first.games + second.games,
-        forfeits={**first.forfeits, **renumber(second.forfeits)},
-        counted=first.counted + second.counted,
-        disagreements={**first.disagreements, **renumber(second.disagreements)},
-    )

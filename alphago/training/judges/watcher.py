@@ -15,8 +15,8 @@ import torch
 from alphago.arena.engine import Engine, EngineError
 from alphago.arena.entrant import Entrant, resolve_player
 from alphago.arena.match import play_match
-from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
-from alphago.arena.match_result import MatchResult
+from alphago.arena.match_games import MatchPlan, opening_length
+from alphago.arena.match_result import MatchGame, MatchResult
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.exams.grades import compute_grade

@@ -8,10 +8,10 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from alphago import GoEnv, MatchResult, load_model
+from alphago.arena.match_result import MatchGame
 from alphago.training.judges import results
 from alphago.training.judges.gate import Gatekeeper
 from alphago.training.judges.results import play_in_parts
@@ -51,7 +51,7 @@ def played(env: GoEnv, games: int, readouts: int = 0) -> MatchResult:
 
 def ended(*outcomes: float) -> MatchResult:
     """Games that ended so, each with a move of its own."""
-    return MatchResult(np.array(outcomes, np.float32), tuple((i,) for i in range(len(outcomes))))
+    return MatchResult(tuple(MatchGame(i, outcome, (i,)) for i, outcome in enumerate(outcomes)))
 
 
 def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
