@@ -72,6 +72,7 @@ class DrawnPosition:
         game: the index of its game.
         root: the judge's win rate and lead, in Black's view; None before they are known.
         after: by action, the judge's win rate and lead after a legal move, in Black's view.
+        label: the teacher's label, of `label_dtype`; None before it is known, and in an exam.
         missing: questions that the judge has not answered yet: moves as text, and "" for the position itself.
     """
 
@@ -80,6 +81,7 @@ class DrawnPosition:
     game: int = 0
     root: tuple[float, float] | None = None
     after: dict[int, tuple[float, float]] = field(default_factory=dict)
+    label: np.ndarray | None = None
     missing: set[str] = field(default_factory=lambda: {""})
 
     @property

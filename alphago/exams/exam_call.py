@@ -13,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.exams.exam_result import ExamResult
 from alphago.exams.grading import Answers, answer_all, exam_game
 from alphago.exams.positions import Exam, find_exam
-from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.evaluator import Evaluator, as_evaluator, fitting_network
 from alphago.mcts.search_specs import SearchSpec
 from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
@@ -146,9 +146,8 @@ def common_board_size(examinees: Sequence[Examinee]) -> int:
 
 def make_evaluator(network: Any, env: GoEnv, dtype: str | None, device: str) -> Evaluator:
     """Return the evaluator of a network on the board of `env`, with forecasts of the score if the network has them."""
-    if not hasattr(network, "forecast_evaluator"):
-        return as_evaluator(network, env, device)
-    has_this_board = network.env.plane_shape == env.plane_shape
-    on_board = network if has_this_board else network.resized(env)
+    on_board: Any = fitting_network(network, env)
+    if not hasattr(on_board, "forecast_evaluator"):
+        return as_evaluator(on_board, env, device)
     evaluator: Evaluator = on_board.forecast_evaluator(device, dtype=dtype)
     return evaluator

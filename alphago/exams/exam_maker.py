@@ -24,7 +24,6 @@ from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import UNDECIDED, DrawnPosition, MakeSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
 from alphago.records.dataset_writer import check_begun
-from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.validation import check_int
 
@@ -61,7 +60,15 @@ def make_exam(
     records = read_games(games, env, READ)
     path = Path(file)
     with AnalysisClient(engine) as client:
-        provenance = describe_provenance(client, records, making)
+        provenance = {
+            "judge": client.describe(),
+            "rules": RULES,
+            "visits": {"position": making.visits, "move": making.move_visits},
+            "undecided": UNDECIDED,
+            "drawn": drawing_facts(records, making),
+            "date": datetime.date.today().isoformat(),
+            "made_by": f"alphago {version('alphago')}",
+        }
         count, last_number = begin_file(path, size, provenance)
         tell(count, making.positions)
         if count < making.positions:
@@ -76,19 +83,6 @@ def make_exam(
                     if count == making.positions:
                         break
     return count
-
-
-def describe_provenance(client: AnalysisClient, records: Sequence[GameRecord], making: MakeSettings) -> dict[str, Any]:
-    """Return an exam's provenance: judge, rules, visits, the bounds of undecided positions, drawing, date, program."""
-    return {
-        "judge": client.describe(),
-        "rules": RULES,
-        "visits": {"position": making.visits, "move": making.move_visits},
-        "undecided": UNDECIDED,
-        "drawn": drawing_facts(records, making),
-        "date": datetime.date.today().isoformat(),
-        "made_by": f"alphago {version('alphago')}",
-    }
 
 
 def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, int]:

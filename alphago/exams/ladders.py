@@ -71,20 +71,14 @@ class Stones(NamedTuple):
         """Return the stones after a move on an empty point; None if the move is suicide or retakes a ko."""
         if point == self.ko:
             return None
-        colours = list(self.colours)
-        colours[point] = colour
-        captured: list[int] = []
-        for near in neighbours(self.size)[point]:
-            if colours[near] != -colour:
-                continue
-            chain = Stones(self.size, tuple(colours)).chain(near)
-            if not chain.liberties:
-                captured += chain.stones
-                for stone in chain.stones:
-                    colours[stone] = 0
-        own = Stones(self.size, tuple(colours)).chain(point)
+        placed = Stones(self.size, (*self.colours[:point], colour, *self.colours[point + 1 :]))
+        enemies = [near for near in neighbours(self.size)[point] if self.colours[near] == -colour]
+        captured = {stone for chain in placed.chains(enemies) if not chain.liberties for stone in chain.stones}
+        left = [0 if stone in captured else owner for stone, owner in enumerate(placed.colours)]
+        after = Stones(self.size, tuple(left)) if captured else placed
+        own = after.chain(point)
         is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one and can be taken back
-        return Stones(self.size, tuple(colours), captured[0] if is_ko else None) if own.liberties else None
+        return after._replace(ko=min(captured) if is_ko else None) if own.liberties else None
 
 
 @cache

@@ -7,7 +7,7 @@ The positions drawn depend only on the games and the settings, so a call can go 
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,10 @@ def label_games(
     env = exam_env(size)
     records = read_games(games, env, READ)
     with AnalysisClient(engine) as client:
+
+        def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:
+            drawn.label = read_label(client, env, reply, drawn.position.to_play, labelling.readouts)
+
         readouts_text = "1 readout" if labelling.readouts == 1 else f"{labelling.readouts} readouts"
         teacher = {
             "name": f"{engine_text(client.describe())}, {readouts_text}",
@@ -63,12 +67,14 @@ def label_games(
             tell(writer.games, labelling.positions)
             last_number = writer.drawn  # of the last position that an earlier call has labelled
             drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
+            forecasts = {"includePolicy": True, "includeOwnership": True}
             try:
-                for drawn, label in labels(client, env, drawing, labelling.readouts):
+                for drawn in client.judge(drawing, AT_ONCE, labelling.readouts, take, **forecasts):
                     if writer.games >= labelling.positions:
                         break
+                    assert drawn.label is not None
                     position, moves = drawn.position, records[drawn.game].moves
-                    writer.label(moves, len(position.moves), position.komi, label, drawn.number)
+                    writer.label(moves, len(position.moves), position.komi, drawn.label, drawn.number)
                     tell(writer.games, labelling.positions)
             finally:
                 writer.flush()
@@ -78,19 +84,6 @@ def label_games(
 def own_engine(network: str | Path) -> str:
     """Return the command of this package's analysis engine with a network: its name, file or run folder."""
     return shlex.join(python_command("-m", "alphago", "analysis", str(network)))
-
-
-def labels(
-    client: AnalysisClient, env: GoEnv, drawing: Iterator[DrawnPosition], readouts: int
-) -> Iterator[tuple[DrawnPosition, np.ndarray]]:
-    """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing."""
-    waiting: dict[int, np.ndarray] = {}  # labels of positions that are not their turn yet, by the position's number
-
-    def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:
-        waiting[drawn.number] = read_label(client, env, reply, drawn.position.to_play, readouts)
-
-    for drawn in client.judge(drawing, AT_ONCE, readouts, take, includePolicy=True, includeOwnership=True):
-        yield drawn, waiting.pop(drawn.number)
 
 
 def read_label(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:

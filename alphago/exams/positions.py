@@ -67,13 +67,11 @@ class Exam:
     Attributes:
         size: the side of the board.
         provenance: who judged the positions, how, and where they are from; {} if unknown.
-        name: the file, for messages.
     """
 
     size: int
     positions: tuple[ExamPosition, ...]
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    name: str = ""
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -182,7 +180,7 @@ def read_exam(path: Path) -> Exam:
             positions.append(read_position(row, size, where))
     if not positions:
         raise ValueError(f"{path} must hold at least one position, got none")
-    return Exam(size, tuple(positions), provenance, str(path))
+    return Exam(size, tuple(positions), provenance)
 
 
 def decompress(path: Path, data: bytes) -> bytes:
