@@ -120,14 +120,6 @@ class StoredGame(NamedTuple):
         return record if self.label is None else labelled_record(record, self.label, env)
 
 
-class Part(NamedTuple):
-    """One part of a dataset, memory-mapped: `games` [n] of dtype GAME, `moves` uint16, and `labels` [n] or None."""
-
-    games: np.ndarray
-    moves: np.ndarray
-    labels: np.ndarray | None = None
-
-
 def mapped_array(path: Path) -> np.ndarray:
     """Return an array of a dataset that stays on the disk; raise ValueError if the file is missing or damaged."""
     check_regular(path)  # opening a pipe may never end
@@ -155,11 +147,12 @@ class Dataset:
         self.path = user_path(path)
         self.index = read_index(self.path)
         self.parts = [self._open(part) for part in self.index["parts"]]
-        self.rows = np.concatenate([part.games for part in self.parts]) if self.parts else np.zeros(0, GAME)
+        self.rows = np.concatenate([np.zeros(0, GAME), *(part["games"] for part in self.parts)])
         # For each part, the number of games in it and in all parts before it.
-        self._ends = np.cumsum([len(part.games) for part in self.parts]).astype(np.int64)
+        self._ends = np.cumsum([len(part["games"]) for part in self.parts]).astype(np.int64)
 
-    def _open(self, part: Mapping[str, Any]) -> Part:
+    def _open(self, part: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Return the arrays of a part, memory-mapped, by name; part: its entry in the index."""
         arrays = {name: mapped_array(self.path / part[name]["file"]) for name in arrays_of_part(part)}
         games, moves, labels = arrays["games"], arrays["moves"], arrays.get("labels")
         is_sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
@@ -169,7 +162,7 @@ class Dataset:
         if not is_sound:
             path = self.path / part["games"]["file"]
             raise ValueError(f"{path} is damaged (unexpected dtype or length): {REPAIR}")
-        return Part(games, moves, labels)
+        return arrays
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -224,9 +217,9 @@ class Dataset:
         """Return game `number`, 0 .. len - 1; raise ValueError if its stored moves are damaged."""
         part = int(np.searchsorted(self._ends, number, side="right"))  # how many parts end at or before the game
         place = number - (int(self._ends[part - 1]) if part else 0)
-        games, moves, labels = self.parts[part]
-        row = games[place]
-        words = moves[row["start"] :][: int(row["stones"]) + int(row["length"])]
+        arrays = self.parts[part]
+        row = arrays["games"][place]
+        words = arrays["moves"][row["start"] :][: int(row["stones"]) + int(row["length"])]
         stones, plies = words[: row["stones"]], words[row["stones"] :]
         actions = (plies & ACTION).astype(np.int32)
         points = (stones & POINT).astype(np.int32)
@@ -244,7 +237,7 @@ class Dataset:
             skipped=skipped,
             black=points[~is_white],
             white=points[is_white],
-            label=None if labels is None else labels[place],
+            label=arrays["labels"][place] if "labels" in arrays else None,
         )
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:

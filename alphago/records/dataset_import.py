@@ -4,12 +4,10 @@ import contextlib
 import hashlib
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
@@ -19,7 +17,7 @@ from alphago.records.sources import OTHER_NAMES, SourcePart, find_indexes, list_
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import open_pool
-from alphago.workers.work import RemoteWork, pack, unpack
+from alphago.workers.work import pack, unpack
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -106,7 +104,7 @@ def import_games(
             batches = map(converter.convert, groups)
         else:
             data = pack(asdict(converter.filter), {"index": converter.index})
-            batches = pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
+            batches = pool.map(Converter, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
         for job, batch in enumerate(batches, jobs_done + 1):
             writer.add(batch, jobs=job)
             if on_progress is not None:
@@ -147,35 +145,15 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[SourcePart]]:
         yield waiting
 
 
-class ConvertingWork(RemoteWork):
-    """Converts pieces of files to rows of a dataset."""
-
-    def __init__(self, converter: Converter) -> None:
-        self.converter = converter
-
-    @classmethod
-    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        filter_options, arrays = unpack(data)
-        return cls(Converter(GameFilter(**filter_options), arrays["index"]))
-
-    def do(self, job: bytes, stop: threading.Event) -> bytes:
-        batch = self.converter.convert(pieces_from_bytes(job))
-        return pack([batch.left_out, batch.left_out.examples], batch.take())
-
-
-def batch_from_bytes(data: bytes) -> Collector:
-    left_out, arrays = unpack(data)
-    batch, games = Collector(LeftOut(*left_out)), arrays["games"]
-    batch.rows, batch.words = games.tolist(), np.split(arrays["moves"], games["start"])[1:]  # the first begins at 0
-    return batch
-
-
 def pieces_to_bytes(group: list[SourcePart]) -> bytes:
-    """Return the pieces as a job, in JSON with bytes as letters of Latin 1; `pieces_from_bytes` is the inverse."""
+    """Return the pieces as a job of a Converter, in JSON with bytes as letters of Latin 1."""
     plain = [[piece.name, piece.data.decode("latin-1"), piece.is_lines, piece.error] for piece in group]
     return json.dumps(plain).encode()
 
 
-def pieces_from_bytes(job: bytes) -> list[SourcePart]:
-    """Return the pieces of a job from `pieces_to_bytes`."""
-    return [SourcePart(name, data.encode("latin-1"), *rest) for name, data, *rest in json.loads(job)]
+def batch_from_bytes(data: bytes) -> Collector:
+    """Return the games in a Converter's answer."""
+    left_out, arrays = unpack(data)
+    batch, games = Collector(LeftOut(*left_out)), arrays["games"]
+    batch.rows, batch.words = games.tolist(), np.split(arrays["moves"], games["start"])[1:]  # the first begins at 0
+    return batch

@@ -2,10 +2,12 @@
 
 import codecs
 import io
+import json
 import math
 import re
+import threading
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from alphago.records.sgf.stretches import Stretch, make_board, play_by_rules
 from alphago.records.sgf.values import read_rank
 from alphago.records.sources import ID_DIGITS, SourcePart
 from alphago.system.validation import setting, settings
+from alphago.workers.work import RemoteWork, pack, unpack
 
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
 PLAYER = "another player"
@@ -59,8 +62,10 @@ class GameFilter:
 
 
 @dataclass(frozen=True)
-class Converter:
+class Converter(RemoteWork):
     """Converts pieces of source files (see `alphago.records.sources.SourcePart`) to rows of a dataset.
+
+    A job is pieces as `pieces_to_bytes` writes them, and `batch_from_bytes` reads the answer.
 
     Attributes:
         filter: which games to keep.
@@ -69,6 +74,16 @@ class Converter:
 
     filter: GameFilter
     index: np.ndarray
+
+    @classmethod
+    def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        filter_options, arrays = unpack(data)
+        return cls(GameFilter(**filter_options), arrays["index"])
+
+    def do(self, job: bytes, stop: threading.Event) -> bytes:
+        pieces = [SourcePart(name, data.encode("latin-1"), *rest) for name, data, *rest in json.loads(job)]
+        batch = self.convert(pieces)
+        return pack([batch.left_out, batch.left_out.examples], batch.take())
 
     def convert(self, pieces: list[SourcePart]) -> Collector:
         """Return the games in these pieces, and the numbers of those left out, by reason."""
@@ -232,10 +247,11 @@ def game_of_plays(plays: list[tuple[int, int]], where: str) -> SgfGame:
     colours, actions = map(list, zip(*plays, strict=True))
     stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(plays))])
     _, played, assumed = play_by_rules([stretch], TRIED, 19, None)
+    plies = played.plies()
     return SgfGame(
         19,
-        played.plies,
-        movers=played.movers,
+        tuple(plies.actions),
+        movers=tuple(plies.colours),
         setup={} if colours[0] > 0 else {"to_play": "white"},
         faults=() if played.fault is None else (played.fault,),
         assumed=assumed,

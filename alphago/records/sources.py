@@ -35,8 +35,7 @@ OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|np
 GAME_LINE = re.compile(rb"^\s*[^\t;()\[]{1,64}\t\s*\(?\s*;")  # the beginning of a line with a game: an id, a tab, moves
 SGF_BEGIN = re.compile(rb"\(\s*;")
 RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
-BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-UNREADABLE = (*BAD_ARCHIVE, OSError, EOFError, RuntimeError, ValueError)
+BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError)
 KOMI = re.compile(r"-?[0-9]{1,2}\.[0-9]{1,2}")
 HEAD = 4096  # first bytes of a file, from which its kind is recognised
 LINES_AT_ONCE = 500  # lines of a piece
@@ -126,7 +125,7 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
                 yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level=level + 1)
         else:
             yield from pieces_of_text(name, stream, asked)
-    except UNREADABLE as error:
+    except (*BAD_ARCHIVE, OSError) as error:
         yield SourcePart(name, error=f"is damaged ({type(error).__name__}: {str(error)[:100]})")
 
 

@@ -122,7 +122,7 @@ class Review:
         properties = katrain_properties(self.analysis, game.moves)
         for move in self.mistakes:
             properties[move.ply + 1] |= marks[move.grade]  # the position after the move
-        properties[len(game.moves)] |= point_properties(env, self.territory())
+        properties[len(game.moves)] |= point_properties(game.env(), self.territory())
         return with_additions(game, properties, {move.ply: move.line[:plies] for move in self.mistakes})
 
     def territory(self) -> Mapping[str, Sequence[int]]:

@@ -89,34 +89,34 @@ class LineReader:
         # The game is the longest stretch of the line without a set-up in between.
         stretches = self.stretches(board, handicap)
         followed, assumed_rules = self.choose(stretches, rules, size)
-        self.places = followed.node_of
+        plies = followed.plies()
+        self.places = plies.nodes
         if followed.fault is not None and followed.fault.kind == kinds.DEAD:
             return self.empty(size)
         to_play = 0  # who is to move after the last move, by a PL before the next set-up
-        if followed.node_of and followed.fault is None:
-            rest = followed.node_of[-1] + 1  # the first node after the last move
+        if self.places and followed.fault is None:
+            rest = self.places[-1] + 1  # the first node after the last move
             end = next((stretch.begins for stretch in stretches if stretch.begins >= rest), len(self.line))
             to_play = self.player_to_move(rest, end)
-        notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
         return SgfGame(
             size,
-            followed.plies,
+            tuple(plies.actions),
             komi=komi,
-            setup=start_of(board, followed.stretch),
+            setup=start_of(board, plies),
             result=self.text("RE"),
             rules=self.text("RU"),
             players=(self.text("PB"), self.text("PW")),
             handicap=handicap,
             comment=without_generated(self.text("C")),
-            comments=self.comments(followed),
-            movers=followed.movers,
+            comments=self.comments(),
+            movers=tuple(plies.colours),
             to_play=to_play,
             faults=tuple(self.faults),
             assumed=assumed_rules,
             ranks=(self.rank("B"), self.rank("W")),
             date=self.text("DT") or self.text("RD"),  # Chinese servers write RD and TE for DT and EV
             event=self.text("EV") or self.text("TE"),
-            notes=notes,
+            notes=read_notes([self.line[0], *(self.line[node] for node in self.places)]),
             source=self.source,
         )
 
@@ -267,9 +267,9 @@ class LineReader:
         set_up = f"a set-up after move {move}: the game is what comes {part} it"
         self.fault(kind, f"stones must be set up before the first move, got {set_up}", node=stretch.begins, move=move)
 
-    def comments(self, followed: PlayedStretch) -> dict[int, str]:
+    def comments(self) -> dict[int, str]:
         """Return the comments on moves, by ply, without the root's comment, which is about the whole game."""
-        raw = {ply: self.line[node].get("C") for ply, node in enumerate(followed.node_of) if node != 0}
+        raw = {ply: self.line[node].get("C") for ply, node in enumerate(self.places) if node != 0}
         texts = {ply: without_generated(plain_text(values[0]).strip()) for ply, values in raw.items() if values}
         return {ply: text for ply, text in texts.items() if text}
 

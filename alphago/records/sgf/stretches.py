@@ -129,20 +129,10 @@ class PlayedStretch:
         """The number of plies: of the legal plays without passes after the end of the game."""
         return int(self.batch.rows[0, layout.PLY])
 
-    @property
-    def plies(self) -> tuple[int, ...]:
-        """The actions of the plies."""
-        return tuple(self.stretch.actions[: self.ply_count])
-
-    @property
-    def movers(self) -> tuple[int, ...]:
-        """Who played each ply, +1 Black, -1 White."""
-        return tuple(self.stretch.colours[: self.ply_count])
-
-    @property
-    def node_of(self) -> list[int]:
-        """The number of each ply's node."""
-        return self.stretch.nodes[: self.ply_count]
+    def plies(self) -> Stretch:
+        """Return the stretch with the plies alone."""
+        plays, end = self.stretch, self.ply_count
+        return replace(plays, colours=plays.colours[:end], actions=plays.actions[:end], nodes=plays.nodes[:end])
 
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
