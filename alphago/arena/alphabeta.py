@@ -224,7 +224,6 @@ def best_move(position: Position, depth: int | None = None) -> BestMove:
     """
     if position.is_over:
         raise ValueError(f"position must not be over, got {position.describe()}")
-    check_game_has_evaluation(position.env)
     depth = min(MOST_DEPTH, position.env.max_moves) if depth is None else depth
     batch: Any = position.batch
     return AlphaBetaSearch(position.env, depth).find(batch.rows[0])

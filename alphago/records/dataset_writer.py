@@ -25,7 +25,6 @@ from alphago.records.dataset import GAME, INDEX, Dataset, file_entries, read_ind
 from alphago.system.files import bytes_digest, explain_os_error, lock, user_path, write_atomic
 
 GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # that are written together
-MERGED_AT = 50_000  # recent hashes, from which on they are merged into the large array
 EXAMPLES = 3  # messages kept about games left out, for each reason
 LONGEST_MESSAGE = 300  # characters of such a message
 SEED_FACTOR, HASH_FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd numbers whose multiples spread over 64 bits
@@ -131,11 +130,10 @@ def symmetry_maps(size: int) -> np.ndarray:
 
 
 class SeenHashes:
-    """The hashes of all games so far, 8 bytes a game: a large sorted array, and a small one of recent hashes."""
+    """The hashes of all games so far, sorted, 8 bytes a game."""
 
     def __init__(self, hashes: np.ndarray) -> None:
         self.sorted = np.unique(hashes.astype(np.uint64))
-        self.recent = np.zeros(0, np.uint64)
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
         """Add hashes, uint64 [n]; return which of them were new, bool [n].
@@ -144,11 +142,9 @@ class SeenHashes:
         """
         # A hash that is not in a sorted array has the same place there from the left and from the right.
         is_new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
-        is_new &= ~np.isin(hashes, self.recent)
         is_new[np.setdiff1d(np.arange(len(hashes)), np.unique(hashes, return_index=True)[1])] = False
-        self.recent = np.concatenate([self.recent, hashes[is_new]])
-        if len(self.recent) >= MERGED_AT:
-            self.sorted, self.recent = np.union1d(self.sorted, self.recent), self.recent[:0]
+        new = np.sort(hashes[is_new])
+        self.sorted = np.insert(self.sorted, np.searchsorted(self.sorted, new), new)
         return is_new
 
 

@@ -48,22 +48,12 @@ def label_policies(labels: np.ndarray | np.void) -> np.ndarray:
 
 
 def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecord:
-    """Return a game's record with a label's targets.
+    """Return the record of a game with a label's targets; the arrays of `record` are overwritten.
 
     Only the last position has a weight, and its move is the most probable one of the label's policy.
     """
     policy = label_policies(label)
-    moves, policies, weights = record.moves.copy(), record.policies.copy(), np.zeros_like(record.weights)
-    moves[-1] = policy.argmax()
-    policies[-1] = quantise(policy)
-    weights[-1] = 1
+    record.moves[-1], record.policies[-1] = policy.argmax(), quantise(policy)
+    record.weights[:-1] = 0
     outcome = float(label_values(label, env.margin_weight)) * float(record.movers[-1])  # in Black's view
-    return replace(
-        record,
-        moves=moves,
-        policies=policies,
-        weights=weights,
-        outcome=outcome,
-        score=outcome,
-        resigned=True,  # training then ignores the last board
-    )
+    return replace(record, outcome=outcome, score=outcome, resigned=True)  # resigned: training ignores the last board
