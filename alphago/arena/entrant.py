@@ -319,9 +319,8 @@ def common_game(
             raise ValueError(f"every network must be for {wanted_game}, got {base} for {env.name}")
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
-    with_option = [key for key in OPTIONS if key in first.config]  # compared first: the user can choose their values
-    for key in dict.fromkeys([*with_option, *first.config]):  # each once
-        values = {base: env.config[key] for base, env in envs.items()}
+    for key in dict.fromkeys([*OPTIONS, *first.config]):  # OPTIONS first, since the user can choose their values
+        values = {base: env.config.get(key) for base, env in envs.items()}
         if key != "planes" and len(set(values.values())) > 1:  # input planes may differ
             listed = ", ".join(f"{value} of {base}" for base, value in values.items())
             option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""

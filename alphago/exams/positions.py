@@ -174,7 +174,9 @@ def read_exam(path: Path) -> Exam:
         where = f"{path}, line {number}"
         row = parse_row(line, where)
         if not size and "exam" in row:  # a header
-            provenance, size = read_header(row, where)
+            if row["exam"] != VERSION:
+                raise ValueError(f"{where}: the format must be of version {VERSION}, got {shown(row['exam'])}")
+            provenance, size = {key: row[key] for key in row if key not in ("exam", "size")}, row_size(row, where)
         else:
             size = size or row_size(row, where)
             positions.append(read_position(row, size, where))
@@ -202,13 +204,6 @@ def parse_row(line: bytes, where: str) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise ValueError(f"{where} must be a JSON object, got {shown(row)}")
     return row
-
-
-def read_header(row: Mapping[str, Any], where: str) -> tuple[dict[str, Any], int]:
-    """Return provenance and board size from a header `row`; raise ValueError for another version of the format."""
-    if row["exam"] != VERSION:
-        raise ValueError(f"{where}: the format must be of version {VERSION}, got {shown(row['exam'])}")
-    return {key: value for key, value in row.items() if key not in ("exam", "size")}, row_size(row, where)
 
 
 def row_size(row: Mapping[str, Any], where: str) -> int:

@@ -99,8 +99,6 @@ def decode(data: bytes) -> list[DecodedText]:
     if data.isascii() and SHIFT.search(data) is None:
         return [DecodedText(data.decode("ascii"), "utf-8")]
     likely = guess(data)
-    if NEXT.search(data) is None:  # there is one game
-        return [decode_game(data, likely)]
     return [decode_game(part, likely) for part in games_in(data, likely)]
 
 

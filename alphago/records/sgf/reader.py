@@ -11,7 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import DecodedText, decode
 from alphago.records.sgf.faults import ENCODING, HARMLESS, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import UNKNOWN_SIZE, LineReader
-from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
+from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
 
@@ -124,57 +124,41 @@ def parse_games(
             )
     games = []
     for game in iterate_games(parts, name, env):
-        refused = [fault for fault in game.faults if fault.kind not in allowed]
-        if refused:
-            fault = refused[0]
-            place = name if fault.game is None else f"{name}, game {fault.game}"
-            raise ValueError(f"{place}: {fault.text}")
+        for fault in game.faults:
+            if fault.kind not in allowed:
+                raise ValueError(replace(fault, node=None).of(name))
         games.append(game)
     return games
 
 
 def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
-    """Yield the games of a decoded file, each with its faults."""
+    """Yield the games of a decoded file, each with its faults: of each the main line, or with `all_lines` all lines."""
     rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first_two = list(islice(rest, 2))  # enough to know whether there are several games
     if not first_two:
         yield empty_game(Fault(UNREADABLE, no_sgf_message(parts[0].text)), name)
-        return
     for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
-        number = place if len(first_two) > 1 else None
-        before = (Fault(ENCODING, encoding_fault, number),) if encoding_fault else ()
-        yield from games_of_tree(tree, number, name, env, all_lines, before)
-
-
-def no_sgf_message(text: str) -> str:
-    """Return the message for a text that holds no SGF; it names the format if that is another server's."""
-    kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
-    return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"
-
-
-def games_of_tree(
-    tree: SgfTree, number: int | None, name: str, env: GoEnv | None, all_lines: bool, before: tuple[Fault, ...]
-) -> Iterator[SgfGame]:
-    """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
-
-    Args:
-        number: number of the game in its file, from 1; None if the file holds only one.
-        before: the faults of the text that holds the game.
-    """
-    faults = before
-    if tree.too_long:
-        limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
-        faults = (Fault(TOO_LARGE, f"a game must have at most {limits}", number), *before)
-    elif not tree.complete:
-        faults = (Fault(TRUNCATED, CUT_OFF, number), *before)
-    for line in tree.lines() if all_lines else [tree.main_line()]:
-        if isinstance(line, int):
-            limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
-            yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
-        else:
+        number = place if len(first_two) > 1 else None  # None if the file holds only one
+        faults = [Fault(ENCODING, encoding_fault, number)] if encoding_fault else []
+        if tree.too_long:
+            limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
+            faults.insert(0, Fault(TOO_LARGE, f"a game must have at most {limits}", number))
+        elif not tree.complete:
+            faults.insert(0, Fault(TRUNCATED, CUT_OFF, number))
+        for line in tree.lines() if all_lines else [tree.main_line()]:
+            if isinstance(line, int):
+                limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
+                yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
+                continue
             reader = LineReader(line, env, number, name, [*faults])
             game = reader.read()
             if not all_lines and all(fault.kind in HARMLESS for fault in game.faults):  # its moves are the text's
                 numbers = tree.main_numbers()
                 game = replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in reader.places), game))
             yield game
+
+
+def no_sgf_message(text: str) -> str:
+    """Return the message for a text that holds no SGF; it names the format if that is another server's."""
+    kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
+    return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"

@@ -91,8 +91,6 @@ def winners(text: str) -> Iterator[float]:
         for pattern in patterns:
             for match in pattern.finditer(text):
                 yield sign if match[1][0] in BLACK else -sign
-    if text.isascii():
-        return
     for match in NAMED.finditer(text):
         yield 1.0 if match[1] in BLACK else -1.0
     for match in SEGMENT.finditer(text):
@@ -119,11 +117,9 @@ def parse_margin(result: str) -> float | None:
     if not outcome:  # 0 after a draw, None if unknown
         return outcome
     text = normalised(result)
-    points: float | None = None
-    unit: str | None = None
     if match := POINTS.fullmatch(text):
         points, unit = amount(match["whole"], match["fraction"]), match["unit"]
-    elif not text.isascii():
+    else:
         points, unit = eastern_amount(text)
     if points is None:
         return None
@@ -169,12 +165,8 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     if segment is None or not winner_of_segment(segment[1], segment[2]):
         return None, None
     between = text[segment.start(2) : match.start()]  # what stands between the colour and the number
-    if not BEFORE_AMOUNT.fullmatch(between):
-        return None, None
-    points, unit = parse_points(match)
-    if points is None:
-        return None, None
-    has_unit = unit or match["half"] or is_quarter(points)
+    points, unit = parse_points(match) if BEFORE_AMOUNT.fullmatch(between) else (None, None)
+    has_unit = points is not None and (unit or match["half"] or is_quarter(points))
     after_plus = text[: match.start()].rstrip().endswith("+")
     return (points, unit) if has_unit or after_plus else (None, None)
 
