@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import DrawnPosition, LabelSettings, draw, drawing_facts, read_games
 from alphago.exams.positions import RULES, engine_text, exam_env
-from alphago.records.dataset_writer import LabelWriter
+from alphago.records.dataset_writer import DatasetWriter
 from alphago.records.labels import OWNED, label_dtype
 from alphago.system.children import python_command
 from alphago.system.validation import shown
@@ -63,9 +63,9 @@ def label_games(
             "readouts": labelling.readouts,
             "drawn": drawing_facts(records, labelling),
         }
-        with LabelWriter(dataset, env, teacher) as writer:
+        with DatasetWriter(dataset) as writer:
+            last_number = writer.begin_labels(teacher)  # of the last position that an earlier call has labelled
             tell(writer.games, labelling.positions)
-            last_number = writer.drawn  # of the last position that an earlier call has labelled
             drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             forecasts = {"includePolicy": True, "includeOwnership": True}
             try:
@@ -74,7 +74,8 @@ def label_games(
                         break
                     assert drawn.label is not None
                     position, moves = drawn.position, records[drawn.game].moves
-                    writer.label(moves, len(position.moves), position.komi, drawn.label, drawn.number)
+                    found = {"komi": position.komi, "label": drawn.label, "drawn": drawn.number}
+                    writer.label(env, moves, len(position.moves), **found)
                     tell(writer.games, labelling.positions)
             finally:
                 writer.flush()

@@ -308,36 +308,27 @@ class DatasetWriter:
             entry[name] = {"file": file, "digest": bytes_digest(data.getvalue())}
         self.index["parts"].append(entry)
 
+    # --- labels ---
 
-class LabelWriter(DatasetWriter):
-    """A labelled dataset opened for writing; a context manager that locks its folder.
+    def begin_labels(self, teacher: Mapping[str, Any]) -> int:
+        """Begin or resume labelling; return the number of the position that was drawn last by earlier calls, or -1.
 
-    Each part has the number of the position that was drawn last, so that a later call can go on after it.
+        Each part has the number of its last position, so that a later call can go on after it.
 
-    Args:
-        path: the folder, new or begun by the same call.
-        env: the game.
-        teacher: the entry `teacher` of the index, plain data.
+        Args:
+            teacher: the entry `teacher` of the index, plain data.
 
-    Raises:
-        ValueError: if the folder has another dataset, or was begun with other games, settings or another teacher.
-    """
-
-    def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
-        self.env, self.teacher = env, teacher
-        super().__init__(path)
-
-    def _open(self, split: Split | None) -> None:
-        super()._open(split)
+        Raises:
+            ValueError: if this is a dataset of games, or was begun with other games, settings or another teacher.
+        """
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
-        # The number of the position that was drawn last by earlier calls, -1 before the first.
-        self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
-        check_begun(self.path, self.index.get("teacher", self.teacher), self.teacher)
-        self.index.setdefault("teacher", {**self.teacher, "date": datetime.date.today().isoformat()})
+        check_begun(self.path, self.index.get("teacher", teacher), teacher)
+        self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
+        return max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
 
-    def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
-        """Add the position before a ply of a game from the empty board.
+    def label(self, env: GoEnv, moves: np.ndarray, ply: int, *, komi: float, label: np.ndarray, drawn: int) -> None:
+        """Add the position before a ply of a game of `env` from the empty board.
 
         Args:
             moves: all moves of the game, without skipped turns; they determine the split of the position.
@@ -347,14 +338,14 @@ class LabelWriter(DatasetWriter):
         black_moves = ply % 2 == 0
         mover_wins = label["win"] > 0.5
         row = {
-            "hash": game_hash(self.env.N, first=1, stones=0, words=moves.astype(np.uint16)),
+            "hash": game_hash(env.N, first=1, stones=0, words=moves.astype(np.uint16)),
             "length": ply + 1,
-            "size": self.env.N,
+            "size": env.N,
             "first": 1,
             "outcome": 1 if mover_wins == black_moves else -1,
             "flags": layout.RESULT,
             "komi2": round(2 * komi),
-            "rules": rules_code(self.env.rules),
+            "rules": rules_code(env.rules),
         }
         self.waiting.add(row, moves[: ply + 1].astype("<u2"))
         self.waiting.labels.append(label)

@@ -190,12 +190,9 @@ class Converter(RemoteWork):
         game_id, text = game_id.strip().removeprefix(codecs.BOM_UTF8), text.strip()
         where = f"{name}, game {game_id.decode('ascii', 'replace')[:40]}"
         known = self.known_fields(game_id)
-        plays = parse_plays(text)
-        if plays is None:
-            games = salvage_sgf(text if text.startswith(b"(") else b"(" + text + b")", name=where)
-        else:
-            games = iter([game_of_plays(plays, where)])
-        for game in games:
+        played = game_of_plays(text, where)
+        sgf = text if text.startswith(b"(") else b"(" + text + b")"
+        for game in salvage_sgf(sgf, name=where) if played is None else [played]:
             missing = {field: value for field, value in known.items() if getattr(game, field) in (None, "")}
             self.add_game(into, replace(game, **missing))
 
@@ -227,25 +224,21 @@ def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
     return np.concatenate([stones, plies]), len(stones)
 
 
-def parse_plays(text: bytes) -> list[tuple[int, int]] | None:
-    """Return pairs of a colour (1, -1) and an action of a text of plays on 19x19 that have six bytes each, ;B[pd].
+def game_of_plays(text: bytes, where: str) -> SgfGame | None:
+    """Return the game of plays on 19x19 up to the first illegal one, read as the plays of an SGF file without rules.
+
+    Args:
+        text: plays of six bytes each, ;B[pd].
+        where: names the game in messages.
 
     Returns:
         None if the text has any other form, or a point off the board.
     """
-    plays = [PLAYS.get(text[at : at + 6]) for at in range(0, len(text), 6)]
-    return None if None in plays else plays or None  # type: ignore[return-value]
-
-
-def game_of_plays(plays: list[tuple[int, int]], where: str) -> SgfGame:
-    """Return the game of plays on 19x19 up to the first illegal one, read as the plays of an SGF file without rules.
-
-    Args:
-        plays: from `parse_plays`.
-        where: names the game in messages.
-    """
-    colours, actions = map(list, zip(*plays, strict=True))
-    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(plays))])
+    found = [PLAYS.get(text[at : at + 6]) for at in range(0, len(text), 6)]
+    if None in found or not found:
+        return None
+    colours, actions = map(list, zip(*found, strict=True))  # type: ignore[arg-type]
+    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(found))])
     _, played, assumed = play_by_rules([stretch], TRIED, 19, None)
     plies = played.plies()
     return SgfGame(
