@@ -54,10 +54,8 @@ class LineProcess:
             self.process: subprocess.Popen[bytes] = subprocess.Popen(command, start_new_session=True, **options)
         except OSError as error:
             raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error
-        self._readers = [
-            threading.Thread(target=self._read_stdout, daemon=True),
-            threading.Thread(target=self._read_stderr, daemon=True),
-        ]
+        targets = self._read_stdout, self._read_stderr
+        self._readers = [threading.Thread(target=target, daemon=True) for target in targets]
         for reader in self._readers:
             reader.start()
 
