@@ -1,5 +1,6 @@
 """`AnalysisEngine`: answer many queries of KataGo's analysis protocol at once, searching their positions together."""
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ import numpy as np
 from alphago import __version__
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst, Evaluators
@@ -250,19 +252,23 @@ class AnalysisEngine:
 
 
 def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) -> dict[str, Any]:
-    """Return the reply to a turn of a query; without hashes of the position, which Ogatak compares with KataGo's.
+    """Return the reply to a turn of a query.
 
     Args:
         analysis: of the turn's position, from the view of the query's `side`.
         during: whether the search continues.
     """
-    mover = "B" if turn.position.to_play == 1 else "W"
     reply: dict[str, Any] = {
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
         "moveInfos": [query_info(info) for info in move_infos(analysis, query.flags, least=1)],
-        "rootInfo": {**root_fields(analysis), "currentPlayer": mover, **raw_fields(analysis)},
+        "rootInfo": {
+            **root_fields(analysis),
+            "symHash": symmetric_hash(turn.position),
+            "currentPlayer": "B" if turn.position.to_play == 1 else "W",
+            **raw_fields(analysis),
+        },
         **board_fields(analysis, query.flags),
     }
     if "policy" in query.flags:
@@ -276,6 +282,19 @@ def query_info(info: dict[str, Any]) -> dict[str, Any]:
     renamed = {"movesOwnership": "ownership", "movesOwnershipStdev": "ownershipStdev"}
     weights = {"edgeWeight": info["weight"], "playSelectionValue": info["weight"]}
     return {renamed.get(name, name): value for name, value in info.items()} | weights
+
+
+def symmetric_hash(position: GoPosition) -> str:
+    """Return a hash of the board, the side to move and the ko; turned and mirrored boards have the same hash.
+
+    Replies have no `thisHash`, because Ogatak compares `thisHash` with hashes that KataGo computes in its own way.
+    """
+    cells = position.board.ravel().copy()  # 1 Black, -1 White, 2 a point that ko forbids
+    if position.ko_points:
+        cells[list(position.ko_points)] = 2
+    board = min(image.tobytes() for image in cells[position.env.symmetries.points])  # the least image stands for all
+    side = bytes([1 if position.to_play == 1 else 3])  # any two different bytes
+    return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 
 
 def no_results(query: Query, turn: QueryTurn) -> dict[str, Any]:

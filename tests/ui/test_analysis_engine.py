@@ -62,7 +62,8 @@ def test_every_field(net: NeuralNet) -> None:
     assert (root["visits"], root["currentPlayer"]) == (20, "W")
     for name in ("winrate", "scoreLead", "scoreSelfplay", "scoreStdev", "utility", "rawWinrate", "rawLead", "weight"):
         assert isinstance(root[name], float)
-    assert not root.keys() & {"thisHash", "symHash"}  # Ogatak complains of one that is not KataGo's
+    assert len(root["symHash"]) == 32
+    assert "thisHash" not in root  # Ogatak complains of one that is not KataGo's
     moves = reply["moveInfos"]
     assert sum(move["visits"] for move in moves) == 19
     for order, move in enumerate(moves):
@@ -115,6 +116,12 @@ def test_many_moves_lead_where_they_lead_one_by_one() -> None:
         assert (draw(found), found.moves) == (expected[last - 1], tuple(action for _, action in moves[:last]))
     with pytest.raises(QueryError, match=f"Illegal move {len(moves)}: "):
         positions_after(GtpGame(env, 1.5), [*moves, moves[-1]], [0])
+
+
+def test_boards_that_are_turned_have_one_symmetric_hash(net: NeuralNet) -> None:
+    found = answers(net, *({**QUERY, "moves": [["B", point]], "maxVisits": 1} for point in ("B2", "D4", "C3")))
+    roots = [reply["rootInfo"] for reply in found]
+    assert len({root["symHash"] for root in roots}) == 2
 
 
 def test_reports_while_it_searches(net: NeuralNet) -> None:
