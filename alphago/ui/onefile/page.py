@@ -67,6 +67,7 @@ def export_page(
     path: str | PathLike[str],
     env: GameEnv | None = None,
     *,
+    name: str | None = None,
     strength: str | None = None,
     licence: str | None = None,
 ) -> PageFile:
@@ -78,6 +79,7 @@ def export_page(
         net: the network, or its name, file or run folder.
         path: the file to write, such as "go.html".
         env: the game with which the page begins; None for the network's.
+        name: the network's name on the page; None for the name of its file or folder, or of its game.
         strength: a sentence on the network's measured strength; None for what is known of a packaged network, or "not
             measured".
         licence: the network's licence; None for the package's licence of a packaged network, or "not stated".
@@ -87,12 +89,14 @@ def export_page(
         OSError: if the file cannot be written.
     """
     path = user_path(path)
-    data = render_page(net, env, strength=strength, licence=licence).encode()
+    data = render_page(net, env, name, strength=strength, licence=licence).encode()
     write_atomic(path, data)
     return PageFile(path, len(data))
 
 
-def render_page(source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, **told: str | None) -> str:
+def render_page(
+    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **told: str | None
+) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`.
 
     Args:
@@ -106,7 +110,7 @@ def render_page(source: NeuralNet | str | PathLike[str], env: GameEnv | None = N
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(source)}")
     if env is not None and env is not net.env:
         net = net.resized(env)
-    name = net.env.name if net is source else Path(str(source)).resolve().stem
+    name = name or (net.env.name if net is source else Path(str(source)).resolve().stem)
     return page_text(net, name, about(net, name, packaged, **told))
 
 
