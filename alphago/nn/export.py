@@ -133,7 +133,7 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
     it has rotations (`alphago.nn.transformer`).
 
     Raises:
-        ValueError: which names the part and the layer, if a layer cannot be translated.
+        ValueError: if a layer cannot be translated; the message names the part and the layer.
     """
     height, width = ("height", "width") if fits_any_board(net) else net.env.plane_shape
     graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
@@ -142,7 +142,8 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
         value, *forecast = translate(graph, "value", ValueOutputs(frozen.value), features)
-    actions = "actions" if fits_any_board(net) else net.env.action_space  # a name for a side that may change
+    # The name of a dimension stands for a length that differs from board to board.
+    actions = "actions" if fits_any_board(net) else net.env.action_space
     graph.outputs["logits"] = logits._replace(shape=("batch", actions))
     graph.outputs["value"] = reshape(graph, value, ("batch",))
     if forecast:
@@ -153,7 +154,10 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
 
 
 def fits_any_board(net: NeuralNet) -> bool:
-    """Return whether a network's exported operations fit any board; rotations are tables for a board's points."""
+    """Return whether a network's exported operations fit any board.
+
+    Those of a network with rotations do not, since a rotation is exported as a table with a row for each point.
+    """
     return net.size_free and not any(isinstance(module, Rotation) for module in net.modules())
 
 
@@ -181,7 +185,7 @@ def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor)
     Raises:
         ValueError: if the part cannot be translated.
     """
-    part = module.head if isinstance(module, ValueOutputs) else module  # what the user knows, for the message
+    part = module.head if isinstance(module, ValueOutputs) else module  # the user's own module, for the message
     try:
         outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
     except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
@@ -260,13 +264,14 @@ def package(name: str) -> Any:
     return optional_import(name, f"ONNX needs {name}, which is not installed: pip install 'alphago[export]'")
 
 
-def about(net: NeuralNet) -> dict[str, object]:
+def network_facts(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     height, width = env.plane_shape
-    only_pass_follows = env.pass_action is not None or env.action_space <= height * width  # after the points' actions
+    # Whether there is no action after those of the points but a pass; Hex, for example, has a swap there.
+    nothing_but_a_pass = env.pass_action is not None or env.action_space <= height * width
     actions: str | list[str]
-    if env.actions_are_points and only_pass_follows:
+    if env.actions_are_points and nothing_but_a_pass:
         actions = "row * board side + column, row 0 at the top; then the pass"
     else:
         actions = [env.to_text(action) for action in range(env.action_space)]
@@ -290,7 +295,7 @@ def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
     model = helper.make_model(
         network, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="alphago"
     )
-    facts = about(net).items()
+    facts = network_facts(net).items()
     texts = {name: fact if isinstance(fact, str) else json.dumps(fact, default=str) for name, fact in facts}
     helper.set_model_props(model, texts)
     onnx.checker.check_model(model, full_check=True)
@@ -328,7 +333,12 @@ def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
 
 
 def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -> dict[str, object]:
-    """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
+    """Return the manifest of exported weights, the contents of their JSON file, as plain data.
+
+    Args:
+        graph: the operations of `net`.
+        facts: the manifest's entries about the file of weights.
+    """
     layers = layer_weights(graph)
     constants = {name: array.tolist() for name, array in graph.weights.items() if name not in layers}
     outputs = {
@@ -336,4 +346,4 @@ def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -
         for name, tensor in graph.outputs.items()
     }
     format = {"format": "alphago-weights", "version": MANIFEST_VERSION}
-    return {**format, **about(net), **facts, "outputs": outputs, "constants": constants, "steps": graph.steps}
+    return {**format, **network_facts(net), **facts, "outputs": outputs, "constants": constants, "steps": graph.steps}

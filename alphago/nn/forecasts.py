@@ -112,11 +112,14 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """Return a batch with the positions in its slots, in order.
 
+    Args:
+        env: the game of the positions.  Instead, all may be of its `match_variant`, as positions of matches are.
+
     Raises:
-        ValueError: for a position of another game; positions of matches (`GameEnv.match_variant`) are welcome.
+        ValueError: for a position of another game.
     """
     games = list({id(position.env): position.env for position in positions}.values())
-    if games and env.match_variant().accepts(games[0]):  # of a match: then all must be
+    if games and env.match_variant().accepts(games[0]):
         env = env.match_variant()
     for other in games:
         if not env.accepts(other):

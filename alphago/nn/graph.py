@@ -88,7 +88,7 @@ class NetworkGraph:
     def keep_weight(self, value: Number, name: str) -> Tensor:
         """Store a layer's weight, and return it as an input of an operation.
 
-        The Tensor has no shape: it is an operation's output whose shape is asked for.
+        The Tensor's shape is left empty, since nobody reads it: an operation's shape is given by whoever adds it.
         """
         return Tensor(self.keep(value, name), ())
 
@@ -119,18 +119,18 @@ def convolution(
 
     The keywords are the attributes of ONNX's operation Conv.
     """
-    # ONNX pads the beginnings and the ends of both axes, here by the same; torch is given the beginnings.
+    # `pads` has the padding before both axes, then that after them.  Both are the same here; torch takes one of them.
     inputs, kernel, *bias = (torch.as_tensor(array, dtype=torch.float32) for array in (x, *weights))
     return F.conv2d(inputs, kernel, bias[0] if bias else None, strides, pads[:2], dilations, group).numpy()
 
 
 def elu(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
-    # `where` computes both for all x; the minimum keeps the exponential of a large x from overflowing.
+    # `where` computes both branches for all x; the minimum keeps the exponential of a large x from overflowing.
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))).astype(np.float32)
 
 
 def reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    # By ONNX, a length of 0 stands for that of x, and -1 for what the others leave.
+    # In ONNX, a length of 0 stands for the length of the same axis of x, and -1 for what the other lengths leave.
     return x.reshape([x.shape[i] if length == 0 else int(length) for i, length in enumerate(shape)])
 
 

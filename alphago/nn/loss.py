@@ -64,9 +64,9 @@ LOSSES = {
     "cgzero": LossWeights(ownership=0.0, score=0.0, log_sum=0.0, kl=True, masked=True),
 }
 
-# Entry of a target policy for an action to leave out of the softmax; an entry of 0 is a probability.
-ILLEGAL = -1.0
-LEFT_OUT = -1e9  # logit of an action to leave out: its exponential is 0, and its product with a target of 0 is 0 too
+ILLEGAL = -1.0  # entry of a target policy for an action to leave out of the softmax, unlike 0, a probability
+# Logit of an action to leave out.  Its exponential is 0; it is finite, so that its product with a target of 0 is 0 too.
+LEFT_OUT = -1e9
 
 
 class Losses(NamedTuple):

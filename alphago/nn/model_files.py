@@ -62,7 +62,7 @@ def model_file(path: str | PathLike[str]) -> Path:
             file; or "katago:FILE" or "katago:katrain", see `katago_file`.
 
     Raises:
-        ModelError: for a name such as "5x5" that no packaged network has, and for one that no file can have.
+        ModelError: for a name such as "5x5" that no packaged network has, and for a text that cannot be a file's path.
         TypeError: if `path` is not a name or path.
     """
     hint = "; the game comes second" if isinstance(path, GameEnv) else ""  # for arguments in the wrong order
@@ -93,8 +93,8 @@ def katago_file(name: str) -> Path:
     """
     if name != KATRAIN:
         return user_path(name)
-    found = importlib.util.find_spec(KATRAIN)  # does not import it
-    folders = [] if found is None else list(found.submodule_search_locations or ())
+    spec = importlib.util.find_spec(KATRAIN)  # does not import it
+    folders = [] if spec is None else list(spec.submodule_search_locations or ())
     files = sorted(file for folder in folders for file in Path(folder).glob("models/*.bin.gz"))
     if not files:
         raise ModelError(f"{OF_KATAGO}{KATRAIN} needs an installed {KATRAIN}: pip install --no-deps {KATRAIN}")
@@ -171,14 +171,18 @@ def write_network(
 
 
 def sealed_bytes(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, str]) -> bytes:
-    """Return the contents of a safetensors file, whose header has the texts by name, and the digest of all."""
+    """Return the contents of a safetensors file; its header has the texts by name, and as "digest" `content_digest`."""
     # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
     copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     return tensors_to_bytes(copies, {**texts, "digest": content_digest(copies, texts)})
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:
-    """Return a hash of a file's contents; texts: the texts in the header; their entry "digest" is ignored."""
+    """Return a hash of a network's file.
+
+    Args:
+        texts: the texts in the file's header.  An entry "digest", this hash itself, is left out.
+    """
     digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} {fingerprint({name: tensor})}".encode())
@@ -199,17 +203,15 @@ def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
 def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
     """Return the tensors and the description (see `read_description`) in a file.
 
-    Damage is found by comparing the contents with the digest in the header; old files have no digest.
-
     Raises:
-        ModelError: if the file cannot be read or is damaged.
+        ModelError: if the file cannot be read or is damaged, which the digest in its header tells.
     """
     if is_katago(path):
         return read_katago(path)
     tensors, texts = read_whole(path)
     description = parse_description(path, texts)
     digest = content_digest(tensors, texts)
-    if texts.get("digest", digest) != digest:
+    if texts.get("digest", digest) != digest:  # old files have none
         raise ModelError(f"{path} is damaged: its contents are not those that were saved, by their digest")
     return tensors, description
 
@@ -231,7 +233,7 @@ def is_katago(path: str | PathLike[str]) -> bool:
 
 
 def begins_with(path: str | PathLike[str], mark: bytes) -> bool:
-    """Return whether a file begins with some bytes; False for one that cannot be read, and for pipes and folders."""
+    """Return whether a file begins with the bytes `mark`; False for pipes, folders and files that cannot be read."""
     with suppress(OSError):
         if Path(path).is_file():  # nothing is read from a pipe
             with open(path, "rb") as file:
@@ -240,10 +242,10 @@ def begins_with(path: str | PathLike[str], mark: bytes) -> bool:
 
 
 def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Return the tensors and the description, as `read_weights`, of a file of KataGo's networks.
+    """Return the tensors and the description (see `read_description`) of a network in KataGo's format.
 
     Args:
-        header_only: whether to read only the header; then there are no tensors, and no parts in the description.
+        header_only: whether to read only the header.  Then there are no tensors, and no parts in the description.
 
     Raises:
         ModelError: if the file is damaged, or of a network that cannot be read.
@@ -255,7 +257,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
         network = NetworkConverter(KataGoFile(file, size))
         if not header_only:
             network.read()
-    env = GoEnv(9, planes=KATAGO)  # unless another one is wished: the network plays on any board
+    env = GoEnv(9, planes=KATAGO)  # the game unless the user gives another one: the network plays on any board
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True}
     taught = f"KataGo (its network {network.name}, version {network.version}, with its licence)"
     return network.weights, {
@@ -269,7 +271,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
 
 
 def read_texts(path: str | PathLike[str]) -> Mapping[str, Any]:
-    """Return the texts in a safetensors file's header; raise ModelError if they cannot be read, or the file is cut."""
+    """Return the texts in a safetensors file's header; raise ModelError if it is damaged, or the file is too short."""
     with explain_errors(path), safe_open(path, "pt") as file:
         return file.metadata() or {}
 
@@ -283,7 +285,7 @@ def read_whole(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], Mapp
 def read_sealed(data: bytes) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]]:
     """Return the tensors, and the texts in the header, from the contents of a safetensors file.
 
-    The texts have the "digest", which is not compared; raises what safetensors and JSON raise for damaged data.
+    The entry "digest" of the texts is not compared with the contents.  For damaged data safetensors or JSON raises.
     """
     tensors = tensors_from(data)
     header = data[8 : 8 + int.from_bytes(data[:8], "little")]  # the first 8 bytes are its length
@@ -374,7 +376,7 @@ def check_table(name: str, value: object) -> None:
 
 
 def read_notes(description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the texts `extra` in a file's description, by name."""
+    """Return the further texts that were saved with a network, by name, from its file's description."""
     return {name: str(text) for name, text in description["extra"].items()}
 
 
@@ -423,13 +425,13 @@ def check_tensors(
         if name not in tensors:
             raise ModelError(f"{path} lacks the weight {name}, which the network has")
     for name, tensor in tensors.items():
-        like = expected.get(name)
-        if like is None:
+        right = expected.get(name)
+        if right is None:
             raise ModelError(f"{path} holds a weight {shortened(name)}, which the network does not have")
-        if tensor.shape != like.shape:
+        if tensor.shape != right.shape:
             got = shown(list(tensor.shape))
-            raise ModelError(f"{path}: weight {name} must have shape {list(like.shape)}, got {got}")
-        if tensor.is_floating_point() != like.is_floating_point():
-            raise ModelError(f"{path}: weight {name} must be {like.dtype}, got {tensor.dtype}")
+            raise ModelError(f"{path}: weight {name} must have shape {list(right.shape)}, got {got}")
+        if tensor.is_floating_point() != right.is_floating_point():
+            raise ModelError(f"{path}: weight {name} must be {right.dtype}, got {tensor.dtype}")
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
             raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")

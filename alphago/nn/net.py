@@ -19,9 +19,9 @@ from alphago.nn import model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.forecasts import PositionForecast, forecast_position, read_positions
 from alphago.nn.inference.cpu import NetEvaluator
+from alphago.nn.inference.evaluator_cache import get_or_make
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
-from alphago.nn.inference.kept import get_or_make
 from alphago.nn.katago.layers import transformer_tower
 from alphago.nn.model_files import TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import net_svg
@@ -81,10 +81,10 @@ class NeuralNet(nn.Module):
     ) -> None:
         super().__init__()
         check_env(env)
-        base: Any = base_net
+        base: Any = base_net  # the module; a name is replaced in the next lines, None further below
         if isinstance(base_net, str) and base_net in BASES:
             base = BASES[base_net](env.planes, channels, tower_height)
-            channels = tower_height = None  # they were its sizes, and not those of the default tower
+            channels = tower_height = None  # they were sizes of this base; below they are those of the default tower
         slots = {"base_net": base, "value": value, "policy": policy}
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
@@ -273,7 +273,7 @@ class NeuralNet(nn.Module):
 
     @property
     def digest(self) -> str:
-        """A hash of the weights, by which what was measured with this network is told of no other."""
+        """A hash of the weights, which is stored beside figures of a network, so that no other one gets them."""
         return fingerprint(self.state_dict())
 
     @property
@@ -340,10 +340,10 @@ def check_options(
 
 
 def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
-    """Return new parts with the layers of marchete/CGZero's network: dense, one in the base and one in each head.
+    """Return new parts with the layers of marchete/CGZero's network: one dense layer in the base, two in each head.
 
-    CGZero's published code leaves the sizes open.  These give 19 831 weights on `OwareEnv(planes="one-hot")`, within
-    CGZero's limit of 80 KB.
+    CGZero's published code leaves the sizes open.  The sizes here give 19 831 weights on `OwareEnv(planes="one-hot")`,
+    within CGZero's limit of 80 KB.
     """
     return {"base_net": DenseBase(env.planes, env.plane_shape, (48,)), **flat_heads(env, features=48, hidden=32)}
 
@@ -359,7 +359,12 @@ def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
 
 
 def flat_heads(env: GameEnv, features: int, hidden: int) -> dict[str, nn.Module]:
-    """Return new heads that read all features at once, each with a hidden layer."""
+    """Return new heads that read all features at once, each with a hidden layer.
+
+    Args:
+        features: number of features of a position.
+        hidden: size of each hidden layer.
+    """
     return {"value": FlatValue(features, hidden), "policy": FlatPolicy(features, env.action_space, hidden)}
 
 
@@ -378,10 +383,10 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
-    # Sizes are those of the default tower alone.
+    # With a base of its own, the network has no default tower, of which these are the sizes.
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
-    # Only noted, since a preset would build parts; None for a name that this version does not know.
+    # Set afterwards, since the constructor would build the preset's parts; None for a name that this version lacks.
     net.preset = config["preset"] if config["preset"] in (*PRESETS, *OWN_PARTS) else None
     return net
 
@@ -429,12 +434,12 @@ def load_model(
     sizes = {"channels": config["channels"], "height": config["tower_height"], "pooled": bool(config["size_free"])}
     tower = {"part": ResidualTower.__name__, "planes": env.planes, **sizes}  # the default base
     try:
-        # First without memory, so that a damaged description is found before its sizes fill the memory.
+        # `check_part` builds without memory: a damaged description is found before its sizes fill the memory.
         for slot, part in {"base_net": tower, **config["parts"]}.items():
             if modules[slot] is None:
                 weights = parts.strip_prefix(tensors, f"{slot}.")
                 built = parts.check_part(part, weights)
-                if of_katago:  # its parts have weights alone, which may be large: they are not held twice
+                if of_katago:  # the tensors become the part's weights, so that large ones are not in memory twice
                     built.load_state_dict(weights, assign=True)
                     modules[slot] = built
         net = build_net(config, env, **modules)
@@ -457,10 +462,10 @@ def load_model(
 
 
 def net_to_arrays(net: NeuralNet) -> tuple[list[Any], dict[str, np.ndarray]]:
-    """Return a network as data for JSON, its game and its description, and its weights.
+    """Return a network for `net_from_arrays` in another process: its game and `config` as JSON data, and its weights.
 
     Raises:
-        ValueError: if it has modules that only this program has.
+        ValueError: if the network has custom modules, whose classes another process may lack.
     """
     if net.custom:
         names = ", ".join(f"{slot}={name}" for slot, name in net.custom.items())
@@ -469,7 +474,7 @@ def net_to_arrays(net: NeuralNet) -> tuple[list[Any], dict[str, np.ndarray]]:
 
 
 def net_from_arrays(plain: Sequence[Any], weights: Mapping[str, np.ndarray]) -> NeuralNet:
-    """Return the network of `net_to_arrays`; raise WorkerRefused for a game unknown to this program."""
+    """Return a network from what `net_to_arrays` returned; raise WorkerRefused for a game unknown to this program."""
     game, config = plain
     net = build_net(config, known_game(game))
     net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})

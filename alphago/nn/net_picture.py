@@ -63,11 +63,11 @@ def layer_title(module: nn.Module) -> str:
 
 
 def parameters_text(module: nn.Module) -> str:
-    """Return the number of a module's parameters as text."""
+    """Return the number of a module's parameters as text; "" if it has none."""
     count = sum(parameter.numel() for parameter in module.parameters())
     return f"{count:,} parameters" if count else ""
 
 
 def head_box(name: str, head: nn.Module) -> Box:
-    """Return the box of a head with its class and number of parameters; name: the box's title."""
+    """Return the box of a value or policy head: the title `name`, then its class and number of parameters."""
     return Box(name, f"{type(head).__name__}, {parameters_text(head) or 'no parameters'}")

@@ -39,6 +39,7 @@ def register_part(part: PartClass) -> PartClass:
 
     @functools.wraps(create)
     def create_and_keep(self: Any, *values: object, **named: object) -> None:
+        """Call the class's own constructor, then keep its arguments, defaults included, as `arguments`."""
         create(self, *values, **named)
         bound = signature.bind(*values, **named)
         bound.apply_defaults()
@@ -99,11 +100,18 @@ def build_part(description: Mapping[str, object]) -> nn.Module:
 
 
 def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Tensor]) -> nn.Module:
-    """Return a part that is described, without memory; raise ValueError unless it has the weights `tensors`."""
+    """Return the part that a description from a file describes, on torch's device "meta", which takes no memory.
+
+    Args:
+        tensors: the file's weights of this part, by name.
+
+    Raises:
+        ValueError: if the description is damaged, or the part needs weights that are not in `tensors` in these shapes.
+    """
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
     height, most = description.get("height"), len(tensors)
-    if isinstance(height, int) and height > most:  # it would take hours and all memory to build
+    if isinstance(height, int) and height > most:  # each block has a weight; more take hours and all memory to build
         raise ValueError(f"height must be at most the {most} weights that the file holds for the part, got {height}")
     try:
         with torch.device("meta"):
@@ -143,16 +151,16 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
         structure: from `game_structure`.
         size_free: whether the network fits any board of its game.
     """
-    wanted = game_structure(env)
+    own = game_structure(env)
     if not size_free:
-        return structure == wanted
+        return structure == own
 
     def number_of_passes(described: Mapping[str, Any]) -> int:
         """Return the number of passes among the actions; a game has a pass on every board or on none."""
         return described.get("action_space", 0) - math.prod(described.get("plane_shape", [0]))
 
-    same_game = all(structure.get(key) == wanted[key] for key in ("game", "planes"))
-    return same_game and number_of_passes(structure) == number_of_passes(wanted)
+    same_game = all(structure.get(key) == own[key] for key in ("game", "planes"))
+    return same_game and number_of_passes(structure) == number_of_passes(own)
 
 
 @contextmanager
@@ -179,11 +187,9 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
     parameter = next(base.parameters(), torch.zeros(0))  # a base without weights gets float32 on the CPU
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run_part("base_net", base, planes)
-    if default_heads:
-        expected, fits = "[2, C, H, W] or [2, F] for the default heads", features.dim() in (2, 4)
-    else:
-        expected, fits = "[2, ...]", features.dim() >= 2
-    fits = fits and features.shape[0] == 2
+    expected = "[2, C, H, W] or [2, F] for the default heads" if default_heads else "[2, ...]"
+    has_right_axes = features.dim() in (2, 4) if default_heads else features.dim() >= 2
+    fits = has_right_axes and features.shape[0] == 2
     check_shape("base_net", base, planes, features, expected=expected, fits=fits)
     return features
 
@@ -198,8 +204,7 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
             action_space] and not probabilities.
     """
     values = run_part("value", value, features)
-    fits = values.shape in ((2, 1), (2,))
-    check_shape("value", value, features, values, expected="[2, 1] or [2]", fits=fits)
+    check_shape("value", value, features, values, expected="[2, 1] or [2]", fits=values.shape in ((2, 1), (2,)))
     largest = values.abs().max()
     if largest > LARGEST_VALUE:
         raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest:.3g}; end it with a tanh")
@@ -226,7 +231,10 @@ def last_layer(module: nn.Module) -> nn.Module:
 
 
 def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
-    """Return the output of a part in eval mode, without gradients; slot: the part's slot, for messages.
+    """Return the output of a part in eval mode, without gradients.
+
+    Args:
+        slot: the part's slot, for messages.
 
     Raises:
         ValueError: if the part fails.

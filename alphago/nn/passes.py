@@ -15,7 +15,8 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
         features, added: [B, C, H, W], like the result.
     """
     normed = norm(features)
-    if norm.training and isinstance(norm, nn.BatchNorm2d):  # in place, since its gradient does not need its result
+    if norm.training and isinstance(norm, nn.BatchNorm2d):
+        # In place: the norm's gradient does not need the norm's output.
         return (normed if added is None else normed.add_(added)).relu_()
     return torch.relu(normed if added is None else added + normed)
 
@@ -34,8 +35,8 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
     """Return the mean of each channel over each board, [B, C], of features [B, C, H, W].
 
     Args:
-        training: whether to use torch's mean, whose gradient is three times as fast on a CPU as that of a pooling.  For
-            search a pooling is used, which the evaluators can translate.
+        training: whether to use torch's mean, whose gradient is three times as fast on a CPU as that of a pooling.
+            Without it, for search, a pooling is used, which the evaluators can translate.
     """
     if training:
         channels_last = features.permute(0, 2, 3, 1)  # [B, H, W, C]

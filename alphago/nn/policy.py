@@ -46,11 +46,12 @@ class PointPolicy(nn.Module):
 
 
 def may_drift(policy: nn.Module) -> bool:
-    """Return whether the mean of a policy head's logits may drift in training: that of a PointPolicy without a pass.
+    """Return whether the mean of a policy head's logits may drift in training.
 
-    A constant that is added to all logits changes no probability, so the policy's loss does not hold it in place, and
-    the biases of a PointPolicy can add one.  A pass has weights of its own, which such a constant would not change
-    equally; the weights of a DensePolicy or FlatPolicy decay.
+    A constant added to all logits changes no probability, so the policy's loss does not hold it in place.  A
+    PointPolicy without a pass can add one by its biases, and may drift.  A PointPolicy with a pass does not: the same
+    biases do not change the pass's logit, which has weights of its own.  Nor do a DensePolicy and a FlatPolicy, whose
+    weights decay.
     """
     return isinstance(policy, PointPolicy) and policy.last is None
 

@@ -62,22 +62,25 @@ def one_torch_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_thread() -> Iterator[None]:
-    """Set this thread's number of torch threads to 1 for good, and use `own_settings` within the `with` block."""
+    """Use `own_settings` within the `with` block, in a thread that this package has started.
+
+    The thread's number of torch threads is set to 1, also for the time after the block.
+    """
     torch.set_num_threads(1)
     with own_settings():
         yield
 
 
 @contextlib.contextmanager
-def quick_switches(wanted: bool) -> Iterator[None]:
-    """If `wanted`, let the thread that holds Python's lock give it to a waiting thread after SWITCH_SECONDS.
+def quick_switches(enabled: bool) -> Iterator[None]:
+    """If `enabled`, let the thread that holds Python's lock give it to a waiting thread after SWITCH_SECONDS.
 
     This holds for all threads within the `with` block.  A thread whose work on a GPU has ended needs Python's lock for
     a moment to give the GPU more work.  By Python's default it waits up to 5 ms for the lock, several times as long as
-    the GPU was at work, while another thread records moves or draws samples.
+    the GPU was at work, if another thread records moves or draws samples meanwhile.
     """
     before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_SECONDS if wanted else before)
+    sys.setswitchinterval(SWITCH_SECONDS if enabled else before)
     try:
         yield
     finally:
@@ -92,7 +95,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(count, initializer=torch.set_num_threads, initargs=(1,))
 
     def submit(self, task: Callable[[], object]) -> None:
-        """Let a thread do a task, which raises no exception, and do not wait for it."""
+        """Let a thread do a task, and do not wait for it; the task must not raise an exception, which would be lost."""
         self._pool.submit(task)
 
     def run(self, tasks: Sequence[Callable[[], Result]], stop: threading.Event | None = None) -> list[Result]:

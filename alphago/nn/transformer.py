@@ -1,8 +1,8 @@
 """Transformer blocks on a board: attention between points, and a dense layer at each point.
 
-A block adds to features [B, points, channels].  RMS norms have no weights, and scores no factor: the matrices have
-both.  Angles are those of rotary embeddings (Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position
-Embedding") with a frequency along each axis of the board, which are learned.
+A block adds to features [B, points, channels].  RMS norms have no weights, and attention's scores no factor: the weight
+matrices after and before them include both.  Angles are those of rotary embeddings (Su et al. 2021, "RoFormer: Enhanced
+Transformer with Rotary Position Embedding"), with a learned frequency along each axis of the board.
 """
 
 from collections.abc import Callable, Sequence
@@ -44,15 +44,17 @@ class Rotation(nn.Module):
         self.groups, self.pairs = groups, pairs
         # [pairs], from MOST_FREQUENCY down to a twentieth, in equal ratios.
         frequencies = MOST_FREQUENCY ** torch.linspace(0, 1, pairs) * 20.0 ** -torch.linspace(0, 1, pairs)
-        turns = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T  # directions on the board
-        both = torch.stack([torch.cos(turns) * frequencies, torch.sin(turns) * frequencies], dim=-1)
-        self.frequencies = nn.Parameter(both.flatten())  # [groups * pairs * 2], x before y
+        # [groups, pairs], directions on the board as angles.
+        directions = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T
+        vectors = torch.stack([torch.cos(directions) * frequencies, torch.sin(directions) * frequencies], dim=-1)
+        self.frequencies = nn.Parameter(vectors.flatten())  # [groups * pairs * 2], x before y
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> "Rotation":
+        """Move the frequencies to the device to which `fn` moves tensors, but keep their dtype."""
         return super()._apply(lambda tensor: tensor.to(fn(tensor).device), recurse)
 
     def forward(self, sides: Sides) -> torch.Tensor:
-        """Return [2, points, groups, 1, 2 pairs]: cosines and sines, the latter negative for the first of a pair."""
+        """Return cosines and sines, [2, points, groups, 1, 2 pairs]; the sines of the first half are negative."""
         height, width = sides
         x, y = self.frequencies.view(self.groups, self.pairs, 2).unbind(-1)
         rows = torch.arange(height, device=x.device, dtype=x.dtype).repeat_interleave(width).view(-1, 1, 1)
@@ -64,36 +66,41 @@ class Rotation(nn.Module):
 
 
 class Attention(nn.Module):
-    """Attention of every point to every point (Vaswani et al. 2017): [B, points, channels] -> the same, to be added.
+    """Attention of every point to every point (Vaswani et al. 2017): [B, points, channels] -> the same shape.
+
+    The Transformer adds the result to the input.
 
     Args:
         heads: number of queries of a point.
-        groups: number of its keys and of its values, each for heads / groups queries (Ainslie et al. 2023, "GQA").
-        key, value: sizes of a query or key, which a Rotation turns, and of a value.
+        groups: number of keys of a point, and of values; heads / groups queries share a key and a value (Ainslie et al.
+            2023, "GQA").
+        key: size of a key, and so of a query, which a Rotation turns.
+        value: size of a value.
     """
 
     def __init__(self, channels: int, heads: int, groups: int, key: int, value: int, epsilon: float = EPSILON) -> None:
         super().__init__()
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
         self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group
+        value = check_int("value", value, 1)
         if heads % groups or key % 2:
             raise ValueError(f"heads must be a multiple of groups, a key even, got {heads}, {groups}, {key}")
-        turned = groups * (self.queries + 1) * key  # queries and keys, group by group
+        queries_and_keys = groups * (self.queries + 1) * key  # number of their channels, group by group
         self.norm = RmsNorm([-1], epsilon)
-        self.inputs = nn.Linear(channels, turned + groups * check_int("value", value, 1), bias=False)
+        self.inputs = nn.Linear(channels, queries_and_keys + groups * value, bias=False)
         self.outputs = nn.Linear(heads * value, channels, bias=False)
         nn.init.normal_(self.inputs.weight, std=channels**-0.5)
         with torch.no_grad():
-            self.inputs.weight[:turned] *= key**-0.25  # a score is the product of two
+            self.inputs.weight[:queries_and_keys] *= key**-0.25  # their product, a score, gets the factor key**-0.5
         nn.init.zeros_(self.outputs.weight)
         self.rotation = Rotation(groups, key // 2)
 
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
         mixed = self.inputs(self.norm(features))
-        turned = self.groups * (self.queries + 1) * self.key
+        end = self.groups * (self.queries + 1) * self.key  # of the channels of queries and keys
         # [B, points, groups, queries + 1, key]: the queries of each group, and last its key.
-        heads = mixed[:, :, :turned].unflatten(2, (self.groups, self.queries + 1, self.key))
-        values = mixed[:, :, turned:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
+        heads = mixed[:, :, :end].unflatten(2, (self.groups, self.queries + 1, self.key))
+        values = mixed[:, :, end:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
         half, table = self.key // 2, self.rotation(sides).type_as(heads)
         # Number i and number half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
         swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
@@ -107,10 +114,12 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Two dense layers at each point: [B, points, channels] -> the same, to be added.
+    """Two dense layers at each point: [B, points, channels] -> the same shape, which the Transformer adds to the input.
 
     Args:
-        hidden: number of hidden units: silu(up), or if `gated` silu(up) times a second layer (Shazeer 2020, SwiGLU).
+        hidden: number of hidden units.
+        gated: whether a hidden unit is silu(a) b, of two dense functions a and b of the input (SwiGLU, Shazeer 2020),
+            instead of silu(a).
     """
 
     def __init__(self, channels: int, hidden: int, gated: bool = True, epsilon: float = EPSILON) -> None:
@@ -123,8 +132,9 @@ class FeedForward(nn.Module):
         nn.init.zeros_(self.outputs.weight)
 
     def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
+        """Compute the layers; `sides`, which all blocks of a Transformer get, is not used."""
         hidden = self.inputs(self.norm(features))
-        if self.gated:  # the second half of the units is the gate
+        if self.gated:  # a, then b
             return self.outputs(F.silu(hidden[:, :, : self.hidden]) * hidden[:, :, self.hidden :])
         return self.outputs(F.silu(hidden))
 

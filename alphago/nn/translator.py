@@ -50,7 +50,7 @@ class Translator(fx.Interpreter):
         is_shape = target is getattr and args[1:] == ("shape",)  # `x.shape`
         if is_shape and isinstance(args[0], Tensor):
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
-        reads_tensors = any(isinstance(item, Tensor) for item in flattened(args))
+        reads_tensors = any(isinstance(item, Tensor) for item in all_items(args))
         if isinstance(args[0], Shape) or not reads_tensors:  # such as `x.shape[0]`: an item of a shape
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
@@ -59,6 +59,7 @@ class Translator(fx.Interpreter):
         return translate(self.operations, *args, **kwargs)
 
     def call_method(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Translate the method of a tensor named `target`, by METHODS or as torch's function of the same name."""
         translate = METHODS.get(target) or FUNCTIONS.get(getattr(torch, str(target), None))
         if translate is None:
             raise NotImplementedError(f"no translation of the method {target}")
@@ -79,9 +80,9 @@ def side(tensor: Tensor, axis: int) -> int | Tensor:
 
 
 def operand(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
-    """Return an operand of an arithmetic operation: the value itself, or for a placeholder of `side` a real Tensor.
+    """Return an operand of an arithmetic operation: `value` itself unless it is a placeholder from `side`.
 
-    For a placeholder, the operations that compute the dimension, as float32 [1], are appended to the graph.
+    For a placeholder, append the operations that compute the dimension, and return their result, float32 [1].
     """
     if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
         return value
@@ -91,11 +92,11 @@ def operand(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
     return graph.add("Cast", [length], (1,), to=1)  # onnx.TensorProto.FLOAT
 
 
-def flattened(values: object) -> list[object]:
+def all_items(values: object) -> list[object]:
     """Return all items of nested tuples and lists; a Tensor counts as an item although it is a tuple."""
     if isinstance(values, Tensor) or not isinstance(values, (list, tuple)):
         return [values]
-    return [item for value in values for item in flattened(value)]
+    return [item for value in values for item in all_items(value)]
 
 
 # --- layers ----------------------------------------------------------------------------------------
@@ -132,9 +133,12 @@ def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: st
 
 
 def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) -> Tensor:
-    """Translate a dense layer, on [batch, features] or, with a kernel [features, outputs], on any [..., features]."""
+    """Translate a dense layer: on inputs [batch, features] to a Gemm, on inputs with more axes to a MatMul.
+
+    A Gemm with `transB` has torch's kernel, [outputs, features]; a MatMul has the transposed one.
+    """
     shape = (*inputs.shape[:-1], module.out_features)
-    if len(inputs.shape) == 2:  # Gemm takes two axes only; `transB`: its kernel is [outputs, features]
+    if len(inputs.shape) == 2:
         return graph.add("Gemm", [inputs, *store_weights(graph, module, name)], shape, transB=1)
     product = graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
     bias = dict(module.named_parameters()).get("bias")
@@ -156,11 +160,12 @@ def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name
 
 
 def layer(op: str) -> Callable[..., Tensor]:
-    """Return a function that translates a layer without weights or options."""
+    """Return a function that translates a layer without weights or options to the operation `op`."""
     return lambda graph, module, inputs, name: graph.add(op, [inputs], inputs.shape)
 
 
 def unary(op: str) -> Callable[..., Tensor]:
+    """Return a function that translates a function of one tensor to `op`; torch's option `inplace` changes nothing."""
     return lambda graph, inputs, inplace=False: graph.add(op, [inputs], inputs.shape)
 
 
@@ -169,7 +174,7 @@ def elu(graph: NetworkGraph, inputs: Tensor, alpha: float = 1.0, inplace: bool =
 
 
 def elementwise(op: str) -> Callable[..., Tensor]:
-    """Return a function that translates an operation of two tensors, or of a tensor and a number."""
+    """Return a function that translates an operation of two tensors, or of a tensor and a number, to `op`."""
 
     def translate(graph: NetworkGraph, a: Tensor | Number, b: Tensor | Number) -> Tensor:
         operands = [operand(graph, a), operand(graph, b)]
@@ -216,13 +221,16 @@ def flatten(graph: NetworkGraph, inputs: Tensor, start_dim: int = 0, end_dim: in
 
 
 def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Split dimension `dim` of `inputs` into dimensions of `sizes`, of which one may be -1: what the others leave."""
+    """Translate torch's unflatten: dimension `dim` is split into dimensions with the lengths `sizes`.
+
+    One of them may be -1, which stands for the length of `dim` divided by the product of the other sizes.
+    """
     length = inputs.shape[dim]
     known = prod(size for size in sizes if size != -1)
     rest: Side
     if isinstance(length, int):
         rest = length // known
-    elif -1 not in sizes or known == 1:  # a length that is known only at run time, kept whole
+    elif known == 1 or -1 not in sizes:  # a length that is known only at run time is kept whole, or `rest` not used
         rest = length
     else:
         raise NotImplementedError(f"no translation of an unflatten of {length} to {tuple(sizes)}")
@@ -237,6 +245,7 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
     def translate(
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
+        """Append the reduction; raise NotImplementedError if the window `kernel_size` is not the whole board."""
         # The shape of a placeholder of `side` is the name of the dimension, as in the shape of `inputs`.
         window = tuple(length.shape[0] if isinstance(length, Tensor) else length for length in kernel_size)
         if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
@@ -254,7 +263,7 @@ def adaptive_mean(graph: NetworkGraph, inputs: Tensor, output_size: int | Sequen
 
 
 def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """Translate a concatenation; a side that is known only at run time has a name such as "2+height"."""
+    """Translate a concatenation along `dim`.  A length known only at run time gets a name such as "2+height"."""
     shape = [*parts[0].shape]
     axis = dim % len(shape)
     sides = [part.shape[axis] for part in parts]
@@ -266,8 +275,11 @@ def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> T
 def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> Tensor:
     """Translate an index such as `inputs[:, i]` or `inputs[:, :, begin:end:step]`.
 
+    Args:
+        key: two indices or more: full slices, `:`, and last the index that selects, on an axis of known length.
+
     Raises:
-        NotImplementedError: unless only the last of several indices is no full slice, on an axis of known length.
+        NotImplementedError: for another index.
     """
     *before, last = key
     axis = len(before)
@@ -301,7 +313,7 @@ def matmul(graph: NetworkGraph, a: Tensor, b: Tensor) -> Tensor:
 
 
 def mean(graph: NetworkGraph, inputs: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
-    """Translate a mean over the axes `dim`, which stay as sides of 1."""
+    """Translate a mean over the axes `dim`; raise NotImplementedError unless they stay, with a length of 1."""
     if not keepdim:
         raise NotImplementedError("no translation of a mean whose axes do not stay")
     axes = [axis % len(inputs.shape) for axis in dim]
@@ -316,7 +328,7 @@ def silu(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
 def mish(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
     """Translate x tanh(softplus(x)) to x - 2 x sigmoid(-2 softplus(x)), which is equal.
 
-    Of the first form OpenVINO makes an operation that it cannot compile for some numbers of positions (2026.4).
+    From x tanh(softplus(x)) OpenVINO 2026.4 makes an operation that it cannot compile for some numbers of positions.
     """
     shape = inputs.shape
     softplus = graph.add("Softplus", [inputs], shape)

@@ -39,7 +39,7 @@ class ForecastHead(nn.Module):
 
 
 class BoardForecast(ForecastHead):
-    """Base class of heads that compute value, score and ownership at once, by `read`."""
+    """Base class of heads that compute value, score and ownership at once; a subclass writes `read`."""
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         """Compute values [B, 1], -1 .. 1 in the view of the player about to move, from [B, channels, H, W]."""
@@ -50,7 +50,12 @@ class BoardForecast(ForecastHead):
         return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership.flatten(1))
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return two tensors: [B, 2] with the value (before the tanh) and the score, and the ownership [B, 1, H, W]."""
+        """Compute all outputs from features [B, channels, H, W].
+
+        Returns:
+            Two tensors: [B, 2], in column 0 the value before its tanh and in column 1 the score, in tens of points; and
+            the ownership [B, 1, H, W], -1 .. 1.
+        """
         raise NotImplementedError
 
 
@@ -60,9 +65,9 @@ class ForecastValue(BoardForecast):
 
     A 1x1 convolution to `planes` channels, batch norm and relu come first.  A second 1x1 convolution gives the
     ownership.  Value and score are computed, with one hidden layer, from the sum of the ownership and three numbers for
-    each channel: its mean over the board, this mean scaled with the board's side, and its maximum (after Wu 2019,
-    "Accelerating Self-Play Learning in Go", sections 3.4 and 4).  The last layers are initialised near 0, so that an
-    untrained value is near 0.
+    each channel: its mean over the board, this mean times a number that grows with the board's side, and its maximum
+    (after Wu 2019, "Accelerating Self-Play Learning in Go", sections 3.4 and 4).  The last layers are initialised near
+    0, so that an untrained value is near 0.
     """
 
     def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:
@@ -79,8 +84,8 @@ class ForecastValue(BoardForecast):
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         mean, maximum = board_pool(board, self.training)
-        size = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE  # of the board, 0 for a typical one
-        summary = torch.cat([mean, mean * size, maximum, ownership_sum(ownership, self.training)], dim=1)
+        relative_side = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE  # 0 for a typical board
+        summary = torch.cat([mean, mean * relative_side, maximum, ownership_sum(ownership, self.training)], dim=1)
         return self.last(torch.relu(self.hidden(summary))), ownership
 
 
@@ -165,5 +170,5 @@ def ownership_sum(ownership: torch.Tensor, training: bool) -> torch.Tensor:
     Args:
         training: as in `alphago.nn.passes.board_mean`.
     """
-    points = ownership.shape[-1] * ownership.shape[-2] / POINTS
-    return board_mean(ownership, training) * points
+    tens_of_points = ownership.shape[-1] * ownership.shape[-2] / POINTS
+    return board_mean(ownership, training) * tens_of_points

@@ -76,8 +76,8 @@ class RunEvaluator:
             forecasts: a pair of arrays, both overwritten: scores float32 [n], the expected margins in points, and
                 ownership float32 [n, H W], each point's expected owner (1 the player about to move, -1 the opponent).
                 None to compute neither.
-            symmetries: symmetries of the board, as indices into `env.symmetries`; the network evaluates each position
-                under each of them, and the results are means over them.
+            symmetries: symmetries of the board, as indices into `env.symmetries`.  The network evaluates each position
+                under each of the symmetries, and the results are the means.
 
         Raises:
             ValueError: if the network's output is not finite, or if `forecasts` is given and the network does not
@@ -109,7 +109,12 @@ class RunEvaluator:
         *,
         symmetries: Sequence[int],
     ) -> None:
-        """Evaluate as `_evaluate_planes` does under each of several symmetries, and write the means of the results."""
+        """Evaluate n planes under each of several symmetries, and write the means of the results.
+
+        Args:
+            planes, mask, priors, values, forecasts: as in `_evaluate_planes`.
+            symmetries: indices into `env.symmetries`.
+        """
         outputs = [priors, values, *(forecasts or ())]
         sums = [np.zeros_like(output) for output in outputs]  # of priors, values, scores and ownership
         for symmetry in symmetries:
@@ -136,7 +141,13 @@ class RunEvaluator:
         values: np.ndarray,
         forecasts: tuple[np.ndarray, np.ndarray] | None,
     ) -> None:
-        """Evaluate n planes into `priors`, `values` and `forecasts`; mask: bool [n, A], the legal actions."""
+        """Evaluate n planes.
+
+        Args:
+            planes: float32 [n, planes, height, width].
+            mask: bool [n, A], whether an action is legal.
+            priors, values, forecasts: overwritten, see `evaluate_forecasts`.
+        """
         count = len(planes)
         scratch = self._buffers(count)
         logits = scratch.logits[:count]
@@ -157,7 +168,7 @@ class RunEvaluator:
         """Return the current thread's buffers for at least `count` positions."""
         scratch: Scratch | None = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch.mask) < count:
-            # At least twice as many as before, so that growing batches need new buffers seldom.
+            # At least twice the size, so that growing batches seldom need new buffers.
             capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
             scratch = self._local.scratch = Scratch(self.env, capacity, self._columns)
         return scratch
@@ -230,26 +241,31 @@ class NetEvaluator(RunEvaluator):
         padded_run = in_blocks(run) if exact else run
         super().__init__(env, padded_run, dtype=dtype_name(compiled.dtype), form=compiled.form, columns=columns)
         self.where = where
-        # The model that `compiled_network` sends; `compiled_evaluator` makes exact evaluators without forecasts of it.
-        is_sent = exact and not self.makes_forecasts
-        self.model = run.models[BATCH_SIZE] if is_sent and isinstance(run, OpenVinoModel) else None
+        # The model that `compiled_network` sends to another process, whose evaluator is exact and makes no forecasts.
+        can_be_sent = exact and not self.makes_forecasts
+        self.model = run.models[BATCH_SIZE] if can_be_sent and isinstance(run, OpenVinoModel) else None
 
 
 def compiled_network(evaluator: object) -> bytes:
-    """Return an evaluator's compiled network, for `compiled_evaluator`; b"" if it cannot be sent to another process."""
+    """Return an evaluator's compiled network as bytes, from which `compiled_evaluator` makes one in another process.
+
+    Returns b"" unless the evaluator is a NetEvaluator by OpenVINO, with `exact` and without forecasts.
+    """
     if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:
         return b""
     return json.dumps([evaluator.dtype, evaluator.form]).encode() + b"\n" + evaluator.model.to_bytes()
 
 
 def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
-    """Return an evaluator of a network that another process has compiled; it computes as a NetEvaluator with `exact`.
+    """Return an evaluator of a network that another process has compiled, in a fifth of the time of compiling.
 
-    This takes a fifth of the time of compiling.  Returns None if `data` is empty or damaged, or was compiled on another
-    kind of machine.
+    Its results are those of a NetEvaluator with `exact`.
 
     Args:
         data: from `compiled_network`.
+
+    Returns:
+        None if `data` is empty or damaged, or was compiled on another kind of machine.
     """
     head, _, rest = data.partition(b"\n")
     if not head:
@@ -282,7 +298,11 @@ def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarr
 
 
 class Scratch:
-    """The buffers of one thread for up to `count` positions; columns: number of outputs of the value head."""
+    """The buffers of one thread for up to `count` positions.
+
+    Args:
+        columns: number of outputs of the value head.
+    """
 
     def __init__(self, env: GameEnv, count: int, columns: int) -> None:
         self.planes = np.empty((count, env.planes, *env.plane_shape), np.float32)

@@ -37,7 +37,7 @@ Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # larger one; in bfloat16 with many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
 BATCH_SIZE = openvino.BATCH_SIZE
-SMALL = 4_000_000  # number of weights up to which a network is checked faster with one torch thread than with several
+SMALL = 4_000_000  # weights; networks of at most so many are checked faster with one torch thread than with several
 
 
 def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
@@ -83,11 +83,11 @@ def choose_form(
     Raises:
         ValueError: if the form `only` cannot compute the network on this machine.
     """
-    tries = []
+    tries = []  # pairs of a form's name and a dtype, in this order
     if dtype is torch.int8:
         if has_int8_products() and openvino.is_installed():
             tries.append(("openvino", dtype))
-        dtype = fastest_float()  # where 8 bits cannot compute it
+        dtype = fastest_float()  # for the other tries
     tries += [(name, dtype) for name in forms]
     tries.append(("folded", torch.float32))  # for a network that does not support `dtype`
     for name, form_dtype in tries:
@@ -112,8 +112,9 @@ def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs
     """Return a network compiled in a form; None if it cannot be compiled or its outputs differ.
 
     Args:
-        expected: the outputs that it must have, up to rounding, for the first BATCH_SIZE of `planes`.  (For the rest of
-            a larger batch OpenVINO would have to compile one more model.)
+        planes: example positions.
+        expected: the outputs for the first BATCH_SIZE of them, which the compiled network must have up to rounding.
+            (For further positions OpenVINO might have to compile one more model.)
     """
     try:
         run = form(frozen, planes, expected, dtype)
@@ -143,7 +144,7 @@ def in_blocks(run: Run) -> Run:
     """
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute full blocks in place, and the last positions, fewer than a block, in a block padded with zeros."""
+        """Compute full blocks in place.  The positions that are left are computed in a block padded with zeros."""
         rest = len(planes) % BATCH_SIZE
         in_full_blocks = len(planes) - rest
         for begin in range(0, in_full_blocks, BATCH_SIZE):

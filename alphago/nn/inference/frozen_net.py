@@ -12,13 +12,13 @@ from alphago.env.game import GameEnv
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
 TRACING_LOCK = threading.RLock()  # held while torch.fx traces, which only one thread may do at a time
-EXAMPLES = 16  # example positions: a call of the largest model of alphago.nn.inference.openvino
+EXAMPLES = 16  # number of example positions: one call of the largest model of alphago.nn.inference.openvino
 
 
 class Frozen(nn.Module):
     """Base, value and policy as one module: planes [B, C, H, W] -> logits [B, action_space] and values, float32.
 
-    Values are [B], or [B, columns] if the value part's output has several columns.
+    Values are [B], or [B, columns] if the value part's output has several columns, such as value, score and ownership.
 
     Args:
         heads_dtype: the dtype in which value and policy compute; it may differ from the base's.
@@ -46,8 +46,8 @@ def as_column(values: torch.Tensor) -> torch.Tensor:
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
     """Return copies of the parts as one Frozen on the CPU in float32; raise ValueError if a weight is not finite.
 
-    Convolutions are channels-last, as in a Learner.  Rounding depends on the memory format, so a network in training
-    and the same network after saving and loading give the same results.
+    Convolutions are channels-last, like those of a network in training (Learner).  Rounding depends on the memory
+    format, so that otherwise a network would give other results after it is saved and loaded.
     """
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     frozen.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

@@ -32,13 +32,13 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
     torch.max_pool2d: torch.amax,
 }
 ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
-NORMS = "norms"  # key in a graph's `meta`: by the name of each convolution, that of the batch norm folded into it
+NORMS = "norms"  # key in a graph's `meta` of a dictionary: convolution's name -> name of the batch norm folded into it
 
 
 class OneThreadTracer(fx.Tracer):
     """A tracer that does not affect modules called in other threads, which torch.fx would trace as well.
 
-    A Rotation stays a module, which depends on the board's sides alone.
+    A Rotation is not traced, but stays one call of a module: its output depends on the board's sides alone.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class OneThreadTracer(fx.Tracer):
 def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
     """Return a copy of a module as a graph with batch norms folded into the convolutions before them.
 
-    `meta[NORMS]` of the graph has the name of each folded batch norm by that of its convolution, for `folded_state`.
+    The names of the folded batch norms are kept in the graph's `meta[NORMS]`, for `folded_state`.
 
     Args:
         module: in eval mode.
@@ -72,7 +72,7 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
             continue
         before: Any = node.args[0]  # the node of the norm's input
         conv = modules.get(before)
-        if type(conv) is nn.Conv2d and len(before.users) == 1:  # no other node reads its output, which changes
+        if type(conv) is nn.Conv2d and len(before.users) == 1:  # only the norm reads the output, which folding changes
             norms[before.target] = node.target
             replace_module(graph_module, before.target, fuse_conv_bn_eval(conv, norm))
             node.replace_all_uses_with(before)
@@ -86,8 +86,9 @@ def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor
     """Return the tensors that `folded` would have if it were made of `module`, by name, without tracing again.
 
     Args:
-        folded: the result of `fold_batch_norms` for a module of the same structure, perhaps changed by
-            `fuse_convolutions`; or a copy of such a module.
+        folded: made of a module of the same structure: a copy of it, or the result of `fold_batch_norms`, which
+            `fuse_convolutions` may have changed.
+        module: a module with new weights.
 
     Raises:
         KeyError: if `folded` has a tensor that does not follow from those of `module`.
@@ -108,14 +109,17 @@ def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor
         if name in given:
             state[name] = given[name]
         elif name.endswith(".bias") and f"{name.removesuffix('bias')}weight" in given:
-            state[name] = torch.zeros_like(tensor)  # of a convolution without a bias, which a fused call needs
+            state[name] = torch.zeros_like(tensor)  # the convolution has no bias, but its fused call needs one
         else:
             raise KeyError(name)
     return state
 
 
 def recompile(graph_module: fx.GraphModule) -> None:
-    """Compile a changed graph again, and delete its source texts, 9 KB, which torch.fx would keep for ever."""
+    """Compile a changed graph again, and delete its old and new source text, which torch.fx would keep for ever.
+
+    Such a text has 9 KB.
+    """
     forget_source(graph_module)
     graph_module.recompile()
     forget_source(graph_module)
@@ -179,10 +183,13 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
 
 
 def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
-    """Return the nodes that one fused call can replace, and the node of the other addend, None without an addition.
+    """Return the nodes that one fused call can replace, and the other addend of the addition among them.
+
+    The nodes are a convolution and, where they follow it, an addition and a relu.  Without an addition the addend is
+    None.
 
     Args:
-        conv: a convolution, the first of these nodes.
+        conv: the convolution.
         parts: the graph's modules by name.
     """
     user = only_user(conv)
@@ -194,9 +201,9 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
     if not is_plain_addition:
         return [conv], None
     added = user.args[1] if user.args[0] is conv else user.args[0]
-    if not isinstance(added, fx.Node) or added is conv:  # a number, or twice the same
+    if not isinstance(added, fx.Node) or added is conv:  # a number is added, or the convolution to itself
         return [conv], None
-    if output_shape(added) != output_shape(conv):  # it would be repeated over the board
+    if output_shape(added) != output_shape(conv):  # the addition broadcasts `added`, which a fused call cannot
         return [conv], None
     after = only_user(user)
     if after is not None and is_relu(after, parts):
@@ -211,7 +218,7 @@ def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module)
 
 
 def modules_called_once(graph_module: fx.GraphModule) -> dict[fx.Node, nn.Module]:
-    """Return the modules that one node calls, with one argument, and no other node calls, by their nodes in order."""
+    """Return the modules that are called exactly once, with one argument, by the node of the call, in order."""
     parts = dict(graph_module.named_modules())
     calls = [(node, parts[str(node.target)]) for node in graph_module.graph.nodes if node.op == "call_module"]
     times = Counter(id(module) for _, module in calls)
@@ -225,6 +232,7 @@ def is_relu(node: fx.Node, parts: dict[str, nn.Module]) -> bool:
 
 
 def only_user(node: fx.Node) -> fx.Node | None:
+    """Return the node that uses a node's output, None if there are several or none."""
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 

@@ -31,7 +31,8 @@ from alphago.system.stopwatch import BOARDS, NET
 class DeviceEvaluator:
     """An evaluator for search with boards and network on a device: a frozen copy of a network.
 
-    It is a `WaveEvaluator`: kernels write planes into the network's input, and network and softmax are computed there.
+    It is a `WaveEvaluator`: kernels write planes into the network's input on the device, which then computes network
+    and softmax.
     Each thread has its own stream and buffers, so the waves of several threads overlap.  Batches are padded to fixed
     sizes; a CUDA graph is captured when its size first occurs.
 
@@ -63,7 +64,7 @@ class DeviceEvaluator:
     ) -> None:
         self.env = env
         self.device = device
-        self.made_for = env, dtype, device
+        self.made_for = env, dtype, device  # for `make_evaluator`
         self._backend = find_backend(device)
         self._torch_device = torch_device(device)
         # The default on "host" is float32, in which tests compare it with NetEvaluator.
@@ -104,14 +105,15 @@ class DeviceEvaluator:
             self._local = threading.local()  # existing streams use the old form
 
     def _take_weights(self, source: Frozen) -> bool:
-        """Copy the weights of `source`, a network in eval mode, into `_net`; return whether it then computes the same.
+        """Copy the weights of `source`, a network in eval mode, into `_net`; return whether both then compute the same.
 
-        If it does not, `_net` must be made anew, perhaps in another form.
+        If they do not, `_net` must be made anew, perhaps in another form.
         """
         tensors = self._net.state_dict()
         try:
             state = gpu_state(self._net, source)
-            torch._foreach_copy_(list(tensors.values()), [state[name] for name in tensors])  # in place, for the graphs
+            # In place, since the captured CUDA graphs read these tensors.
+            torch._foreach_copy_(list(tensors.values()), [state[name] for name in tensors])
             return agrees_with(source, self._net, self.env, self._dtype, self._torch_device)
         except Exception as error:  # custom modules raise anything; the traced graph may lack tensors of `source`
             if is_out_of_memory(error):
@@ -136,8 +138,8 @@ class DeviceEvaluator:
         with self.stream() as stream:
             padded = stream.padded(count)
             if batch.device == self.device:
-                with BOARDS:  # here and below: the kind of work for which a Stopwatch counts the time
-                    batch.observe(slots, *padded.rows(count))  # writes legal actions and planes there
+                with BOARDS:  # BOARDS and NET are the kinds of work whose time a Stopwatch counts
+                    batch.observe(slots, *padded.rows(count))  # writes legal actions and planes into the rows
             else:
                 planes = batch.planes(slots, np.empty((count, *padded.planes.shape[1:]), np.float32))
                 mask = batch.legal_mask(slots, np.empty((count, self.env.action_space), np.bool_))
@@ -146,7 +148,7 @@ class DeviceEvaluator:
             with NET:
                 stream.compute(padded)
                 for out, result in ((priors, padded.priors[:count]), (values, padded.values[:count])):
-                    torch.as_tensor(out).copy_(result)  # shares the memory of `out`
+                    torch.as_tensor(out).copy_(result)  # `as_tensor` shares the memory of `out`
         if isinstance(values, np.ndarray) and not np.isfinite(values).all():
             raise ValueError(NOT_FINITE)
 
@@ -181,10 +183,11 @@ def make_evaluator(
         parts: the network's base, value and policy.
         dtype: as in NetEvaluator and DeviceEvaluator.
         device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
-            "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
+            With "auto" it is also the CPU if the GPU cannot compute the network or has too little memory.
         exact: as in NetEvaluator; ignored on a GPU.
-        before: on a GPU, an evaluator of a network with the same shapes, game and dtype, which gets the weights of this
-            network and is returned, so that its buffers and CUDA graphs remain; any other object is ignored.
+        before: on a GPU, an earlier evaluator for a network with the same shapes, game and dtype.  It gets the weights
+            of this network and is returned, so that its buffers and CUDA graphs remain in use.  Any other object is
+            ignored.
     """
     where = find_device(env, device)
     if where != "cpu":

@@ -51,9 +51,9 @@ class CudnnConv(nn.Module):
     PyTorch would make three passes over the features, for bias, addition and relu.  Together they would take half as
     long as the convolution.
 
-    `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.  If
-    cuDNN read it, NaN or infinity there would give NaN in the result, which the evaluator reports as an error
-    (values of NaN).
+    torch's `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.
+    If cuDNN read this memory, NaN or infinity there would give NaN in the result, which the evaluator reports as an
+    error.
 
     Args:
         relu: whether a relu follows.
@@ -85,8 +85,13 @@ class CudnnConv(nn.Module):
 def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Frozen:
     """Return a copy of a network on a device in one of GPU_FORMS, with all parts in one dtype.
 
-    The caller must hold TRACING_LOCK.  frozen: the network, on the CPU in float32.
-    Raises whatever tracing a custom module may raise.
+    The caller must hold TRACING_LOCK.
+
+    Args:
+        frozen: the network, on the CPU in float32.
+
+    Raises:
+        Exception: of any class, if torch.fx cannot trace a custom module.
     """
     # The children of a Frozen are base, value and policy, in this order.
     parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
@@ -100,7 +105,7 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
 
 
 def gpu_state(net: Frozen, source: Frozen) -> dict[str, torch.Tensor]:
-    """Return the tensors that `net` would have if it were built of `source`, by name, on the devices of `source`.
+    """Return the tensors that `net` would have if it were built of `source`, by name, on the device of `source`.
 
     Args:
         net: a network in one of GPU_FORMS.
@@ -129,7 +134,8 @@ def choose_gpu_form(
         The copy, the form's name and the copy's dtype.
 
     Raises:
-        Unsupported: if no form is correct, and torch's error if the device's memory is exhausted.
+        Unsupported: if no form is correct.
+        RuntimeError: torch's error, if the device's memory is exhausted.
     """
     # "fused" calls cuDNN.
     tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
@@ -147,12 +153,13 @@ def choose_gpu_form(
 
 
 def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
-    """Return whether the copy `net` on a device has the outputs of a network, up to rounding.
+    """Return whether the copy of a network has the network's outputs, up to rounding.
 
-    Also returns True if the outputs of `reference` are not finite; the evaluator reports that later.
+    Also returns True if the network's outputs are not finite; the evaluator reports that later.
 
     Args:
         reference: the network, on any device, in float32 and in eval mode.
+        net: the copy, on `device` in `dtype`.
     """
     planes = example_planes(env)
     reference_device = next((tensor.device for tensor in reference.parameters()), planes.device)
@@ -169,7 +176,14 @@ def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype
 def compile_on_device(frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Compiled:
     """Compile a network for positions on the CPU in the fastest form whose results on a device are correct.
 
-    Arguments are those of `choose_gpu_form`, and so are exceptions, but MemoryError replaces torch's error.
+    Args:
+        frozen: the network, on the CPU in float32.
+        dtype: the preferred dtype.
+        device: computes the network.
+
+    Raises:
+        Unsupported: if no form is correct.
+        MemoryError: if the device's memory is exhausted.
     """
     with translate_out_of_memory():
         net, form, net_dtype = choose_gpu_form(frozen, env, dtype, device)

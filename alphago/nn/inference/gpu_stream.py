@@ -22,7 +22,8 @@ FINE = 64  # largest padded size that must be a power of two, see `padded_size`
 def padded_size(count: int) -> int:
     """Return the size to which a batch of `count` positions is padded.
 
-    Up to FINE it is a power of two, at least SMALLEST; above, one of four equal steps from a power of two to the next.
+    Up to FINE it is a power of two, at least SMALLEST.  Above FINE there are four equal steps from each power of two to
+    the next: 80, 96, 112, 128, then 160, 192 and so on.
     """
     power = max(SMALLEST, 1 << (count - 1).bit_length())  # the least power of two that is at least `count`
     if power <= FINE:
@@ -52,7 +53,7 @@ class PaddedBatch:
         self._rows: dict[int, tuple[Any, Any]] = {}  # what `rows` has returned, by count
 
     def rows(self, count: int) -> tuple[Any, Any]:
-        """Return arrays of the backend for legal actions and planes of the first `count` positions, for the kernels.
+        """Return legal actions and planes of the first `count` positions as arrays of the backend, for its kernels.
 
         They are cached, since CuPy takes longer to slice an array than to launch a kernel.
         """
@@ -88,8 +89,10 @@ class GpuStream:
         self._stream = backend.new_stream()
         weakref.finalize(self, backend.keep_stream, self._stream)  # the next `new_stream` uses it again
         self._padded: dict[int, PaddedBatch] = {}
-        self._graphs: dict[Any, Any] = {}  # of the network alone, by size
-        self._depth = 0  # of `with` blocks
+        self._graphs: dict[
+            Any, Any
+        ] = {}  # CUDA graphs of the network alone, see `repeat`, whose key is the padded size
+        self._depth = 0  # number of nested `with` blocks of this stream
         if self._on_gpu:
             self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)  # type: ignore[attr-defined]
             self._pool = torch.cuda.graph_pool_handle()  # memory that this stream's CUDA graphs share
@@ -100,7 +103,7 @@ class GpuStream:
             with contextlib.ExitStack() as entered:
                 entered.enter_context(torch.no_grad())
                 if self._on_gpu:
-                    # What was queued on the default stream, such as moves, comes first.
+                    # Wait for what was queued on the default stream, such as moves.
                     self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
                     entered.enter_context(torch.cuda.stream(self._torch_stream))
                 entered.enter_context(self._stream)
@@ -123,7 +126,10 @@ class GpuStream:
         return self._padded[size]
 
     def compute(self, padded: PaddedBatch) -> None:
-        """Queue the network's computation on a padded batch; it may be a part of a graph that is being captured."""
+        """Queue the network's computation on a padded batch.
+
+        If a CUDA graph is being captured, the computation becomes a part of it.
+        """
         compute = partial(padded.compute, self._net)
         if self._on_gpu and torch.cuda.is_current_stream_capturing():
             compute()
@@ -131,7 +137,13 @@ class GpuStream:
             self.repeat(compute, self._graphs, padded.size)
 
     def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
-        """Run steps as `WaveEvaluator.repeat` does: the first time as they are, later as one CUDA graph."""
+        """Run steps on this stream: the first time as they are, later as one CUDA graph.
+
+        Args:
+            steps: queues work for the device; on a CPU it is called every time.
+            graphs: the CUDA graphs so far, by stream and key; a new one is added.
+            key: equal for equal steps.
+        """
         if not self._on_gpu:
             steps()
         elif (self, key) in graphs:
@@ -142,8 +154,8 @@ class GpuStream:
                 self._torch_stream.synchronize()
                 graph = torch.cuda.CUDAGraph()
                 options: Any = {"pool": self._pool, "stream": self._torch_stream, "capture_error_mode": "thread_local"}
-                with torch.cuda.graph(graph, **options):  # other threads can go on computing
-                    steps()  # not run now
+                with torch.cuda.graph(graph, **options):  # "thread_local" lets other threads go on computing
+                    steps()  # recorded, not run
                 graphs[self, key] = graph
 
 

@@ -15,7 +15,7 @@ from alphago.system.cores import available_cores
 # torch's name of each device.  "host" is the build of the CUDA kernels for the CPU, for tests.
 TORCH_NAMES = {"cpu": "cpu", "host": "cpu", "cuda": "cuda"}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.int8}
-LEAST_FOR_BFLOAT16 = 20_000  # weights; fewer take as long in float32
+LEAST_FOR_BFLOAT16 = 20_000  # weights; a network with fewer of them takes as long in float32
 LIBRARIES = ("torch", "numba", "numpy", "openvino", "cupy-cuda12x", "cupy-cuda13x")  # for the description
 
 
@@ -140,7 +140,7 @@ def onednn_allows(instruction: str) -> bool:
     if allowed in ("", "ALL", "DEFAULT"):
         return True
     levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # parts of the variable's values above AVX-512, lowest first
-    # The place of the instruction's own level; a value allows its level and all lower ones.
+    # The number of the instruction's own level; a value of the variable allows its level and all lower ones.
     needed = next(number for number, level in enumerate(levels) if level in instruction.upper())
     return any(level in allowed for level in levels[needed:])
 

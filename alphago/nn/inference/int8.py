@@ -39,21 +39,21 @@ def calibration_planes(env: GameEnv) -> torch.Tensor:
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """Return the range of each convolution's inputs, by the convolution's name, in a network's base for given planes.
+    """Return the range of the inputs of each convolution to compute in 8 bits, by the convolution's name.
 
-    1x1 convolutions are left out.  So is the first convolution, which takes little time, and whose inputs, the planes,
-    may be any numbers; and so are convolutions whose inputs are all 0.
+    Three kinds of convolutions are left out: those of 1x1; those whose inputs are all 0; and the first one, which takes
+    little time, and whose inputs, the planes, may be any numbers.
 
     Args:
-        module: the base, with batch norms folded.
+        module: a network's base, with batch norms folded.
         planes: float32 [n, planes, height, width], the base's inputs.
     """
     ranges: dict[str, Range] = {}
 
     def widen(name: str, conv: nn.Module, arguments: tuple[torch.Tensor]) -> None:
-        """Widen a convolution's range by the inputs of a call."""
+        """Widen the range of the convolution `name` so that it contains the inputs of a call."""
         (inputs,) = arguments
-        if inputs is not planes:
+        if inputs is not planes:  # else it is the first convolution
             before = ranges.get(name, Range(most=0.0, negative=False))
             most = HEADROOM * float(inputs.abs().max())
             ranges[name] = Range(max(before.most, most), before.negative or bool(inputs.min() < 0))

@@ -32,7 +32,7 @@ Value = Union["Node", np.ndarray]
 
 NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
-SIZES = BATCH_SIZE, 8, 4, 1  # positions of the models; a call's time is nearly proportional to them
+SIZES = BATCH_SIZE, 8, 4, 1  # positions of a call of each model; its time is nearly proportional to them
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}
 
 
@@ -70,7 +70,7 @@ def list_operations(
         plane_shape: (planes, height, width).
 
     Raises:
-        NotImplementedError: or other exceptions for operations that cannot be translated.
+        NotImplementedError: for an operation that cannot be translated; some raise other exceptions.
     """
     graph = NetworkGraph(Tensor("planes", ("batch", *plane_shape)))
     features = Translator(base, graph, "base_net").run(graph.planes)
@@ -134,8 +134,8 @@ def convolution(
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
     weights = ops.constant(kernel)
-    # The levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127.  A `fake_quantize` takes the ends
-    # of the range of its inputs, those of its outputs, which are the same here, and the number of levels.
+    # `fake_quantize` takes both ends of the range of its inputs, then those of its outputs, here the same, and the
+    # number of levels: 256 for inputs (-128 .. 127 or 0 .. 255), 255 for weights (-127 .. 127).
     if span is not None:
         least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
         inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
@@ -198,11 +198,11 @@ class OpenVinoModel:
         options = {"INFERENCE_PRECISION_HINT": "bf16" if bfloat16 else "f32", **ONE_THREAD}
         model = build_model(graph, BATCH_SIZE, spans)  # the smaller ones are built when they are first called
 
-        def compiled(rows: int) -> "CompiledModel":
+        def compile_for(rows: int) -> "CompiledModel":
             built = model if rows == BATCH_SIZE else build_model(graph, rows, spans)
             return core().compile_model(built, "CPU", options)
 
-        self.models = {rows: SharedModel(partial(compiled, rows), options) for rows in SIZES}
+        self.models = {rows: SharedModel(partial(compile_for, rows), options) for rows in SIZES}
 
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
@@ -219,14 +219,15 @@ class OpenVinoModel:
 def calls_for(count: int) -> Iterator[tuple[int, slice]]:
     """Divide `count` positions among the models: yield pairs of a size in SIZES and the rows that its model computes.
 
-    The rows of a size may need several calls.  The last call is padded where this adds at most a quarter; else the rows
-    that are left go to the next smaller size, at last to that of 1.
+    A model computes its rows in several calls if necessary.  It gets all positions that are left if padding is at most
+    a quarter of these calls' rows; otherwise it gets full calls only, and smaller models the rest.  For example, 30
+    positions are two calls of 16; 20 are a call of 16 and one of 4.
     """
     begin = 0
     for size in SIZES:
         left = count - begin
         padded = -(-left // size) * size  # the least multiple of `size` that is not less than `left`
-        end = count if 4 * (padded - left) <= padded else count - left % size  # else full calls only
+        end = count if 4 * (padded - left) <= padded else count - left % size
         if end > begin:
             yield size, slice(begin, end)
         begin = end
@@ -235,8 +236,9 @@ def calls_for(count: int) -> Iterator[tuple[int, slice]]:
 class SharedModel:
     """An OpenVINO model for a fixed number of positions; several threads may call it at the same time.
 
-    Each of these threads uses a copy of the model, which computes in that thread.  (A single model for all callers
-    would compute in threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
+    Each call uses a copy of the model that no other thread uses, and which computes in the calling thread.  (A single
+    model for all callers would compute in threads of its own; waiting for them took a tenth of the time of self-play on
+    7x7.)
 
     Args:
         compile: compiles the model with `options`; it is called when the model is first used.  A copy takes a third of
@@ -245,12 +247,12 @@ class SharedModel:
 
     def __init__(self, compile: Callable[[], "CompiledModel"], options: Mapping[str, Any]) -> None:
         self.compile, self.options, self.lock = compile, options, threading.Lock()
-        self.first: CompiledModel | None = None
-        self.exported = b""  # the compiled model for copies; empty until a copy is needed
+        self.first: CompiledModel | None = None  # compiled when it is first needed; the first copy is this model itself
+        self.exported = b""  # the compiled model, from which the other copies are made; empty until one is needed
         self.idle: list[Request] = []  # copies that no thread uses now
 
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits and values of any number of positions, in several requests if necessary.
+        """Compute logits and values of any number of positions, in several calls of the model if necessary.
 
         Args:
             planes, logits, values: as in `OpenVinoModel.__call__`.
@@ -259,20 +261,22 @@ class SharedModel:
             request = self.idle.pop()
         except IndexError:  # other threads use all copies
             request = Request(self._copy())
-        rows_per_request = len(request.inputs)
-        for begin in range(0, len(planes), rows_per_request):
-            rows = slice(begin, begin + rows_per_request)
+        model_rows = len(request.inputs)
+        for begin in range(0, len(planes), model_rows):
+            rows = slice(begin, begin + model_rows)
             request.run(planes[rows], logits[rows], values[rows])
         self.idle.append(request)
 
     def _copy(self) -> "CompiledModel":
+        """Return a model for one thread: on the first call the compiled model itself, then copies of it."""
         with self.lock:
-            if self.first is None:  # the first thread uses the compiled model itself
+            if self.first is None:
                 self.first = self.compile()
                 return self.first
         return import_model(self._export(), self.options)  # outside the lock, which `_export` takes
 
     def _export(self) -> bytes:
+        """Return the compiled model as bytes, for `import_model`."""
         with self.lock:
             if not self.exported:
                 self.first = self.first or self.compile()
@@ -282,7 +286,7 @@ class SharedModel:
         return self.exported
 
     def to_bytes(self) -> bytes:
-        """Return the compiled model for `from_bytes`."""
+        """Return the compiled model, with the kind of machine that it fits, for `from_bytes`."""
         return json.dumps([kind_of_machine(), self.options]).encode() + b"\n" + self._export()
 
     @classmethod
@@ -299,7 +303,7 @@ class SharedModel:
             return None
         model = cls(lambda: import_model(exported, options), options)
         model.exported = exported  # an imported model cannot always be exported again
-        model.idle.append(Request(model._copy()))  # imports it now, so that damaged data raise here
+        model.idle.append(Request(model._copy()))  # imports the model now, so that damaged data raise here
         return model
 
 
@@ -315,7 +319,7 @@ def import_model(exported: bytes, options: Mapping[str, Any]) -> "CompiledModel"
 
 
 class Request:
-    """A compiled model with its buffers, which computes one call at a time."""
+    """A compiled model with buffers for its inputs and outputs, which computes one call at a time."""
 
     def __init__(self, model: "CompiledModel") -> None:
         self.request = model.create_infer_request()

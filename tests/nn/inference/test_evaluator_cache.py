@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from alphago import GoEnv, MCTSPlayer, NeuralNet
-from alphago.nn.inference.kept import KEPT
+from alphago.nn.inference.evaluator_cache import MOST_CACHED
 from tests.nn.boards import evaluate, random_batch
 
 ENV = GoEnv(5)
@@ -88,9 +88,9 @@ def test_a_change_that_was_taken_back_is_none(net):
 @pytest.mark.slow
 def test_few_are_kept_and_none_without_the_network():
     net = NeuralNet(ENV, tower_height=1, channels=8)
-    made = [weakref.ref(net.resized(GoEnv(size)).evaluator("float32")) for size in range(3, 4 + KEPT)]
+    made = [weakref.ref(net.resized(GoEnv(size)).evaluator("float32")) for size in range(3, 4 + MOST_CACHED)]
     gc.collect()
-    assert [one() is not None for one in made] == [False] + [True] * KEPT
+    assert [one() is not None for one in made] == [False] + [True] * MOST_CACHED
     del net
     gc.collect()
     assert not any(one() for one in made)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-KEPT = 4  # largest number of evaluators cached per network; the oldest is dropped first
+MOST_CACHED = 4  # largest number of evaluators cached per network; that not used for the longest time is dropped first
 
 Made = TypeVar("Made")
 
@@ -32,11 +32,11 @@ def get_or_make(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], 
     with _LOCK:
         cached = _EVALUATORS.setdefault(parts[0], {})
         digest = state_digest(parts)
-        old_digest, evaluator = cached.pop(key, ("", None))  # "" is no digest
+        old_digest, evaluator = cached.pop(key, ("", None))  # "" differs from any digest
         if old_digest != digest:
             evaluator = make()
-        cached[key] = digest, evaluator  # at the end, so that the order is from the least to the most recently used
-        for oldest in list(cached)[:-KEPT]:
+        cached[key] = digest, evaluator  # at the end: the dictionary's order is that of the last uses
+        for oldest in list(cached)[:-MOST_CACHED]:
             del cached[oldest]
         return evaluator
 
