@@ -140,9 +140,9 @@ class TestRules:
                 assert game.legal() == np.flatnonzero(position.legal_mask).tolist(), position.describe()
                 if env.has_decisive_moves:
                     found = int(position.batch.decisive_moves(ONE, np.empty(1, np.int32))[0])
-                    assert game.winning() == (None if found < 0 else found), position.describe()
+                    assert game.winning_move() == (None if found < 0 else found), position.describe()
                 else:
-                    assert game.winning() is None
+                    assert game.winning_move() is None
                 np.testing.assert_array_equal(game.planes()[0], position.planes())
 
     def test_a_repetition_that_wins(self, bots: dict[str, ModuleType]) -> None:
@@ -152,8 +152,8 @@ class TestRules:
         for action in map(int, REPEATED):
             game, position = game.after(action), position.play(action)
         found = position.batch.decisive_moves(ONE, np.empty(1, np.int32)).tolist()
-        assert [game.winning()] == found
-        assert (-game.mover, *game.sown(found[0])[0]) in game.seen
+        assert [game.winning_move()] == found
+        assert (-game.mover, *game.sow(found[0])[0]) in game.seen
         then = game.after(found[0])
         assert then.over
         assert then.outcome() == -1  # for the side that is to move

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from player import LATER_MS, Network, Search
+from player import LATER_MS, MANY, Network, Search
 
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 
@@ -25,70 +25,78 @@ class Rules:
         if options["ko"] != "positional" or options["suicide"] or options["turns"]:
             raise ValueError("a bot plays with positional superko, without suicide, until two passes")
         points = range(self.size**2)
-        chance = random.Random(1)
-        self.keys = {colour: [chance.getrandbits(64) for _ in points] for colour in (1, -1)}
-        self.near = [self.beside(*divmod(point, self.size)) for point in points]
+        generator = random.Random(1)
+        # Zobrist's keys: a board's key is the exclusive or of those of its stones.
+        self.keys = {colour: [generator.getrandbits(64) for _ in points] for colour in (1, -1)}
+        self.neighbours = [self.find_neighbours(*divmod(point, self.size)) for point in points]
 
-    def beside(self, row: int, column: int) -> list[int]:
-        places = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
-        return [r * self.size + c for r, c in places if 0 <= r < self.size and 0 <= c < self.size]
+    def find_neighbours(self, row: int, column: int) -> list[int]:
+        around = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
+        return [r * self.size + c for r, c in around if 0 <= r < self.size and 0 <= c < self.size]
 
 
 class Go:
-    """A position, which `after` leaves as it is: stones 1 Black, -1 White, 0 none, row 0 at the top."""
+    """A position, which `after` does not change.
+
+    `stones` has for each point 1 (Black), -1 (White) or 0, row after row from the top.  `mover` is 1 or -1.
+    """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.stones = [0] * rules.size**2
         self.mover, self.ply, self.passes, self.over = 1, 0, 0, False
-        self.key, self.seen = 0, frozenset([0])
-        self.chains: list[tuple[list[int], set[int]] | None] | None = None  # of each point: stones and liberties
+        self.key, self.seen = 0, frozenset([0])  # the key of the board, and those of all boards so far
+        self.chains: list[tuple[list[int], set[int]] | None] | None = None  # what `find_chains` returned
 
     def find_chains(self) -> list[tuple[list[int], set[int]] | None]:
-        """Return the chain of each point."""
+        """Return the chain of each point as its stones and its liberties; None for an empty point."""
         if self.chains is None:
             self.chains = [None] * len(self.stones)
             for point, colour in enumerate(self.stones):
                 if colour and self.chains[point] is None:
                     chain, liberties = [point], set()
-                    found = {point}
-                    for stone in chain:  # grows
-                        for beside in self.rules.near[stone]:
+                    visited = {point}
+                    for stone in chain:  # the list grows during the loop
+                        for beside in self.rules.neighbours[stone]:
                             other = self.stones[beside]
                             if other == 0:
                                 liberties.add(beside)
-                            elif other == colour and beside not in found:
-                                found.add(beside)
+                            elif other == colour and beside not in visited:
+                                visited.add(beside)
                                 chain.append(beside)
                     for stone in chain:
                         self.chains[stone] = (chain, liberties)
         return self.chains
 
-    def placed(self, point: int) -> tuple[list[int], int] | None:
-        """Return what a stone on an empty point captures, and the board's key then; None if it may not be put."""
-        chains, captured, safe, taken = self.find_chains(), [], False, set()
+    def try_stone(self, point: int) -> tuple[list[int], int] | None:
+        """Return what a stone of the mover on an empty point would capture, and the key of the board after that.
+
+        None if the move is illegal.
+        """
+        chains, captured, has_liberty = self.find_chains(), [], False
         key = self.key ^ self.rules.keys[self.mover][point]
-        for beside in self.rules.near[point]:
+        for beside in self.rules.neighbours[point]:
             colour = self.stones[beside]
             if colour == 0:
-                safe = True
+                has_liberty = True
                 continue
             chain, liberties = chains[beside]  # type: ignore[misc]
             if colour == self.mover:
-                safe = safe or len(liberties) > 1
-            elif len(liberties) == 1 and chain[0] not in taken:
-                taken.add(chain[0])
+                has_liberty = has_liberty or len(liberties) > 1
+            elif len(liberties) == 1 and chain[0] not in captured:  # a chain may be beside the point twice
                 captured += chain
         for stone in captured:
             key ^= self.rules.keys[-self.mover][stone]
-        return (captured, key) if (safe or captured) and key not in self.seen else None
+        is_suicide = not has_liberty and not captured
+        return None if is_suicide or key in self.seen else (captured, key)
 
     def legal(self) -> list[int]:
         """Return the legal actions; the last one is the pass."""
-        points = [point for point, colour in enumerate(self.stones) if colour == 0 and self.placed(point)]
+        points = [point for point, colour in enumerate(self.stones) if colour == 0 and self.try_stone(point)]
         return [*points, len(self.stones)]
 
     def after(self, action: int) -> "Go":
+        """Return the position after a legal action."""
         then = Go.__new__(Go)
         then.rules, then.chains = self.rules, None
         then.mover, then.ply = -self.mover, self.ply + 1
@@ -96,7 +104,7 @@ class Go:
             then.stones, then.key, then.seen, then.passes = self.stones, self.key, self.seen, self.passes + 1
             then.chains = self.chains
         else:
-            captured, then.key = self.placed(action)  # type: ignore[misc]
+            captured, then.key = self.try_stone(action)  # type: ignore[misc]
             then.stones, then.seen, then.passes = self.stones.copy(), self.seen | {then.key}, 0
             then.stones[action] = self.mover
             for stone in captured:
@@ -106,28 +114,29 @@ class Go:
 
     def margin(self) -> float:
         """Return Black's points minus White's: stones, and empty regions that touch one colour only."""
-        total, counted = float(sum(self.stones)), set()
+        total, visited = float(sum(self.stones)), set()
         for point, colour in enumerate(self.stones):
-            if colour or point in counted:
+            if colour or point in visited:
                 continue
-            region, touched = [point], set()
-            counted.add(point)
-            for place in region:  # grows
-                for beside in self.rules.near[place]:
+            region, colours_around = [point], set()
+            visited.add(point)
+            for empty in region:  # the list grows during the loop
+                for beside in self.rules.neighbours[empty]:
                     if self.stones[beside]:
-                        touched.add(self.stones[beside])
-                    elif beside not in counted:
-                        counted.add(beside)
+                        colours_around.add(self.stones[beside])
+                    elif beside not in visited:
+                        visited.add(beside)
                         region.append(beside)
-            if len(touched) == 1:
-                total += len(region) * touched.pop()
+            if len(colours_around) == 1:
+                total += len(region) * colours_around.pop()
         return total - self.rules.komi
 
     def outcome(self) -> float:
+        """Return 1 if the mover has won the finished game, -1 for a loss, 0 for a draw."""
         margin = self.margin()
         return float(self.mover * ((margin > 0) - (margin < 0)))
 
-    def winning(self) -> None:
+    def winning_move(self) -> None:
         """Return None: as in the package, the search of Go does not look for moves that win at once."""
 
     def planes(self) -> np.ndarray:
@@ -173,14 +182,15 @@ class Controller:
     def clear(self) -> None:
         self.game = Go(self.rules)
 
-    def turn_of(self, colour: str) -> None:
+    def set_mover(self, colour: str) -> None:
+        """Make it this colour's turn.  A controller may let a colour play twice: then the other one has not passed."""
         side = 1 if colour.lower()[0] == "b" else -1
         if side != self.game.mover:
             self.game = self.game.after(self.rules.size**2)
             self.game.passes = 0
 
     def play(self, colour: str, word: str) -> None:
-        self.turn_of(colour)
+        self.set_mover(colour)
         action = self.point(word)
         if action not in self.game.legal():
             raise ValueError("illegal move")
@@ -188,10 +198,10 @@ class Controller:
         self.game.over = False  # a controller may go on
 
     def genmove(self, colour: str) -> str:
-        self.turn_of(colour)
-        action, _ = self.search.best(self.game, 1_000_000, self.milliseconds)
+        self.set_mover(colour)
+        action, _ = self.search.best(self.game, MANY, self.milliseconds)
         self.game = self.game.after(action)
-        self.game.over = False
+        self.game.over = False  # a controller may go on
         size = self.rules.size
         return "pass" if action == size * size else f"{COLUMNS[action % size]}{size - action // size}"
 

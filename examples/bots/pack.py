@@ -18,7 +18,7 @@ from alphago.nn.export import layer_weights, network_graph
 
 HERE = Path(__file__).parent
 MOST_WEIGHTS, MOST_BYTES = 80_000, 100_000
-PLANES = {"oware": ("board", "one-hot"), "go": (3,)}  # that a bot draws
+PLANES = {"oware": ("board", "one-hot"), "go": (3,)}  # the sets of planes that a bot can compute
 HEAD = '''"""A bot that plays {game}, made by alphago; it needs numpy only.  Run it, and write turns to its input."""
 
 '''
@@ -33,7 +33,7 @@ def pack_weights(net: NeuralNet) -> str:
     graph = network_graph(net)
     outputs = [graph.outputs[name].name for name in ("logits", "value")]
     needed, steps = set(outputs), []
-    for step in reversed(graph.steps):  # the value head may forecast more than the search asks for
+    for step in reversed(graph.steps):  # steps of outputs that the bot does not need, such as the score, are left out
         if step.output in needed:
             needed |= set(step.inputs)
             steps.append([step.op, step.inputs, step.output, step.attributes])
@@ -41,13 +41,13 @@ def pack_weights(net: NeuralNet) -> str:
     weights = b"".join(array.astype("<f2").tobytes() for array in layers.values())
     if len(weights) > MOST_WEIGHTS:
         raise ValueError(f"weights must be at most {MOST_WEIGHTS:,} bytes as float16, got {len(weights):,}")
-    short = {name: f"w{number}" for number, name in enumerate(layers)}
+    renames = {name: f"w{number}" for number, name in enumerate(layers)}
     facts = {
         "options": net.env.match_variant().config,
         "outputs": outputs,
-        "layers": [[short[name], array.shape] for name, array in layers.items()],
+        "layers": [[renames[name], array.shape] for name, array in layers.items()],
         "constants": {name: array.tolist() for name, array in graph.weights.items() if name in needed - layers.keys()},
-        "steps": [[op, [short.get(name, name) for name in inputs], *rest] for op, inputs, *rest in reversed(steps)],
+        "steps": [[op, [renames.get(name, name) for name in inputs], *rest] for op, inputs, *rest in reversed(steps)],
     }
     header = json.dumps(facts, separators=(",", ":")).encode()
     data = len(header).to_bytes(4, "little") + header + weights
@@ -55,7 +55,14 @@ def pack_weights(net: NeuralNet) -> str:
 
 
 def pack(game: str, net: NeuralNet) -> str:
-    """Return the bot's program; raise ValueError for a network that it cannot play, or that is too large."""
+    """Return the bot's program.
+
+    Args:
+        game: "oware" or "go".
+
+    Raises:
+        ValueError: for a network that the bot cannot compute, or that is too large.
+    """
     if net.env.name != game or net.env.config["planes"] not in PLANES[game]:
         wanted = "OwareEnv()" if game == "oware" else "GoEnv(7, planes=3)"
         raise ValueError(f"the network must be for {wanted} or alike, got one for {net.env}")

@@ -16,7 +16,8 @@ import numpy as np
 LEAST = np.float32(1e-12)  # weight of a legal action, where the best has 1
 C_PUCT, REDUCTION = 0.96, 0.2  # of `alphago.Puct`
 FIRST_MS, LATER_MS = 900.0, 42.0  # time for a move: CodinGame allows 1000 ms, then 50
-MARGIN_MS = 2.0  # of it is left for what comes after the search
+MARGIN_MS = 2.0  # of the time for a move, left for what comes after the search
+MANY = 1_000_000  # simulations; the time for a move ends a search before
 
 
 class Network:
@@ -31,15 +32,18 @@ class Network:
             name: np.array(value, np.int64 if isinstance(value, list) else np.float32)
             for name, value in self.facts["constants"].items()
         }
-        at = 0
+        begin = 0
         for name, shape in self.facts["layers"]:
-            self.values[name] = numbers[at : at + math.prod(shape)].reshape(shape)
-            at += math.prod(shape)
+            self.values[name] = numbers[begin : begin + math.prod(shape)].reshape(shape)
+            begin += math.prod(shape)
         self.steps = [self.prepare(*step) for step in self.facts["steps"]]
         self.logits, self.value = self.facts["outputs"]
 
     def prepare(self, op: str, inputs: list[str], output: str, attributes: dict[str, Any]) -> tuple[Any, ...]:
-        """Return a step with its function; kernels are turned into the matrices that it multiplies by."""
+        """Return a step as `run` computes it: function, names of its inputs, name of its output, and attributes.
+
+        The kernel of a convolution or dense layer is rearranged to the matrix by which the function multiplies.
+        """
         if op == "Conv":
             kernel = self.values[inputs[1]]
             bias = self.values[inputs[2]][:, None] if len(inputs) > 2 else np.float32(0)
@@ -73,7 +77,8 @@ def convolve(x: np.ndarray, matrix: np.ndarray, bias: np.ndarray, side: int) -> 
     return (matrix @ columns.reshape(side * side * channels, -1) + bias).reshape(1, -1, height, width)
 
 
-def take(x: np.ndarray, begin: Any, end: Any, axis: Any, step: Any) -> np.ndarray:
+def slice_axis(x: np.ndarray, begin: Any, end: Any, axis: Any, step: Any) -> np.ndarray:
+    """Return the part of x from `begin` to `end` on axis 0 or 1; each is an array of one number, and `step` is 1."""
     return x[:, begin[0] : end[0]] if axis[0] == 1 else x[begin[0] : end[0]]
 
 
@@ -91,7 +96,7 @@ OPERATIONS: dict[str, Any] = {
     "Concat": lambda *parts, axis: np.concatenate(parts, axis),
     "Flatten": lambda x, axis: x.reshape(len(x), -1),
     "Reshape": lambda x, shape: x.reshape([x.shape[i] if side == 0 else side for i, side in enumerate(shape.tolist())]),
-    "Slice": take,
+    "Slice": slice_axis,
     "Shape": lambda x, start, end: np.array(x.shape[start:end]),
     "Cast": lambda x, to: np.asarray(x, np.float32),
 }
@@ -99,15 +104,24 @@ OPERATIONS: dict[str, Any] = {
 
 def masked_softmax(logits: np.ndarray, legal: Sequence[int]) -> np.ndarray:
     """Return the probabilities of the legal actions, in their order, float32."""
-    chosen = logits[list(legal)]
-    weights = np.maximum(np.exp(chosen - chosen.max()), LEAST)
+    legal_logits = logits[list(legal)]
+    weights = np.maximum(np.exp(legal_logits - legal_logits.max()), LEAST)
     return weights / weights.sum()
 
 
 class Node:
-    """A position of the tree; `total` is from the view of the player who moved to it.
+    """A position of the tree.
 
     No node knows its parent: without cycles Python frees a tree at once, and not by a collection within a later move.
+
+    Attributes:
+        action, prior: the action that leads to the node, and its prior.
+        game: the position; None until the node is evaluated.
+        children: the actions tried so far, the latest first.
+        waiting: untried actions with their priors, the best one last.
+        mover: the side to move, 1 or -1.
+        value: the node's own evaluation, in the mover's view.
+        visits, total: the simulations through the node, and the sum of their values in the view of who moved to it.
     """
 
     __slots__ = ("action", "children", "game", "mover", "prior", "total", "value", "visits", "waiting")
@@ -116,7 +130,7 @@ class Node:
         self.action, self.prior = action, prior
         self.game: Any = None
         self.children: list[Node] = []
-        self.waiting: list[tuple[float, int]] = []  # untried actions with their priors, the best one last
+        self.waiting: list[tuple[float, int]] = []
         self.mover, self.visits, self.value, self.total = 0, 0, 0.0, 0.0
 
 
@@ -127,13 +141,17 @@ class Search:
         self.network = network
 
     def best(self, game: Any, readouts: int, milliseconds: float = math.inf) -> tuple[int, int]:
-        """Return the most visited action, and how many simulations there were in the time, at most `readouts`."""
+        """Return the most visited action, of equals the lowest, and the number of simulations, at most `readouts`.
+
+        Without a limit of time, all readouts are done.
+        """
         end = time.perf_counter() + (milliseconds - MARGIN_MS) / 1000
         self.root = root = Node(-1, 1.0)
         root.game = game
         self.evaluate([root])
+        has_choice = len(root.waiting) > 1
         done = 0
-        while done < readouts and (len(root.waiting) + len(root.children) > 1 or milliseconds == math.inf):
+        while done < readouts and (has_choice or milliseconds == math.inf):
             self.simulate(root)
             done += 1
             if time.perf_counter() > end:
@@ -143,6 +161,7 @@ class Search:
         return min(root.children, key=lambda child: (-child.visits, child.action)).action, done
 
     def simulate(self, root: Node) -> None:
+        """Follow the tree to a new node, evaluate it, and add its value to all nodes on the way."""
         node, path = root, [root]
         while node.waiting or node.children:
             parent, node = node, self.choose(node)
@@ -153,17 +172,20 @@ class Search:
         back_up(path)  # a finished game, met again
 
     def choose(self, node: Node) -> Node:
-        """Return the child to follow, a new one for an untried action (Silver et al. 2017, "Select")."""
-        explore, seed = C_PUCT * math.sqrt(node.visits), node.value
-        tried, best, best_score = 0.0, None, -math.inf
+        """Return the child to follow, a new one for an untried action (Silver et al. 2017, "Select").
+
+        The node's own value counts as one more visit of each child.  Of equal scores the lowest action wins.
+        """
+        explore, own_value = C_PUCT * math.sqrt(node.visits), node.value
+        tried_prior, best, best_score = 0.0, None, -math.inf
         for child in node.children:
-            tried += child.prior
-            score = (child.total + seed) / (child.visits + 1.0) + explore * child.prior / (1.0 + child.visits)
+            tried_prior += child.prior
+            score = (child.total + own_value) / (child.visits + 1.0) + explore * child.prior / (1.0 + child.visits)
             if score > best_score or (score == best_score and best is not None and child.action < best.action):
                 best, best_score = child, score
         if node.waiting:
             prior, action = node.waiting[-1]
-            score = seed - REDUCTION * math.sqrt(tried) + explore * prior
+            score = own_value - REDUCTION * math.sqrt(tried_prior) + explore * prior
             if best is None or score > best_score or (score == best_score and action < best.action):
                 node.waiting.pop()
                 best = Node(action, prior)
@@ -178,8 +200,8 @@ class Search:
         node.mover = game.mover
         if game.over:
             node.value = game.outcome()
-        elif (winning := game.winning()) is not None:
-            node.value, node.waiting = 1.0, [(1.0, winning)]
+        elif (winning_move := game.winning_move()) is not None:
+            node.value, node.waiting = 1.0, [(1.0, winning_move)]
         else:
             logits, node.value = self.network.run(game.planes())
             legal = game.legal()
@@ -189,8 +211,9 @@ class Search:
 
 
 def back_up(path: list[Node]) -> None:
-    """Count a simulation that ended in the last node of a path in all of its nodes; sums are rounded to float32."""
+    """Add the value of a path's last node to all nodes of the path; sums are rounded to float32, as in the package."""
     leaf = path[-1]
+    # The root stands for its own parent.
     for parent, node in zip([path[0], *path], path, strict=False):
         node.visits += 1
         node.total = float(np.float32(node.total + (leaf.value if parent.mover == leaf.mover else -leaf.value)))
