@@ -12,7 +12,7 @@ from alphago import GoEnv, NeuralNet, evaluate, load_model, train
 
 
 class CrossBlock(nn.Module):
-    """relu(x + f(x)), f a convolution along rows plus one along columns: five points each way, [B, C, H, W] kept."""
+    """relu(x + f(x)), where f adds up a convolution along rows and one along columns, over five points each."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()

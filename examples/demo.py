@@ -13,8 +13,8 @@ from alphago.arena.engine import EngineError, gnugo
 from alphago.training.recipes import RECIPES
 from alphago.training.runs.folder import new_folder
 
-FEW, READOUTS = 16, 64
-ANCHOR = "rave:1000"  # without a network; docs/results.md rates it
+FEW, READOUTS = 16, 64  # readouts a move, against weak and against strong opponents
+ANCHOR = "rave:1000"  # a search without a network; docs/results.md rates it
 
 
 def main() -> None:

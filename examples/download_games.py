@@ -94,7 +94,7 @@ COLLECTIONS = {
 
 
 def file_name(address: str) -> str:
-    """Return the name under which an address is saved."""
+    """Return the name under which the file at an address is saved."""
     names = unquote(urlsplit(address).path).split("/")
     if "tar.gz" in names:  # an archive of a repository at GitHub: OWNER/NAME/tar.gz/refs/heads/BRANCH
         return f"{'-'.join(names[-3:])}.tar.gz"
@@ -102,7 +102,7 @@ def file_name(address: str) -> str:
 
 
 def fetch(address: str, path: Path) -> bool:
-    """Download a file, unless it is there; return whether it is, and print why not."""
+    """Download a file unless it exists; return whether it exists then, or print why not."""
     if path.exists():
         return True
     part = path.with_name(f"{path.name}.part")
@@ -112,7 +112,7 @@ def fetch(address: str, path: Path) -> bool:
                 file.write(data)
             if answer.length:  # bytes that the server announced, and did not send
                 raise OSError("the server sent only a part of it")
-    except OSError as error:  # all errors of urllib are
+    except OSError as error:  # all errors of urllib are OSErrors
         print(f"{address} cannot be fetched: {error}")
         return False
     print(f"{path}: {part.stat().st_size / 2**20:.1f} MiB")
@@ -121,7 +121,11 @@ def fetch(address: str, path: Path) -> bool:
 
 
 def fetch_all(addresses: list[str], folder: Path, mirror: str | None) -> list[Path]:
-    """Download files into a folder, and return those that are there then; mirror: see `main`."""
+    """Download files into a folder, and return those that exist then.
+
+    Args:
+        mirror: an address that has files with the same names; None for the given addresses.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths = {address: folder / file_name(address) for address in addresses}
     if mirror is not None:

@@ -31,7 +31,7 @@ def main() -> None:
     arguments = parser.parse_args()
     files = choose_checkpoints(arguments.run, arguments.checkpoints)
     nets = [load_model(path) for path in files]
-    points = np.zeros((len(nets), len(nets)))  # [i, j]: of i against j
+    points = np.zeros((len(nets), len(nets)))  # [i, j]: points of network i in its games against network j
     for i, j in itertools.combinations(range(len(nets)), 2):
         result = evaluate(nets[0].env, nets[i], nets[j], arguments.games, arguments.readouts, random_opening=2)
         print(f"{files[i].stem} - {files[j].stem}: {result}", flush=True)

@@ -102,7 +102,7 @@ class GraphGo:
     def put(self, point: int, colour: int) -> None:
         """Put a stone on a point, or take the stone on it off (colour 0)."""
         stone = colour or self.board[point]
-        self.key ^= KEYS[point][stone > 0]
+        self.key ^= KEYS[point][stone > 0]  # puts the stone's key in or takes it out
         self.board[point] = colour
 
     def end_turn(self) -> None:
@@ -130,7 +130,7 @@ class GraphGo:
         for point, colour in enumerate(self.board):
             if colour or not self.env.neighbours[point]:  # a missing point has no neighbours
                 continue
-            taken, has_liberty = set[int](), False
+            captured, has_liberty = set[int](), False
             for beside in self.env.neighbours[point]:
                 chain = chains[beside]
                 if chain is None:
@@ -138,17 +138,17 @@ class GraphGo:
                 elif self.board[beside] == self.to_play:
                     has_liberty = has_liberty or len(chain.liberties) > 1
                 elif len(chain.liberties) == 1:
-                    taken.update(chain.stones)
-            is_suicide = not has_liberty and not taken
-            legal[point] = not is_suicide and (self.env.captures_win or not self.repeats(point, taken))
+                    captured.update(chain.stones)
+            is_suicide = not has_liberty and not captured
+            legal[point] = not is_suicide and (self.env.captures_win or not self.repeats(point, captured))
         if self.env.pass_action is not None:
             legal[self.env.pass_action] = self.plies >= self.env.first_pass or not legal.any()
         return legal
 
-    def repeats(self, point: int, taken: set[int]) -> bool:
-        """Return whether an earlier board occurs again after the mover plays on a point and takes these stones."""
+    def repeats(self, point: int, captured: set[int]) -> bool:
+        """Return whether an earlier board occurs again after the mover plays on a point and captures these stones."""
         key = self.key ^ KEYS[point][self.to_play > 0]
-        for stone in taken:
+        for stone in captured:
             key ^= KEYS[stone][self.to_play < 0]
         return key in self.seen
 
@@ -178,7 +178,7 @@ class GraphGo:
         return self.owners() * self.to_play
 
     def score(self) -> float:
-        """Return the mover's margin in points; where captures win, 1 or -1, and 0 before the end."""
+        """Return the mover's margin in points; if the first capture wins, 1 or -1, and 0 before the end."""
         if self.env.captures_win:
             black, white = self.captured
             if black or white:

@@ -43,7 +43,7 @@ class GraphGoEnv(StonesEnv):
     def lay_out(
         self, height: int, width: int, komi: float, first_pass: int | None, missing: frozenset[int] = frozenset()
     ) -> None:
-        """Set the board and the rules; missing: points that are no part of the board."""
+        """Set the attributes for a board and its rules; missing: points that are no part of the board."""
         self.N, self.plane_shape, self.missing = max(height, width), (height, width), missing
         points = height * width
         self.pass_action = None if self.captures_win else points
@@ -91,7 +91,7 @@ class GraphGoEnv(StonesEnv):
         if self.torus:
             boards = [np.roll(each, (r, c), (0, 1)) for each in boards for r in range(height) for c in range(width)]
 
-        # A symmetry brings point sources[p] to point p; it keeps the outline if missing points come to missing points.
+        # A symmetry brings point sources[p] to point p.  The outline stays if it brings missing points to missing ones.
         def keeps_outline(sources: np.ndarray) -> bool:
             return {int(sources[point]) for point in self.missing} == self.missing
 

@@ -26,9 +26,9 @@ class Swap2:
     def __init__(self, size: int, connect_row: int) -> None:
         self.board = np.zeros((size, size), np.int8)  # 1 black stones, -1 white ones; row 0 at the top
         self.connect_row, self.to_play = connect_row, 1
-        self.opening = 3  # stones of the opening that the mover still has to place
+        self.opening_stones = 3  # that the mover still has to place, before the opening goes on
         self.choices = 0  # 2: the mover may swap or place two more; 1: the mover may swap; 0: neither
-        self.stones = 0
+        self.stone_count = 0  # on the board
         self.winner = 0  # +1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
@@ -37,32 +37,32 @@ class Swap2:
         if action == points:  # swap: the other side goes on with White
             self.to_play, self.choices = -self.to_play, 0
         elif action > points:
-            self.opening, self.choices = 2, 0
+            self.opening_stones, self.choices = 2, 0
         else:
             self.put(action)
 
     @property
     def next_stone(self) -> int:
         """The colour of the next stone: 1 black, -1 white; stones are black and white in turn."""
-        return 1 if self.stones % 2 == 0 else -1
+        return 1 if self.stone_count % 2 == 0 else -1
 
     def put(self, point: int) -> None:
-        """Place the next stone; the opening goes on, or the turn ends."""
-        place = divmod(point, len(self.board))
-        self.board[place] = self.next_stone
-        self.stones += 1
-        if self.opening:  # none of these stones wins
-            self.opening -= 1
-            if self.opening == 0:
-                self.choices = 2 if self.stones == 3 else 1  # "two more" may be chosen once
+        """Place the next stone, and end the mover's turn unless stones of the opening are left to place."""
+        row, column = divmod(point, len(self.board))
+        self.board[row, column] = self.next_stone
+        self.stone_count += 1
+        if self.opening_stones:  # none of these stones wins
+            self.opening_stones -= 1
+            if self.opening_stones == 0:
+                self.choices = 2 if self.stone_count == 3 else 1  # "two more" may be chosen once
                 self.to_play = -self.to_play
             return
-        if self.longest(*place) >= self.connect_row:
+        if self.longest_line(row, column) >= self.connect_row:
             self.winner = self.to_play
         self.choices, self.to_play = 0, -self.to_play
 
-    def longest(self, row: int, column: int) -> int:
-        """Return the length of the longest line of one colour through a stone."""
+    def longest_line(self, row: int, column: int) -> int:
+        """Return the length of the longest line of one colour through the stone on a point."""
         size, longest = len(self.board), 0
         for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
             length = 1
@@ -75,7 +75,7 @@ class Swap2:
         return longest
 
     def is_over(self) -> bool:
-        return self.winner != 0 or self.stones == self.board.size
+        return self.winner != 0 or self.stone_count == self.board.size
 
     def legal_mask(self) -> np.ndarray:
         legal = np.append(self.board.ravel() == 0, [self.choices > 0, self.choices > 1])
@@ -85,9 +85,13 @@ class Swap2:
         return float(self.winner * self.to_play)
 
     def planes(self) -> np.ndarray:
-        """Return the stones of the next stone's colour and of the other colour, and the stage of the opening."""
+        """Return six planes: the stones of the next stone's colour, those of the other colour, and four facts.
+
+        Each fact fills a plane: stones of the opening to place, divided by 3; whether the mover may swap; whether the
+        mover may place two more; whether the next stone is white.
+        """
         own = self.board * self.next_stone
-        facts = (self.opening / 3, self.choices > 0, self.choices > 1, self.stones % 2)
+        facts = (self.opening_stones / 3, self.choices > 0, self.choices > 1, self.stone_count % 2)
         return np.stack([own == 1, own == -1, *(np.full(own.shape, fact) for fact in facts)]).astype(np.float32)
 
     def copy(self) -> "Swap2":

@@ -57,7 +57,7 @@ class Hex:
         return float(self.winner * self.to_play)
 
     def planes(self) -> np.ndarray:
-        """Return the stones of the mover and of the other side, who moves, and whether a swap is possible."""
+        """Return four planes: the mover's stones, the other side's, whether Black moves, whether a swap is possible."""
         own = self.board * self.to_play
         facts = (self.to_play == 1, self.plies == 1)
         return np.stack([own == 1, own == -1, *(np.full(own.shape, fact) for fact in facts)]).astype(np.float32)
@@ -104,12 +104,13 @@ class HexEnv(StonesEnv):
         lines = [
             (*xy(row, column), *xy(row + down, column + right))
             for row, column in cells
-            for down, right in ((0, 1), (1, 0), (1, -1))  # the other three directions: lines from the cells there
+            for down, right in ((0, 1), (1, 0), (1, -1))  # a line in another direction begins at its other cell
             if row + down < size and 0 <= column + right < size
         ]
         low, high = -0.65, last + 0.65  # the edges are 0.65 steps outside the outermost cells
         corners = [xy(row, column) for row, column in ((low, low), (low, high), (high, high), (high, low))]
-        top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))  # to the next corner
+        # Each edge, (x, y, x, y), goes from a corner to the next one.
+        top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))
         return BoardView(
             self.title_and_size,
             self.surface,
@@ -125,9 +126,9 @@ class HexEnv(StonesEnv):
         )
 
     def labels(self) -> tuple[tuple[float, float, str], ...]:
-        """Return the letters straight above and below their columns' ends, and the numbers beside the rows."""
+        """Return the names of columns and rows as (x, y, text): letters above and below, numbers left and right."""
         last, names = self.N - 1, []
-        for i, letter in enumerate(COLUMNS[: self.N]):  # the shift by half of 0.9 columns undoes the lean
+        for i, letter in enumerate(COLUMNS[: self.N]):  # 0.9 rows outside; the board leans, hence 0.45 columns aside
             names += [(*xy(-0.9, i + 0.45), letter), (*xy(last + 0.9, i - 0.45), letter)]
         for row in range(self.N):
             names += [(*xy(row, column), str(self.N - row)) for column in (-0.95, last + 0.95)]
@@ -135,7 +136,7 @@ class HexEnv(StonesEnv):
 
 
 def xy(row: float, column: float) -> tuple[float, float]:
-    """Return where a cell is drawn on the leaning board."""
+    """Return the x and y at which a cell is drawn on the leaning board, in distances of neighbours."""
     return round(column + row / 2, 3), round(row * sqrt(3) / 2, 3)
 
 

@@ -24,6 +24,7 @@ class ProgramReport(Report):
         self.program = subprocess.Popen(shlex.split(command), stdin=subprocess.PIPE, text=True)
 
     def send(self, event: str, **data: Any) -> None:
+        """Write an event with its data, by name, as a line of JSON."""
         assert self.program.stdin is not None
         self.program.stdin.write(json.dumps({"event": event, **data}, default=str) + "\n")
         self.program.stdin.flush()

@@ -23,7 +23,8 @@ def main() -> None:
 
     player = MCTSPlayer(env, net, num_readouts=arguments.readouts, two_player_mode=True)
     player.initialize_game(position)
-    alone = player.analysis()  # before any search: the network as the search computes it, rounded to 8 bits
+    # Before any search this is the network's evaluation, as searches compute it, in 8 bits where that is faster.
+    alone = player.analysis()
     best = alone.prior[0].argsort()[::-1][:5]
     print(f"the network alone: value {alone.value[0]:+.3f} for {arguments.to_play}, ", end="")
     print(", ".join(f"{env.to_text(int(action))} {alone.prior[0, action]:.3f}" for action in best))

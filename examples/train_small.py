@@ -1,7 +1,7 @@
 """Training with a custom report: a table of how 6x6 is learned, in a minute or two.
 
-A report derives from Report and has the methods for what it reports; the loop itself prints nothing.  All metrics
-of an iteration are a line of the run folder's metrics.jsonl.
+A report derives from Report, and has a method for each kind of event that it reports; the loop itself prints nothing.
+All metrics of an iteration are a line of metrics.jsonl in the run's folder.
 """
 
 import argparse

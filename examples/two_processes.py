@@ -1,7 +1,7 @@
 """Training with a learner of one's own, `train(env, learner=…)`: two processes share every gradient step.
 
-Each process computes the gradients of its half of a batch; the first one changes its weights by the sums.  They meet by
-torch.distributed, here on a CPU by gloo; two GPUs would have nccl and a device each.
+Each process computes the gradients of its half of a batch, and process 0 changes its weights by the sums.  Here they
+exchange tensors on the CPU, by torch.distributed with "gloo"; for two GPUs it would be "nccl", and a device each.
 """
 
 import argparse
@@ -56,13 +56,13 @@ class JointLearner(Learner):
 
 
 def share_weights(net: NeuralNet) -> None:
-    """Give the other process the weights of process 0."""
+    """Send the weights of process 0 to process 1; both call this."""
     for parameter in net.parameters():
         dist.broadcast(parameter.data, src=0)
 
 
 def add_up(net: NeuralNet, accumulated: Accumulated) -> None:
-    """Add the gradients and losses of the other process to those of process 0."""
+    """Add the gradients and losses of process 1 to those of process 0; both call this."""
     for parameter in net.parameters():
         if parameter.grad is None:  # the loss does not depend on it
             parameter.grad = torch.zeros_like(parameter)
@@ -72,7 +72,7 @@ def add_up(net: NeuralNet, accumulated: Accumulated) -> None:
 
 
 def join(folder: str, threads: str) -> None:
-    """Be the other process, until process 0, which is connected to standard input, has no more batches."""
+    """Work as process 1 until process 0, which is connected to standard input, has no more batches."""
     with Connection(sys.stdin.fileno()) as process_0, one_torch_thread(), Workers(int(threads)) as workers:
         learner = Learner(*pickle.loads(process_0.recv_bytes()), workers)
         dist.init_process_group("gloo", f"file://{folder}/group", world_size=2, rank=1)

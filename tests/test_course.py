@@ -154,7 +154,7 @@ def test_a_mistake_is_named(checker: ModuleType, tmp_path: Path, name: str, old:
 
     answered(tmp_path, mistaken)
     notebook = checker.CHECKS[name][0]
-    assert told in checker.verdict(checker.answers(tmp_path / notebook)[name])
+    assert told in checker.verdict(checker.read_answers(tmp_path / notebook)[name])
 
 
 def test_the_notebooks_have_no_outputs() -> None:

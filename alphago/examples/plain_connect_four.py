@@ -9,7 +9,7 @@ from alphago.env.symmetry import Symmetries
 HEIGHT, WIDTH, CONNECT = 6, 7, 4
 POINTS = np.arange(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)
 LINES = np.array(
-    [  # every way to connect four, as its points; one array, so that one sum looks at all lines
+    [  # every way to connect four, as its four points; an array, so that one sum covers all lines
         POINTS[rows, columns]
         for r in range(HEIGHT)
         for c in range(WIDTH)

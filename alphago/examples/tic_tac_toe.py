@@ -22,8 +22,8 @@ class TicTacToe:
 
     def winner(self) -> int:
         """Return the player with three in a line, 1 or -1; 0 if there is none."""
-        threes = self.board[LINES].sum(axis=1)
-        return 1 if 3 in threes else -1 if -3 in threes else 0
+        sums = self.board[LINES].sum(axis=1)
+        return 1 if 3 in sums else -1 if -3 in sums else 0
 
     def is_over(self) -> bool:
         return self.winner() != 0 or bool(self.board.all())

@@ -9,11 +9,11 @@ from alphago.mcts.kernels.nodes import NONE, ROOT, mean_value
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import inlined, kernel, load, wrap
 
-UNIT = 2.0**-52  # scales an integer of 53 bits to 0 .. 2
+UNIT = 2.0**-52  # brings an integer of 53 bits into the range 0 .. 2
 
 
 @inlined
-def drawn(seed, node):
+def uniform_noise(seed, node):
     """Return a pseudorandom number, uniform over -1 .. 1, that depends only on `seed` and `node`."""
     # `mix` ends with a signed shift, so its sign bit is 0 and 63 bits remain.
     return (mix(wrap(seed + wrap((node + 1) * GOLDEN))) >> 10) * UNIT - 1.0
@@ -36,24 +36,25 @@ def add_value_noise(wave, over, noise, values):
         is_in_range = abs(values[i]) <= 1  # False for NaN
         if seed == 0 or over[i] or leaf == ROOT or not is_in_range:
             continue
-        noisy = values[i] * (1.0 + noise.spread * drawn(seed, leaf))
+        noisy = values[i] * (1.0 + noise.spread * uniform_noise(seed, leaf))
         values[i] = min(max(noisy, -1.0), 1.0)
 
 
 @inlined
-def renown(tree, game, child):
-    """Return mean value + ln(visits + 3) of a visited child, from the view of its parent's mover.
+def child_score(tree, game, child):
+    """Return CGZero's score of a visited child, mean value + ln(visits + 3), in the view of its parent's mover.
 
-    It is positive, since the mean value is at least -1 and ln 3 > 1.
+    The score is positive, since the mean value is at least -1 and ln 3 > 1.
     """
     return mean_value(tree, game, child) + math.log(tree.visits[game, child] + 3.0)
 
 
 @kernel
 def near_best(tree, games, share, out):
-    """Mark the root actions of `games` (int64 [n]) whose `renown` is at least `share` times the root's greatest.
+    """Mark the root actions whose `child_score` is at least `share` times the greatest one of their root.
 
     Args:
+        games: int64 [n], the games of the rows of `out`.
         out: float32 [n, A], set to 1 for the marked actions and to 0 for all other actions, including unvisited ones.
     """
     for i in range(games.shape[0]):
@@ -63,10 +64,10 @@ def near_best(tree, games, share, out):
         child = tree.first_child[games[i], ROOT]
         while child != NONE:
             if tree.visits[games[i], child] > 0:
-                greatest = max(greatest, renown(tree, games[i], child))
+                greatest = max(greatest, child_score(tree, games[i], child))
             child = tree.next_sibling[games[i], child]
         child = tree.first_child[games[i], ROOT]
         while child != NONE:
-            if tree.visits[games[i], child] > 0 and renown(tree, games[i], child) >= share * greatest:
+            if tree.visits[games[i], child] > 0 and child_score(tree, games[i], child) >= share * greatest:
                 out[i, tree.action[games[i], child]] = 1
             child = tree.next_sibling[games[i], child]

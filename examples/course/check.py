@@ -24,11 +24,12 @@ from alphago import GoEnv, NeuralNet, Puct, ReplayMemory, analyze, load_model, s
 from alphago.nn.loss import alphazero_loss
 
 HERE = Path(__file__).parent
-SECONDS = 300  # that a notebook may take
-COMMAND = re.compile(r"^([ \t]*)(%+\w|!(?!=)|check\().*", re.MULTILINE)  # a line of a cell that is left out
-C_PUCT = 1.5  # of lesson 2
-GAMES = 2  # that lesson 4's generation plays in the check
-LOST = {  # a lost position of White with few moves, all of them tried soon
+SECONDS = 300  # the time that a notebook may take
+# A line of a cell that is not run: a command of the notebook, such as %pip or !ls, or a call of `check`.
+COMMAND = re.compile(r"^([ \t]*)(%+\w|!(?!=)|check\().*", re.MULTILINE)
+C_PUCT = 1.5  # in lesson 2
+GAMES = 2  # games that a generation of lesson 4 plays in the check
+LOST = {  # White has lost here, and so few moves that a short search tries all of them
     "black": "B7 C7 D7 E7 F7 A6 D6 E6 F6 B5 C5 E5 F5 B4 D4 F4 B3 C3 F3 C2 A1",
     "white": "G7 C6 G6 A5 G5 A4 G4 A3 D3 E3 G3 A2 B2 D2 E2 F2 C1 E1 F1 G1",
     "to_play": "white",
@@ -40,7 +41,11 @@ class Wrong(Exception):
 
 
 def random_positions(env: GoEnv, games: int = 12, plies: int = 36) -> Iterator[Any]:
-    """Yield the positions of random games, as the players see them: crowded boards with captures, ko and suicide."""
+    """Yield the positions of random games, on whose crowded boards there are captures, ko and suicide.
+
+    Args:
+        plies: the length of a game.
+    """
     random = np.random.default_rng(0)
     for _ in range(games):
         position = env.position()
@@ -51,10 +56,11 @@ def random_positions(env: GoEnv, games: int = 12, plies: int = 36) -> Iterator[A
 
 
 def check_legal_points(legal_points: Callable[..., Any]) -> None:
+    """Raise Wrong unless lesson 1's function finds the legal points of positions of random games."""
     env = GoEnv(5)
     for position in random_positions(env):
         right = position.legal_mask[:-1].reshape(5, 5).copy()
-        right.flat[list(position.ko_points)] = True  # the board alone does not tell of ko
+        right.flat[list(position.ko_points)] = True  # the function cannot know of ko, since it gets the board alone
         board = position.board.copy()
         answer = np.asarray(legal_points(board, position.to_play))
         side = {1: "Black (X)", -1: "White (O)"}[position.to_play]
@@ -65,11 +71,12 @@ def check_legal_points(legal_points: Callable[..., Any]) -> None:
             raise Wrong(f"expected an array [5, 5], got {list(answer.shape)}, {where}")
         for point in np.flatnonzero(answer.astype(bool) != right).tolist():
             name, is_legal = env.to_text(point), bool(right.flat[point])
-            raise Wrong(f"{name} is {'legal' if is_legal else 'illegal'}: {why(position, point, is_legal)}, {where}")
+            reason = explain_point(position, point, is_legal)
+            raise Wrong(f"{name} is {'legal' if is_legal else 'illegal'}: {reason}, {where}")
 
 
-def why(position: Any, point: int, is_legal: bool) -> str:
-    """Return why a point is legal or illegal."""
+def explain_point(position: Any, point: int, is_legal: bool) -> str:
+    """Return why a point is legal or illegal on the board alone, without ko."""
     row, column = divmod(point, 5)
     around = [(row + r, column + c) for r, c in ((0, 1), (1, 0), (0, -1), (-1, 0))]
     neighbours = [position.board[r, c] for r, c in around if 0 <= r < 5 and 0 <= c < 5]
@@ -79,13 +86,15 @@ def why(position: Any, point: int, is_legal: bool) -> str:
         return "its chain would have no liberty, and it captures nothing (suicide)"
     if 0 in neighbours:
         return "the empty point beside it is a liberty"
-    after = position.board if point in position.ko_points else position.play(point).board
-    if point in position.ko_points or (after == -position.to_play).sum() < (position.board == -position.to_play).sum():
+    enemy = -position.to_play
+    is_ko = point in position.ko_points  # it captures, but may not be played now
+    if is_ko or (position.play(point).board == enemy).sum() < (position.board == enemy).sum():
         return "it captures, which makes a liberty"
     return "it joins a chain that keeps another liberty"
 
 
 def check_choose(choose: Callable[..., Any]) -> None:
+    """Raise Wrong unless lesson 2's function chooses the action that the package's search follows next."""
     net = load_model("7x7")
     settings = Puct(c_puct=C_PUCT, parent_value_weight=0, first_play_reduction=0, leaves=1)
     start = net.env.position()
@@ -93,24 +102,29 @@ def check_choose(choose: Callable[..., Any]) -> None:
         for readouts in (1, 2, 3, 5, 8, 13, 21, 34, 55):
             now, then = (analyze(position, net, n, settings=settings, device="cpu") for n in (readouts, readouts + 1))
             priors, visits, values = now.prior[0].astype(float), now.visits[0].copy(), np.nan_to_num(now.q[0])
-            expected = int((then.visits - now.visits)[0].argmax())
+            expected = int((then.visits - now.visits)[0].argmax())  # the action with one visit more
             compare_choice(position, priors, visits, values, expected, int(choose(priors, visits, values, C_PUCT)))
 
 
 def compare_choice(
     position: Any, priors: np.ndarray, visits: np.ndarray, values: np.ndarray, expected: int, answer: int
 ) -> None:
-    """Raise Wrong unless a choice is as expected; name the mistake that makes this choice, if it is a usual one."""
+    """Raise Wrong unless `answer` is `expected`; if a usual mistake leads to this answer, the message names it.
+
+    Args:
+        priors, visits, values: P, N and Q of each action.
+        expected, answer: the package's action and the student's.
+    """
     if answer == expected:
         return
 
-    def told(action: int) -> str:
+    def facts(action: int) -> str:
         numbers = f"P {priors[action]:.3f}, N {visits[action]}, Q {values[action]:+.3f}"
         return f"{position.env.to_text(action)} ({numbers})"
 
     total, legal = visits.sum() + 1, position.legal_mask
     explore = C_PUCT * priors * np.sqrt(total)
-    mistakes = {
+    mistakes = {  # by name, the scores that they give the actions
         "Q is left out": explore / (1 + visits),
         "the denominator is N(a), not 1 + N(a)": values + explore / np.maximum(visits, 1e-9),
         "the sum of visits has no square root": values + C_PUCT * priors * total / (1 + visits),
@@ -124,11 +138,12 @@ def compare_choice(
     hint = "" if legal[answer] else "\nIt is illegal: its prior is 0"
     hint = hint or (f"\nThat is the choice if {' or if '.join(usual)}" if usual else "")
     raise Wrong(
-        f"after {visits.sum()} simulations PUCT follows {told(expected)}, yours {told(answer)}, in\n{position}{hint}"
+        f"after {visits.sum()} simulations PUCT follows {facts(expected)}, yours {facts(answer)}, in\n{position}{hint}"
     )
 
 
 def check_targets(targets: Callable[..., Any]) -> None:
+    """Raise Wrong unless lesson 3's function makes the package's targets, policies and values, of a few games."""
     env = GoEnv(5)
     for record in selfplay(env, NeuralNet(env, tower_height=0, channels=4), readouts=8, num_games=4, seed=1):
         positions, shares, outcomes = record.training_data(env)
@@ -153,19 +168,18 @@ def check_targets(targets: Callable[..., Any]) -> None:
 
 
 def check_losses(losses: Callable[..., Any]) -> None:
+    """Raise Wrong unless lesson 3's function computes the package's losses of policy and value."""
     torch.manual_seed(0)
     logits, values = torch.randn(6, 26) * 3, torch.rand(6) * 2 - 1
     policies, outcomes = torch.softmax(torch.randn(6, 26) * 3, dim=1), torch.tensor([1.0, -1, 1, -1, -1, 1])
-    right, mistakes = (
-        alphazero_loss(logits, values, policies, outcomes),
-        {
-            "it is not averaged over the batch": 6,
-            "its sign is wrong": -1,
-            "it is averaged over the actions, not summed": 1 / 26,
-        },
-    )
-    given = losses(logits, values, policies, outcomes)
-    for name, expected, answer in zip(("policy", "value"), map(float, right[1:]), map(float, given), strict=True):
+    mistakes = {  # by name, the factors by which they change a loss
+        "it is not averaged over the batch": 6,
+        "its sign is wrong": -1,
+        "it is averaged over the actions, not summed": 1 / 26,
+    }
+    _, *rights = map(float, alphazero_loss(logits, values, policies, outcomes))  # without the total
+    answers = map(float, losses(logits, values, policies, outcomes))
+    for name, expected, answer in zip(("policy", "value"), rights, answers, strict=True):
         if not np.isclose(answer, expected, rtol=1e-3):
             hints = [hint for hint, factor in mistakes.items() if np.isclose(answer, factor * expected, rtol=1e-3)]
             got = f"expected the {name} loss {expected:.4f} of a batch of 6 positions, got {answer:.4f}"
@@ -198,7 +212,7 @@ class WatchedSteps(torch.optim.SGD):
     def __init__(self, net: NeuralNet, memory: WatchedMemory) -> None:
         super().__init__(net.parameters(), lr=1e-2)
         self.net, self.memory, self.steps = net, memory, 0
-        self.before: list[torch.Tensor] = []
+        self.before: list[torch.Tensor] = []  # the gradients of the last step
 
     def step(self, closure: Any = None) -> None:
         self.steps += 1
@@ -217,21 +231,22 @@ class WatchedSteps(torch.optim.SGD):
         answers = [torch.zeros_like(right) if answer is None else answer.clone() for answer, right in gradients]
         rights = [right for _, right in gradients]
         if not similar(answers, rights):
-            summed = self.before and similar(answers, [sum(pair) for pair in zip(self.before, rights, strict=True)])
-            hint = "it has the last step's in it: optimizer.zero_grad()" if summed else "is the loss that of lesson 3?"
+            is_sum = self.before and similar(answers, [sum(pair) for pair in zip(self.before, rights, strict=True)])
+            hint = "it has the last step's in it: optimizer.zero_grad()" if is_sum else "is the loss that of lesson 3?"
             raise Wrong(f"the gradient of step {self.steps} is not that of the last sample: {hint}")
         self.before = answers
         super().step(closure)
 
 
 def similar(answers: list[torch.Tensor], rights: list[torch.Tensor]) -> bool:
-    """Return whether gradients are equal, but for what a small term of the loss changes."""
+    """Return whether gradients differ by at most a tenth, so little that a small term of the loss may be left out."""
     least = 1e-3 * max(float(right.norm()) for right in rights)
     pairs = zip(answers, rights, strict=True)
     return all(float((answer - right).norm()) <= 0.1 * float(right.norm()) + least for answer, right in pairs)
 
 
 def check_generation(generation: Callable[..., Any]) -> None:
+    """Raise Wrong unless lesson 4's function plays games, adds them to the memory, and learns from samples of it."""
     env = GoEnv(5, max_moves=20)
     torch.manual_seed(0)
     net, memory = NeuralNet(env, tower_height=1, channels=8), WatchedMemory(env)
@@ -257,10 +272,11 @@ CHECKS = {  # by function: the notebook, and its check
 
 
 def verdict(function: Any, name: str = "") -> str:
-    """Return "right", or what is wrong with an answer; an exception instead of a function is its cell's.
+    """Return "right", or what is wrong with an answer.
 
     Args:
-        name: the function's in this course; "" for the name that it has.
+        function: the student's; or, if its cell failed, the exception.
+        name: the function's name in this course; "" for its own name.
     """
     if isinstance(function, BaseException):
         return f"{type(function).__name__}: {function}"
@@ -281,45 +297,46 @@ def check(function: Callable[..., Any]) -> None:
     print(f"{function.__name__}: {verdict(function)}")
 
 
-def asked(notebook: str) -> list[str]:
+def function_names(notebook: str) -> list[str]:
     """Return the names of the functions that a notebook asks for."""
     return [name for name, (file, _) in CHECKS.items() if file == notebook]
 
 
-def answers(path: Path) -> dict[str, Any]:
-    """Return what a saved notebook defines: its cells are run, to the last with an answer, but commands and checks.
+def read_answers(path: Path) -> dict[str, Any]:
+    """Run a saved notebook's cells up to the last one with an answer, and return what they define, by name.
 
-    An answer whose cell raises an exception before it is defined is that exception.
+    Commands and checks are left out.  If a cell raises an exception before it defines its answer, the answer is the
+    exception.
     """
-    names: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
     faults: dict[str, BaseException] = {}
     cells = json.loads(path.read_text("utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    defined = [[name for name in asked(path.name) if f"def {name}(" in text] for text in texts]
-    last = max((number for number, found in enumerate(defined) if found), default=-1)
-    for text, found in zip(texts[: last + 1], defined, strict=False):
+    names_by_cell = [[name for name in function_names(path.name) if f"def {name}(" in text] for text in texts]
+    last = max((number for number, answers in enumerate(names_by_cell) if answers), default=-1)
+    for text, answers in zip(texts[: last + 1], names_by_cell, strict=False):
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(COMMAND.sub(r"\1pass", text), path.name, "exec"), names)
+                exec(compile(COMMAND.sub(r"\1pass", text), path.name, "exec"), variables)
         except (Exception, SystemExit) as error:
-            faults |= dict.fromkeys(found, error)
-    return faults | names
+            faults |= dict.fromkeys(answers, error)
+    return faults | variables
 
 
 def grade(path: Path, out: Path) -> None:
-    """Run a notebook in this process, and write name and verdict of each answer as a line of JSON."""
+    """Run a notebook in this process, and write name and verdict of each answer as a line of JSON to `out`."""
     try:
-        found = answers(path)
+        answers = read_answers(path)
     except (OSError, ValueError, LookupError, TypeError) as error:
-        found = dict.fromkeys(asked(path.name), error)  # this is no notebook
+        answers = dict.fromkeys(function_names(path.name), error)  # this is no notebook
     with out.open("w") as file:
-        for name in asked(path.name):
-            text = verdict(found[name], name) if name in found else "not written yet"
+        for name in function_names(path.name):
+            text = verdict(answers[name], name) if name in answers else "not written yet"
             print(json.dumps([name, text]), file=file, flush=True)
 
 
 def verdicts(path: Path) -> dict[str, str]:
-    """Return the verdicts on a notebook's answers, from a process of its own, which may end or hang."""
+    """Return the verdicts on a notebook's answers, by name; a new process runs it, since a cell may end or hang it."""
     with TemporaryDirectory() as folder:
         out = Path(folder) / "verdicts"
         out.touch()
@@ -328,11 +345,11 @@ def verdicts(path: Path) -> dict[str, str]:
             status = subprocess.run(
                 command, stdin=nothing, stdout=nothing, stderr=nothing, timeout=SECONDS, check=False
             ).returncode
-            end = f"the notebook has ended Python (exit status {status})"
+            failure = f"the notebook has ended Python (exit status {status})"
         except subprocess.TimeoutExpired:
-            end = f"no verdict within {SECONDS} s"
-        told = dict(map(json.loads, out.read_text().splitlines()))
-    return {name: told.get(name, end) for name in asked(path.name)}
+            failure = f"no verdict within {SECONDS} s"
+        texts = dict(map(json.loads, out.read_text().splitlines()))
+    return {name: texts.get(name, failure) for name in function_names(path.name)}
 
 
 def main() -> int:

@@ -1,8 +1,9 @@
 """Search in breadth: visits are dealt out by the priors, level by level, and policies computed from the leaves up.
 
-Of a node's n visits one is its own evaluation, and the priors share out the rest among its actions, whatever their
-values: so a level is evaluated in one batch.  A node's value is the mean of its own and of its actions' by the policy
-that best trades their values against the distance from the prior (Grill et al. 2020): RMCTS (arXiv 2601.01301, 2026).
+Of a node's n visits one is its own evaluation.  The priors share out the rest among its actions, whatever their values,
+so that a level is evaluated in one batch.  A node's value is the mean of its own evaluation and its actions' values,
+weighted by the policy that best trades values against the distance from the prior (Grill et al. 2020).  This is RMCTS
+(arXiv 2601.01301, 2026).
 
     alphago train --board-size 7 --search examples/rules/breadth_first.py:BreadthFirst --leaves 16 --readouts 16
 """
@@ -23,16 +24,16 @@ from alphago.system.validation import settings
 
 
 class BreadthParameters(NamedTuple):
-    """What the kernels read; `quota` is written by them."""
+    """What the kernels read; they write `quota`."""
 
-    weight: float
+    weight: float  # of the distance from the prior
     quota: np.ndarray  # int32 [B, N], the visits that each node gets
     offset: np.ndarray  # float64 [B], 0 .. 1, which rounds the quotas of a search
 
 
 @inlined
 def deal(tree, game, node, rule):
-    """Make children of an evaluated node, and share out its quota but one in proportion to the priors, rounded."""
+    """Make children of an evaluated node, and share out its quota less one in proportion to the priors, rounded."""
     visits = rule.quota[game, node] - 1
     dealt = rule.offset[game]
     for action in range(tree.waiting.shape[2]):
@@ -46,9 +47,9 @@ def deal(tree, game, node, rule):
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child that leads to the first node that is not evaluated, or WAIT if there is none in this level.
+    """Return the child that leads to the first node not evaluated yet, or WAIT if the level has none.
 
-    Nodes are in the order of their levels.  At the root those that the last wave evaluated get their children first.
+    Nodes are in the order of their levels.  At the root, first the nodes that the last wave evaluated get children.
     """
     if node == ROOT:
         for other in range(tree.used[game]):
@@ -66,10 +67,10 @@ def choose(tree, game, node, rule):
 
 
 def best_policies(priors: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return pi(a) = w p(a) / (u - q(a)), float64 [n, K], with the u > max q for which it sums to 1 (Newton's method).
+    """Return pi(a) = w p(a) / (u - q(a)), float64 [n, K], with u > max q such that it sums to 1 (by Newton's method).
 
     Args:
-        priors, values: p and q, [n, K]; p = 0 and q = -inf for what is no action.
+        priors, values: p and q, [n, K]; p = 0 and q = -inf for an entry that is not an action.
         weights: w, [n, 1].
     """
     greatest = values.max(axis=1, keepdims=True)
@@ -84,7 +85,7 @@ def best_policies(priors: np.ndarray, values: np.ndarray, weights: np.ndarray) -
 
 @settings
 class BreadthFirst(Puct):
-    """Settings of search in breadth; of those of `Puct` the noise, `squash` and `c_puct`, the distance's weight."""
+    """Settings of search in breadth.  Of the settings of `Puct` it heeds noise, `squash` and `c_puct`, the weight w."""
 
     @property
     def independent_leaves(self) -> bool:
@@ -106,35 +107,34 @@ class BreadthRule(PuctRule):
         self.parameters = BreadthParameters(float(settings.c_puct), quota, offset)
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
-        """Add PUCT's noise, and draw the offsets; not at their ends, where a sum of priors just below 1 would count."""
+        """Add PUCT's noise, and draw offsets not too near 0 and 1, where rounding in the sum of priors would matter."""
         super().add_noise(tree, batch, games, generators)
         self.parameters.offset[games] = [0.01 + 0.98 * generator.random() for generator in generators]
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Give each root its readouts, and its own evaluation."""
+        """Give each root a quota of its readouts and its own evaluation."""
         quota = self.parameters.quota
-        more = max(0, tree.parent.shape[1] - quota.shape[1])
-        quota = np.pad(quota, ((0, 0), (0, more)))
+        quota = np.pad(quota, ((0, 0), (0, max(0, tree.parent.shape[1] - quota.shape[1]))))
         quota[games] = 0
         quota[games, ROOT] = readouts + 1
         self.parameters = self.parameters._replace(quota=quota)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return whether there is only one legal action: what else is dealt out is looked at."""
+        """Return whether there is only one legal action; otherwise all readouts are done."""
         return only_legal(tree, np.arange(len(budget)))
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return the roots' best policies, float32 [n, A], from those of all nodes, children before their parents."""
+        """Return the roots' best policies, float32 [n, A], computed from the leaves up, children before parents."""
         used = slice(tree.used[games].max())
         parents, priors, movers, actions = (
             array[games, used] for array in (tree.parent, tree.prior, tree.mover, tree.action)
         )
         parents = np.where(np.arange(used.stop) < tree.used[games, None], parents, NONE)
         quota = np.maximum(self.parameters.quota[games, used], 2)
-        values = tree.value[games, used].astype(np.float64)  # of each node; then in the view of who moved there
+        values = tree.value[games, used].astype(np.float64)  # of nodes; below, in the view of who moved to the node
         out = np.zeros((len(games), tree.waiting.shape[2]), np.float32)
         for node in range(used.stop - 1, -1, -1):
-            rows = np.flatnonzero((parents == node).any(axis=1))
+            rows = np.flatnonzero((parents == node).any(axis=1))  # of the games in which this node has children
             is_child = parents[rows] == node
             q = np.where(is_child, values[rows], -np.inf)
             weights = self.parameters.weight / np.sqrt(quota[rows, node, None] - 1)
@@ -142,7 +142,7 @@ class BreadthRule(PuctRule):
             means = np.where(is_child, policies * values[rows], 0).sum(axis=1)
             values[rows, node] += (means - values[rows, node]) * (1 - 1 / quota[rows, node])
             values[:, node] *= np.where(movers[np.arange(len(games)), parents[:, node]] == movers[:, node], 1, -1)
-        row, child = np.nonzero(is_child)  # of the root, the last node
+        row, child = np.nonzero(is_child)  # children of the root, the last node of the loop
         out[rows[row], actions[rows[row], child]] = policies[row, child]
         return out
 

@@ -1,10 +1,10 @@
-"""Self-play without search: moves are drawn from the policy, and what came of them makes the targets.
+"""Self-play without search: moves are drawn from the policy, and the values that followed make the targets.
 
-A target is the policy that best trades the actions' values q against the distance from the policy pi that played and
-for entropy: pi'(a) in proportion to pi(a)^(beta / (alpha + beta)) exp(q(a) / (alpha + beta)).  This is the update of
-KLENT (Ota et al. 2026, arXiv 2602.10894), which learns q for all actions.  The networks here have a value only: so q of
-the move played is the lambda-return that followed, and the others have the position's value.  One game's result says
-less than a learned q, so `beta` is larger than the paper's 0.1.
+A target is the policy with the best sum of three terms: the actions' values q, alpha times its entropy, and -beta times
+its distance from the policy pi that played.  It is pi'(a) in proportion to pi(a)^(beta / (alpha + beta)) exp(q(a) /
+(alpha + beta)), the update of KLENT (Ota et al. 2026, arXiv 2602.10894).  KLENT learns q for all actions.  The networks
+here have a value only, so q of the move played is the lambda-return that followed, and q of other moves the position's
+value.  One game says less than a learned q, so `beta` is larger than the paper's 0.1.
 
     python examples/rules/no_search.py --board-size 7 --processor-minutes 10 --folder runs/no-search
 """
@@ -49,12 +49,13 @@ class NoSearchRule(SearchRule):
     parameters = ()
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
-        """Do nothing: moves are drawn."""
+        """Do nothing: games differ without noise, since moves are drawn."""
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Do nothing."""
+        """Do nothing: there is no search to prepare."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
+        """Return that all games are ready to move."""
         return np.ones(len(budget), np.bool_)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -82,7 +83,7 @@ class Regularized:
         return lambda_returns(record, self.search_share)
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-        """Return pi' at ply `plies[i]` of `records[i]` for each i, float32 [n, A]."""
+        """Return the target pi' at ply `plies[i]` of `records[i]` for each i, float32 [n, A]."""
         policies = search_policies(records, plies) ** (self.beta / (self.alpha + self.beta))
         for row, record, ply in zip(policies, records, plies, strict=True):
             gain = self.values(record)[ply] - record.values[ply]  # of the move played, in the mover's view

@@ -17,7 +17,7 @@ from alphago.system.validation import setting, settings
 
 
 class PaperParameters(NamedTuple):
-    """What the kernel reads."""
+    """What the kernel reads, see PaperPuct."""
 
     c_base: float
     c_init: float
@@ -25,10 +25,10 @@ class PaperParameters(NamedTuple):
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child with the greatest Q + C(N) P sqrt(N) / (1 + n), or NONE if the untried action's is greater.
+    """Return the child with the greatest score Q + C(N) P sqrt(N) / (1 + n), or NONE if the best untried action has it.
 
-    C(N) = log((N + 1 + c_base) / c_base) + c_init; N: the node's visits, its own evaluation included; n: the child's.
-    Simulations on the way count as lost; of equals the lowest action is chosen.
+    C(N) = log((N + 1 + c_base) / c_base) + c_init.  N is the number of the node's visits, its own evaluation included,
+    and n that of the child.  Simulations on the way count as lost.  Of equal scores the lowest action is chosen.
     """
     visits = tree.visits[game, node] + tree.virtual[game, node]
     weight = (math.log((visits + 1 + rule.c_base) / rule.c_base) + rule.c_init) * math.sqrt(visits)
@@ -54,7 +54,7 @@ def choose(tree, game, node, rule):
 
 @settings
 class PaperPuct(Puct):
-    """Settings of PUCT as the paper has it; of those of `Puct` only the noise and `squash` are heeded."""
+    """Settings of PUCT as the paper has it.  Of the settings of `Puct` it heeds only the noise and `squash`."""
 
     c_base: float = setting("visits from which the weight of priors grows", default=19652.0, positive=True)
     c_init: float = setting("weight of priors at first", default=1.25, least=0)

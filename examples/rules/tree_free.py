@@ -1,9 +1,9 @@
 """Gumbel search without a tree: two batches of evaluations a move, however the network answers.
 
-The `considered` root actions with the greatest logit + Gumbel noise are evaluated in one batch; of the best `survivors`
-the likeliest reply, in a second one.  Values are the means of both, the policy and the move those of Gumbel search
-(Danihelka et al. 2022).  It is one round of sequential halving: "1sh" of nanoAlphaZero (github.com/wtedw/nanoAlphaZero,
-2026).
+The `considered` root actions with the greatest logit + Gumbel noise are evaluated in one batch.  For the best of them,
+`survivors` in number, their likeliest replies are evaluated in a second batch; their values are the means of both.
+Policy and move are those of Gumbel search (Danihelka et al. 2022).  This is one round of sequential halving, "1sh" of
+nanoAlphaZero (github.com/wtedw/nanoAlphaZero, 2026).
 
     alphago train --board-size 7 --search examples/rules/tree_free.py:TreeFree --leaves 8 --readouts 12
 """
@@ -24,7 +24,7 @@ from alphago.system.validation import setting, settings
 
 
 class TreeFreeParameters(NamedTuple):
-    """What the kernels read."""
+    """What the kernels read, see TreeFree and `alphago.Gumbel`."""
 
     c_visit: float
     c_scale: float
@@ -34,15 +34,17 @@ class TreeFreeParameters(NamedTuple):
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return a root's child that has no visit, or a survivor that has one, or WAIT for values of the first batch.
+    """Return the action to evaluate next.
 
-    Below the root return NONE: the likeliest reply.  After both batches return WAIT, which ends the search.
+    Below the root it is NONE, the likeliest reply.  At the root it is a child without a visit, as long as there is one.
+    Then it is WAIT until the first batch has values, and then the best child with one visit, until there are enough
+    survivors, those with two.  At last it is WAIT, which ends the search.
     """
     if node != ROOT:
         return NONE
     scale = (rule.c_visit + 1) * rule.c_scale / 2  # of the first batch's values, which have one visit each
     waits = False
-    survivors = 0
+    survivors = 0  # that have their reply
     best = WAIT
     best_score = -math.inf
     child = tree.first_child[game, ROOT]
@@ -66,7 +68,7 @@ def choose(tree, game, node, rule):
 
 @settings
 class TreeFree(Gumbel):
-    """Settings of Gumbel search without a tree; more readouts than `considered` + `survivors` are left over."""
+    """Settings of Gumbel search without a tree; readouts above `considered` + `survivors` are not used."""
 
     considered: int = setting("root actions in the first batch", default=8, least=1)
     survivors: int = setting("of them, those with a reply in the second batch", default=4, least=0)
