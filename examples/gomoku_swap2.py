@@ -26,7 +26,7 @@ class Swap2:
     def __init__(self, size: int, connect_row: int) -> None:
         self.board = np.zeros((size, size), np.int8)  # 1 black stones, -1 white ones; row 0 at the top
         self.connect_row, self.to_play = connect_row, 1
-        self.opening_stones = 3  # that the mover still has to place, before the opening goes on
+        self.opening_stones = 3  # stones of the opening that the mover still has to place
         self.choices = 0  # 2: the mover may swap or place two more; 1: the mover may swap; 0: neither
         self.stone_count = 0  # on the board
         self.winner = 0  # +1 or -1; 0 before a side has won

@@ -268,7 +268,7 @@ def network_facts(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     height, width = env.plane_shape
-    # Whether there is no action after those of the points but a pass; Hex, for example, has a swap there.
+    # Whether no action but a pass follows those of the points; in Hex, for example, a swap does.
     nothing_but_a_pass = env.pass_action is not None or env.action_space <= height * width
     actions: str | list[str]
     if env.actions_are_points and nothing_but_a_pass:

@@ -171,14 +171,14 @@ def write_network(
 
 
 def sealed_bytes(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, str]) -> bytes:
-    """Return the contents of a safetensors file; its header has the texts by name, and as "digest" `content_digest`."""
+    """Return the contents of a safetensors file with tensors, texts by name in its header, and the file's digest."""
     # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
     copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     return tensors_to_bytes(copies, {**texts, "digest": content_digest(copies, texts)})
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:
-    """Return a hash of a network's file.
+    """Return a hash of the contents of a network's file.
 
     Args:
         texts: the texts in the file's header.  An entry "digest", this hash itself, is left out.
@@ -208,7 +208,8 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
     """
     if is_katago(path):
         return read_katago(path)
-    tensors, texts = read_whole(path)
+    with explain_errors(path):
+        tensors, texts = read_sealed(read_file(Path(path), MOST_BYTES))
     description = parse_description(path, texts)
     digest = content_digest(tensors, texts)
     if texts.get("digest", digest) != digest:  # old files have none
@@ -224,7 +225,9 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     """
     if is_katago(path):
         return read_katago(path, header_only=True)[1]
-    return parse_description(path, read_texts(path))
+    with explain_errors(path), safe_open(path, "pt") as file:
+        texts = file.metadata() or {}
+    return parse_description(path, texts)
 
 
 def is_katago(path: str | PathLike[str]) -> bool:
@@ -270,22 +273,11 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     }
 
 
-def read_texts(path: str | PathLike[str]) -> Mapping[str, Any]:
-    """Return the texts in a safetensors file's header; raise ModelError if it is damaged, or the file is too short."""
-    with explain_errors(path), safe_open(path, "pt") as file:
-        return file.metadata() or {}
-
-
-def read_whole(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]]:
-    """Return a safetensors file's tensors, and the texts in its header; raise ModelError if they cannot be read."""
-    with explain_errors(path):
-        return read_sealed(read_file(Path(path), MOST_BYTES))
-
-
 def read_sealed(data: bytes) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]]:
     """Return the tensors, and the texts in the header, from the contents of a safetensors file.
 
-    The entry "digest" of the texts is not compared with the contents.  For damaged data safetensors or JSON raises.
+    The entry "digest" of the texts is not compared with the contents.  Damaged data raise exceptions of
+    safetensors or JSON.
     """
     tensors = tensors_from(data)
     header = data[8 : 8 + int.from_bytes(data[:8], "little")]  # the first 8 bytes are its length

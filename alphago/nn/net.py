@@ -49,17 +49,17 @@ class NeuralNet(nn.Module):
             or "transformer" for a tower of attention and dense layers, by default 7 of each with 96 channels.  The
             default heads need features [B, C, H, W], or [B, F] without a board.
         value: maps features to values [B, 1] or [B], -1 .. 1, in the view of the player about to move.
-        policy: maps features to logits [B, action_space], without a softmax and with illegal actions.
+        policy: maps features to logits [B, action_space], without a softmax; illegal actions have logits too.
         tower_height, channels: number and width of the default tower's residual blocks; None for the preset's numbers.
         size_free: whether the default parts' weights fit any board of the game (`resized`).  Then every second block
             sees the whole board, and the value head predicts score and ownership too.  Otherwise the default parts are
             AlphaGo Zero's, whose dense heads fit one board size (Silver et al. 2017, Methods, "Neural network
             architecture").  None: size-free if the preset is size-free, the game's actions are its points, and features
             have the board's size.
-        preset: the sizes of the default parts: "default", 5 size-free blocks of 64 channels; "paper", 19 blocks of 256
-            channels with dense heads (Silver et al. 2017), and "alphago.jl", the same; or all layers of another
-            program's network, "cgzero" or "cody2007".  None for "default".  `tower_height`, `channels` and `size_free`
-            replace the preset's values, but must be None with another program's network.
+        preset: the sizes of the default parts: "default" for 5 size-free blocks of 64 channels; "paper" (Silver et al.
+            2017) or "alphago.jl" for 19 blocks of 256 channels with dense heads.  `tower_height`, `channels` and
+            `size_free` replace these values.  "cgzero" and "cody2007" are all layers of another program's network; with
+            them these three must be None.  None for "default".
 
     Raises:
         ValueError: if a part's output has a wrong shape or range.
@@ -273,7 +273,7 @@ class NeuralNet(nn.Module):
 
     @property
     def digest(self) -> str:
-        """A hash of the weights, which is stored beside figures of a network, so that no other one gets them."""
+        """A hash of the weights, which is stored with a network's figures, since they hold for these weights only."""
         return fingerprint(self.state_dict())
 
     @property

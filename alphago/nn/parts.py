@@ -216,7 +216,7 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     all_logits = torch.cat([logits, run_part("policy", policy, random_features)])
     sums = all_logits.sum(dim=1)
     like_probabilities = bool((all_logits >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
-    # Of a single action, any policy that gives 1 looks like probabilities.
+    # A game with a single action cannot be checked: a logit that is 1 by chance would look like a probability.
     if isinstance(last_layer(policy), nn.Softmax) or (like_probabilities and env.action_space > 1):
         raise ValueError(
             f"policy: {class_path(type(policy))} must give logits, got probabilities: leave the softmax off at its end"

@@ -183,7 +183,7 @@ class Controller:
         self.game = Go(self.rules)
 
     def set_mover(self, colour: str) -> None:
-        """Make it this colour's turn.  A controller may let a colour play twice: then the other one has not passed."""
+        """Make it this colour's turn; if a controller lets it play twice, that is no pass of the other colour."""
         side = 1 if colour.lower()[0] == "b" else -1
         if side != self.game.mover:
             self.game = self.game.after(self.rules.size**2)

@@ -17,7 +17,7 @@ LEAST = np.float32(1e-12)  # weight of a legal action, where the best has 1
 C_PUCT, REDUCTION = 0.96, 0.2  # of `alphago.Puct`
 FIRST_MS, LATER_MS = 900.0, 42.0  # time for a move: CodinGame allows 1000 ms, then 50
 MARGIN_MS = 2.0  # of the time for a move, left for what comes after the search
-MANY = 1_000_000  # simulations; the time for a move ends a search before
+MANY = 1_000_000  # simulations, more than there is time for
 
 
 class Network:
@@ -143,7 +143,7 @@ class Search:
     def best(self, game: Any, readouts: int, milliseconds: float = math.inf) -> tuple[int, int]:
         """Return the most visited action, of equals the lowest, and the number of simulations, at most `readouts`.
 
-        Without a limit of time, all readouts are done.
+        With a limit of time, a single legal action is returned without simulations.
         """
         end = time.perf_counter() + (milliseconds - MARGIN_MS) / 1000
         self.root = root = Node(-1, 1.0)

@@ -27,7 +27,7 @@ from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.stage import Stage
 
-PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
+PREFIX = "champion."  # of the names of tensors in a run's state; the network's number follows
 STREAM = 4_000_000_009  # recent networks are drawn by generators seeded with (seed, STREAM, candidates)
 # Attributes of a ChampionKeeper that its state contains.
 FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_number", "recent_number", "rates")
@@ -37,7 +37,7 @@ FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_n
 class Champions:
     """Settings of a run whose two best networks, the champions, play self-play (see ChampionKeeper).
 
-    They state when a candidate, the latest network, becomes a champion, and which networks play each other: the run
+    They state when a candidate, the latest network, becomes a champion, and which networks play each other.  The run
     needs `source=CGZeroGames()`.  The defaults are CGZero's (marchete 2020) unless a setting's help gives another
     number for CGZero.
     """
@@ -118,7 +118,11 @@ class ChampionKeeper(Judge[Run]):
         self.begin(net, games=0, steps=0)
 
     def begin(self, net: NeuralNet, games: int, steps: int) -> None:
-        """Make `net` best and second best; `games`, `steps`: self-play games and gradient steps of the run so far."""
+        """Make `net` best and second best.
+
+        Args:
+            games, steps: the run's self-play games and gradient steps so far.
+        """
         self.nets = {0: frozen_copy(net)}  # both champions and the latest candidates, by number
         self.candidates = 0
         self.best_number = self.second_number = self.recent_number = 0
@@ -128,9 +132,9 @@ class ChampionKeeper(Judge[Run]):
         self._choose_players()
 
     def _choose_players(self) -> None:
-        """Set the networks that play self-play.
+        """Set the networks that play self-play from their numbers.
 
-        Until a candidate has been accepted, the second best network is the best.
+        Until a candidate has been accepted, best and second best are the same network, which plays alone.
         """
         self.best, self.second = self.nets[self.best_number], self.nets[self.second_number]
         others = self.second, self.nets[self.recent_number]
@@ -146,13 +150,15 @@ class ChampionKeeper(Judge[Run]):
         against_best, against_second = self.rates
         total = against_best + against_second
         champions_alone = 1 - self.champions.recent_share  # share of games without a recent network
-        alone_part = 1 - against_best / total if total else 0.5  # 0.5 if the candidate has lost all games
+        # The best network's part of these games against itself; 0.5 if the candidate has lost all games.
+        alone_part = 1 - against_best / total if total else 0.5
         alone = max(self.champions.least_share, champions_alone * alone_part)
         return Shares(alone, champions_alone - alone, self.champions.recent_share)
 
     def hand_over(self, stage: Stage) -> None:
+        """Give the networks that play beside the best one to the stage's source of games."""
         if isinstance(stage.source, CGZeroSelfPlay):
-            stage.source.invite(self.lineup, stage.env, stage.settings.selfplay_dtype)
+            stage.source.set_lineup(self.lineup, stage.env, stage.settings.selfplay_dtype)
         elif self.lineup is not None:
             raise TypeError(
                 f"champions must have source=CGZeroGames(), whose games two networks play, got {stage.source!r}"
@@ -181,8 +187,9 @@ class ChampionKeeper(Judge[Run]):
         """
         champions = self.champions
         terms = Gate(champions.win_rate, champions.games, readouts=champions.readouts)
-        seed = 2 * self.candidates  # `seed` and `seed + 1`, for up to two matches of a candidate
+        seed = 2 * self.candidates  # a candidate's matches, one or two, have the seeds `seed` and `seed + 1`
         try:
+            # While there is one champion only, its match counts as both.
             against_best = against_second = play_candidate(run, self.best, terms, seed, stop)
             if self.second is not self.best:
                 against_second = play_candidate(run, self.second, terms, seed + 1, stop)
@@ -215,7 +222,7 @@ class ChampionKeeper(Judge[Run]):
         return recent
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the networks' weights by name, not copied."""
+        """Return the weights of all networks by name; they share memory with the networks."""
         named = [net.state_dict(prefix=f"{PREFIX}{number}.") for number, net in self.nets.items()]
         return {name: tensor for tensors in named for name, tensor in tensors.items()}
 
@@ -231,7 +238,7 @@ class ChampionKeeper(Judge[Run]):
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
-        template = self.nets[0]  # the run's first network
+        template = self.nets[0]  # the run's first network, whose weights are replaced in the copies
         self.nets = {number: frozen_copy(template) for number in state["networks"]}
         for number, net in self.nets.items():
             net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))

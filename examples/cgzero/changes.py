@@ -3,13 +3,13 @@
     python examples/cgzero/changes.py --game oware --change "k 0.9" pool champions --folder runs/changes
 
 For each game and seed the game's recipe is trained from random weights for `--games-each` games of self-play, and so is
-every change; then each plays the recipe's network of the same seed: pairs of games from the same random first moves
-with sides exchanged, Gumbel search without noise on both sides.  Elo is from the changed network's side, with its 95 %
-interval, and how many of the games differ is told.
+the recipe with every change.  Then each changed network plays the recipe's network of the same seed.  A match is pairs
+of games from the same random first moves, with sides exchanged, by Gumbel search without noise on both sides.  Printed
+are Elo of the changed network, with its 95 % interval, and how many of the games are distinct.
 
-Games are counted, not minutes, so other programs on the machine change nothing.  What each training took is told
-beside it: a pool takes more gradient steps, and champions spend games on matches.  `--folder` keeps the trainings and
-the results; the same call goes on from there.
+Games are counted, not minutes, so other programs on the machine change nothing.  What each training took is printed
+too: a pool takes more gradient steps, and champions spend games on matches.  `--folder` keeps the trainings and the
+results; the same call goes on from there.
 
 In k Z + (1 - k) Q, Z is a game's result, Q the search's value, and k grows along the game, by the legal moves
 seen (github.com/marchete/CGZero).  "falling rates" are CGZero's factors of the learning rate by generation.
@@ -47,17 +47,17 @@ GAMES: dict[str, GameEnv] = {
     "reversi": ReversiEnv(6),
 }
 VISITS = {"visits_until": 1.0, "played_from": 1.0}  # policies are the search's in the whole game
-FALLING = ((0, 1.0), (1, 0.75), (5, 0.25), (10, 0.125))  # CGZero's 8, 6, 2 and 1, of which the first is the rate
-CANDIDATES = 20  # of a training with champions and without a pool
+FALLING = ((0, 1.0), (1, 0.75), (5, 0.25), (10, 0.125))  # CGZero's 8, 6, 2 and 1, divided by the first
+CANDIDATES = 20  # number of them in a training with champions and without a pool
 
 
 def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any]]:
-    """The settings of each change.
+    """Return for each change, by its name, keywords of `train` in place of the recipe's.
 
     Args:
-        games: of each training.
-        generation: the new positions of a pool's generation.
-        pit: games of a candidate.
+        games: games of self-play of a training.
+        generation: number of new positions of a pool's generation.
+        pit: games of a candidate's match against a champion.
     """
     pool = Pool(generation, subset=3 * generation, epochs=2)
     champions = Champions(games=pit, every=max(1, games // CANDIDATES))
@@ -88,39 +88,45 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
     }
 
 
-class Trained(NamedTuple):
+class Training(NamedTuple):
     """A network, and what its training took."""
 
     net: NeuralNet
     positions: int
     steps: int
     seconds: float  # of the processor
-    notes: str
+    notes: str  # what else to print about it
 
 
-def trained(env: GameEnv, seed: int, changes: dict[str, Any], folder: Path, options: argparse.Namespace) -> Trained:
-    """Return the network after `--games-each` games; a training that began in the folder goes on."""
+def train_one(env: GameEnv, seed: int, changes: dict[str, Any], folder: Path, options: argparse.Namespace) -> Training:
+    """Train the recipe with changes for `--games-each` games; a training that began in the folder goes on.
+
+    Args:
+        changes: keywords of `train` in place of the recipe's; {} for the recipe itself.
+    """
     recipe = recipe_for(env)
-    name = next(name for name, one in RECIPES.items() if one is recipe)
-    # One board, games counted: else as the recipe of timed runs has it.
+    name = next(name for name, known in RECIPES.items() if known is recipe)
+    # One board, and games instead of minutes; all else is the recipe's.
     settings = {"curriculum": (), "max_minutes": None, "seed": seed, **changes}
     if options.readouts_each is not None:
         settings["readouts"] = options.readouts_each
     net = train(env, options.games_each, preset=name, folder=folder, reports=[], **settings)
-    rows = read_rows(folder / "metrics.jsonl", "seconds")
-    last = rows[-1]
+    last = read_rows(folder / "metrics.jsonl", "seconds")[-1]
     if last["games"] < options.games_each:  # Ctrl-C: `train` has saved and returned
         sys.exit(f"stopped after {last['games']} games of {folder.name}; the same command resumes")
     notes = f", {last['merged_samples']:,} merged samples in the end" if "merged_samples" in last else ""
-    matches = read_rows(folder / "evaluations.jsonl", "opponent")
-    verdicts = [row["accepted"] for row in matches if "accepted" in row]
+    verdicts = [row["accepted"] for row in read_rows(folder / "evaluations.jsonl", "opponent") if "accepted" in row]
     if verdicts:
         notes += f", {sum(verdicts)} of {len(verdicts)} candidates accepted"
-    return Trained(net, last["positions"], last["steps"], last["processor_seconds"], notes)
+    return Training(net, last["positions"], last["steps"], last["processor_seconds"], notes)
 
 
-def compared(nets: tuple[NeuralNet, NeuralNet], env: GameEnv, match: dict[str, int]) -> dict[str, Any]:
-    """Return the results of a match: the first network's points, of so many games, and its Elo over the second's."""
+def play_match(nets: tuple[NeuralNet, NeuralNet], env: GameEnv, match: dict[str, int]) -> dict[str, Any]:
+    """Play a match, and return the first network's points, its Elo against the second one, and the distinct games.
+
+    Args:
+        match: "games", "readouts" and "seed" of the match.
+    """
     opening = opening_length(env)
     result = evaluate(
         env, *nets, match["games"], match["readouts"], search="gumbel", random_opening=opening, seed=match["seed"]
@@ -131,7 +137,8 @@ def compared(nets: tuple[NeuralNet, NeuralNet], env: GameEnv, match: dict[str, i
     return {"points": points, "distinct": result.distinct, "elo": round(elo), "low": round(low), "high": round(high)}
 
 
-def told(row: dict[str, Any]) -> str:
+def result_text(row: dict[str, Any]) -> str:
+    """Return the result of a match as text, from its row of results.jsonl."""
     return (
         f"{row['readouts']} readouts: {row['points']:g} of {row['games']} ({row['distinct']} distinct), "
         f"Elo {row['elo']:+d} ({row['low']:+d} to {row['high']:+d})"
@@ -139,21 +146,24 @@ def told(row: dict[str, Any]) -> str:
 
 
 def compare(folder: Path, options: argparse.Namespace) -> None:
+    """Train and play what is missing in the folder, and print all results, old ones too."""
     results = folder / "results.jsonl"
     rows = [json.loads(line) for line in results.read_text().splitlines()] if results.is_file() else []
     known = {(row["game"], row["seed"], row["change"], row["readouts"]) for row in rows}
     changes = changes_of(options.games_each, options.generation, options.pit)
-    words = options.change or [""]
+    words = options.change or [""]  # "" is a part of every name
+    # A word that is the whole name of a change chooses this one alone, another word all that contain it.
     chosen = [name for name in changes if name in words or any(word in name for word in words if word not in changes)]
     for game, seed in ((game, seed) for game in options.game for seed in options.seeds):
         env = GAMES[game]
-        usual = trained(env, seed, {}, folder / f"{game}-{seed}-recipe", options)
+        usual = train_one(env, seed, {}, folder / f"{game}-{seed}-recipe", options)
         for name in chosen:
-            made = trained(env, seed, changes[name], folder / f"{game}-{seed}-{name.replace(' ', '-')}", options)
+            path = folder / f"{game}-{seed}-{name.replace(' ', '-')}"
+            changed = train_one(env, seed, changes[name], path, options)
             print(
-                f"{game}, seed {seed}, {name}: {made.positions:,} positions, {made.steps:,} steps, "
-                f"{made.seconds / max(usual.seconds, 1e-9):.2f} of the recipe's {usual.seconds:.0f} s of the "
-                f"processor{made.notes}",
+                f"{game}, seed {seed}, {name}: {changed.positions:,} positions, {changed.steps:,} steps, "
+                f"{changed.seconds / max(usual.seconds, 1e-9):.2f} of the recipe's {usual.seconds:.0f} s of the "
+                f"processor{changed.notes}",
                 flush=True,
             )
             for readouts in options.readouts:
@@ -161,12 +171,12 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
                     continue
                 match = {"games": options.games, "readouts": readouts, "seed": seed}
                 row = {"game": game, "trained": options.games_each, "change": name, **match, **stamp()}
-                row |= compared((made.net, usual.net), env, match)
+                row |= play_match((changed.net, usual.net), env, match)
                 rows.append(row)
                 with results.open("a") as file:
                     file.write(json.dumps(row) + "\n")
     for row in rows:
-        print(f"{row['game']}, seed {row['seed']}, {row['trained']} games, {row['change']}, {told(row)}")
+        print(f"{row['game']}, seed {row['seed']}, {row['trained']} games, {row['change']}, {result_text(row)}")
 
 
 def main() -> None:

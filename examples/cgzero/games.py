@@ -14,7 +14,7 @@ from alphago.system.validation import check_float, check_int
 from alphago.training.group import GameGroup, Group, Moves, draw_moves
 from alphago.training.selfplay import SelfPlay
 
-BEST, SECOND, RECENT = 0, 1, 2  # roles; a game keeps its roles when other networks take them over
+BEST, SECOND, RECENT = 0, 1, 2  # roles of networks; a game goes on with the same roles if a role gets another network
 
 
 class Shares(NamedTuple):
@@ -39,9 +39,9 @@ class Lineup(NamedTuple):
 
 
 class Others(NamedTuple):
-    """A Lineup that plays: evaluators of snapshots of its networks."""
+    """A Lineup as groups need it, with evaluators in place of networks, which later training does not change."""
 
-    evaluators: tuple[Evaluator, ...]
+    evaluators: tuple[Evaluator, ...]  # of the second best network and of the recent one
     shares: Shares
 
 
@@ -50,10 +50,10 @@ class CGZeroGames:
     """Makes a run's source of CGZero's games, `train(env, source=CGZeroGames(0.015))`.
 
     Attributes:
-        random_move_share: the probability that one of a game's first `random_move_plies` moves is a random legal move
+        random_move_share: the probability of each of a game's first `random_move_plies` moves to be a random legal move
             instead of the search's.  Training leaves out this move and all moves before it, since it changes the game's
             course (CGZero: 0.015).
-        random_move_plies: the number of first plies to which that applies (CGZero: 12).
+        random_move_plies: the number of first plies whose moves may be random (CGZero: 12).
     """
 
     random_move_share: float = 0.0
@@ -71,24 +71,26 @@ class CGZeroGames:
 class CGZeroGroup(Group):
     """A Group in which each slot has a role (BEST, SECOND or RECENT) for Black and for White.
 
-    The group's own evaluator is that of the best network.  Until `seat` gives it others, the best network plays alone.
+    The group's own evaluator is that of the best network, which plays both sides until `set_others` adds others.
     """
 
-    games = CGZeroGames()  # no random moves
+    games = CGZeroGames()  # settings of random moves; by default there are none
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, settings: Any, width: int, **more: Any) -> None:
+        """Make the group; `more` are further arguments of Group."""
         super().__init__(env, evaluator, settings, width, **more)
         self.best = evaluator
         self.others: Others | None = None
         self.roles = np.zeros((width, 2), np.int8)  # the roles of Black and of White in each slot
 
-    def seat(self, others: Others | None) -> None:
-        """Give the roles to other networks; None: the best one plays both sides of all games from now on."""
+    def set_others(self, others: Others | None) -> None:
+        """Set the networks beside the best one.  Without any, None, it plays both sides of all games from now on."""
         self.others = others
         if others is None:
             self.roles[:] = BEST
 
     def use(self, evaluator: Evaluator) -> None:
+        """Replace the evaluator of the best network."""
         self.best = evaluator
         super().use(evaluator)
 
@@ -109,22 +111,30 @@ class CGZeroGroup(Group):
         roles = self.roles_to_move(games)
         priors = np.empty((len(games), self.env.action_space), np.float32)
         for role in np.unique(roles):
+            # The evaluators in the order of the roles; without others all roles are BEST.
             self.search.evaluator = self.best if self.others is None else (self.best, *self.others.evaluators)[role]
             mask = roles == role
             priors[mask] = super().search_moves(games[mask], readouts[mask])
         return priors
 
     def record(self, moves: Moves, plays_on: np.ndarray) -> None:
-        """Add the moves to the games' records; neither random moves nor those of a recent network are learned."""
+        """Add the moves to the games' records.
+
+        Three kinds of moves get the weight 0, so that they are not learned: random moves, all moves before them, and
+        the moves of a recent network.
+
+        Args:
+            plays_on: bool [n], whether the player to move plays the move instead of resigning.
+        """
         is_random = self.play_random_moves(moves)
         moves.weights[is_random | (self.roles_to_move(moves.games) == RECENT)] = 0
         for slot in moves.games[is_random & plays_on]:
             for plies, row in self.builder(slot).plies:
-                plies["weights"][row] = 0  # the moves so far are not learned
+                plies["weights"][row] = 0  # a move of this game so far
         super().record(moves, plays_on)
 
     def play_random_moves(self, moves: Moves) -> np.ndarray:
-        """Replace the search's moves by random ones in some games; return in which, bool [n]."""
+        """Replace the search's moves by random ones in some games; return in which games, bool [n]."""
         is_random = np.zeros(len(moves.games), np.bool_)
         generators = self.generators_of(moves.games)
         if self.games.random_move_share:
@@ -133,12 +143,12 @@ class CGZeroGroup(Group):
                 is_random[i] = generators[i].random() < self.games.random_move_share
         if is_random.any():
             weights = moves.legal[is_random].astype(np.float32)
-            chosen = [generators[i] for i in np.flatnonzero(is_random)]
-            moves.actions[is_random] = draw_moves(self.env, weights, chosen)
+            drawing = [generators[i] for i in np.flatnonzero(is_random)]
+            moves.actions[is_random] = draw_moves(self.env, weights, drawing)
         return is_random
 
     def advance(self, moves: Moves, plays_on: np.ndarray) -> None:
-        """Play the moves; in games of two networks, neither uses the other's evaluations."""
+        """Play the moves; in games of two networks the search tree is cleared, as it has one network's evaluations."""
         super().advance(moves, plays_on)
         playing = moves.games[plays_on]
         self.search.forget(playing[self.roles[playing, 0] != self.roles[playing, 1]])
@@ -158,7 +168,8 @@ class CGZeroSelfPlay(SelfPlay):
     """SelfPlay with CGZero's games.
 
     Args:
-        games: the settings of random moves.  The others: as in SelfPlay.
+        games: the settings of random moves.
+        arguments, named: the arguments of SelfPlay.
     """
 
     group_class = CGZeroGroup
@@ -169,11 +180,12 @@ class CGZeroSelfPlay(SelfPlay):
         self.lineup: Lineup | None = None
         self.others: Others | None = None
 
-    def invite(self, lineup: Lineup | None, env: GameEnv, dtype: str | None = None) -> None:
-        """Let other networks play beside the published one from the next iteration on; None: it plays alone.
+    def set_lineup(self, lineup: Lineup | None, env: GameEnv, dtype: str | None = None) -> None:
+        """Set the networks that play beside the published one from the next iteration on.
 
         Args:
-            env: the run's game on this board.
+            lineup: None for the published network alone.
+            env: the run's game on the present board.
             dtype: as in `publish`.
         """
         if lineup is self.lineup:
@@ -194,18 +206,21 @@ class CGZeroSelfPlay(SelfPlay):
         group = super().new_group(width, numbers)
         assert isinstance(group, CGZeroGroup)
         group.games = self.games
-        group.seat(self.others)
+        group.set_others(self.others)
         return group
 
     def begin(self, plies: int | None, **more: Any) -> None:
-        """Begin an iteration with the networks that were published and invited last; see `SelfPlay.begin`."""
+        """Begin an iteration with the network published last and the lineup set last; see `SelfPlay.begin`."""
         for group in self.groups:
             assert isinstance(group, CGZeroGroup)
-            group.seat(self.others)
+            group.set_others(self.others)
         super().begin(plies, **more)
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the games with their roles; a run refuses to go on with another class than the one that says this."""
+        """Return the games with their roles.
+
+        This method is here, although it adds nothing, since a saved run goes on only with the class that defines it.
+        """
         return super().state()
 
 

@@ -20,7 +20,7 @@ FIRST_ROWS = 256  # number of rows allocated at first; the arrays grow
 class Sums(NamedTuple):
     """Sums of the targets of the samples merged in each row, weighted by the samples' weights; R rows, A actions."""
 
-    seen: np.ndarray  # float64 [R], sum of the weights
+    seen: np.ndarray  # float64 [R], sum of the weights of all samples
     policy: np.ndarray  # float32 [R, A]
     value: np.ndarray  # float64 [R], from the view of the player to move
     ended: np.ndarray  # float64 [R], sum of the weights of samples whose score and ownership are known
@@ -104,10 +104,11 @@ class MergedSamples:
             ownership=known[:, None] * sample.ownership,
         )
         for sums, addends in zip(self._sums, added, strict=True):
-            np.add.at(sums, rows, addends)  # in order, so that the sums do not depend on the split into calls
+            # In order, so that the sums are the same however the samples are split into calls.
+            np.add.at(sums, rows, addends)
 
     def _make_room(self) -> None:
-        """Let the sums have at least one row for each input."""
+        """Enlarge the arrays of the sums if there are more inputs than rows."""
         room = len(self._sums.seen)
         if len(self) > room:
             smaller = self._sums
@@ -156,7 +157,7 @@ def merge_layers(layers: Sequence[tuple[MergedSamples, float]], choose: Callable
 
 
 def means_of(sums: Sums, places: Places) -> Means:
-    """Return the means of inputs by the sums of their samples' targets; places: the inputs' places."""
+    """Return the means of each input's targets from their sums; places: where the inputs are found."""
     known = np.maximum(sums.ended, 1e-12)  # avoids a division by 0
     return Means(
         places=places,
@@ -170,7 +171,10 @@ def means_of(sums: Sums, places: Places) -> Means:
 
 
 def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Number the different inputs of all layers; `layers`: as in `merge_layers`.
+    """Number the different inputs of all layers, from 0, so that equal inputs get equal numbers.
+
+    Args:
+        layers: pairs of samples and their weight.
 
     Returns:
         For each layer the input numbers of its rows, int64 [R], and the weighted number of samples of each input,
@@ -182,14 +186,14 @@ def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np
     ordered = keys[order]  # equal keys side by side
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    inputs = np.empty(len(order), np.int64)
+    inputs = np.empty(len(order), np.int64)  # the input number of each row, layer after layer
     inputs[order] = np.cumsum(is_first) - 1
     ends = np.cumsum([len(samples) for samples, _ in layers])
     return np.split(inputs, ends[:-1]), np.bincount(inputs, weights=counts)
 
 
 def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list[bytes]]:
-    """Return the symmetry, int64 [n], that brings each input to its canonical form, and a digest of each form.
+    """Return the symmetry, int64 [n], that brings each input to its canonical form, and a digest of that form.
 
     The canonical form of an input is, among its images under the game's symmetries, the image with the least
     fingerprint.  So an input and its mirror image have the same canonical form.

@@ -20,7 +20,7 @@ TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest co
 NEXT_SHARE = 0.2  # share of a subset that is drawn from the inputs with high counts
 HIGH_COUNTS = 0.4  # share of the inputs that have high counts
 MERGED_AT_ONCE = 256  # number of positions that are merged together
-ENDLESS = 2**40  # capacity of the memory of games: the pool, not this memory, drops old games
+ENDLESS = 2**40  # capacity of the ReplayMemory of games, so that only the pool drops old games
 STREAM = 4_000_000_007  # the pool's generators are seeded with (seed, STREAM, generation, …); game numbers are smaller
 
 
@@ -77,7 +77,7 @@ class Pool:
 
     @property
     def max_size(self) -> int:
-        """The largest number of merged samples in the pool; a newest generation that is larger is kept, too."""
+        """The largest number of merged samples in the pool; the newest generation is kept even if it has more."""
         return self.size or 10 * self.subset_size
 
     def weight(self, age: int) -> float:
@@ -159,9 +159,10 @@ class SamplePool:
         return self.current.generation - 1
 
     def remember(self, records: Sequence[GameRecord]) -> float:
-        """Add games.
+        """Add games, and if they complete a generation, begin to learn.
 
-        If they complete a generation, return the number of samples in all its epochs; otherwise return 0.
+        Returns:
+            The number of samples to learn now; 0 if the generation is not complete.
         """
         before = self.records.added
         self.add(records)
@@ -193,7 +194,7 @@ class SamplePool:
         self.layers.append(self.current)
         self.current = self._new_layer(self.current.generation + 1)
         self._drop_layers()
-        self._subset = None  # so that the property `subset` draws anew, in the next line
+        self._subset = None  # `subset` in the next line draws a new one
         return self.settings.passes(self.generation) * len(self.subset.value)
 
     def _drop_layers(self) -> None:
@@ -212,8 +213,9 @@ class SamplePool:
                 break
             kept.append(layer)
         self.layers = kept[::-1]
+        # For a moment there is room only for the positions of the layers kept: `add` drops all older games.
         self.records.capacity = max(1, sum(layer.positions for layer in self.layers))
-        self.records.add([])  # drops the games of the dropped layers
+        self.records.add([])
         self.records.capacity = ENDLESS
 
     @property
@@ -232,12 +234,13 @@ class SamplePool:
     def _generator(self, *numbers: int) -> np.random.Generator:
         """Return a generator for the present generation.
 
-        numbers: (0,) for the draw of the subset, (1, epoch) for the order of an epoch.
+        Args:
+            numbers: (0,) for the draw of the subset, (1, epoch) for the order of an epoch.
         """
         return np.random.default_rng([self.seed, STREAM, self.generation, *numbers])
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
-        """Return single positions of the latest games, without merging equal inputs; see `Memory.fresh`."""
+        """Return `count` positions of the games added last, without merging equal inputs; None without such games."""
         return self.records.sample(count, generator, newest=self.newly_added) if self.newly_added else None
 
     def latest(self, count: int) -> list[GameRecord]:
@@ -288,9 +291,10 @@ class SamplePool:
         return {"generation": self.generation, "merged_samples": sum(len(layer.samples) for layer in self.layers)}
 
     def state(self) -> dict[str, Any]:
-        """Return plain data for `restore`; "games" is the number of games in the pool.
+        """Return plain data for `restore`.
 
-        "layers" has a pair (generation, number of games) for each layer, the oldest first.
+        "games" is the number of games in the pool, "added" the number of positions ever added.  "layers" has a pair
+        (generation, number of games) for each layer, the oldest first.
         """
         layers = [[layer.generation, len(layer.entries)] for layer in (*self.layers, self.current)]
         return {"games": sum(count for _, count in layers), "added": self.added, "layers": layers}
@@ -306,7 +310,7 @@ class SamplePool:
         sizes = [games for _, games in state["layers"]]
         missing = sum(sizes) - len(saved)
         ends = np.maximum(np.cumsum(sizes) - missing, 0)  # where each generation's games end in `saved`
-        begin = max(0, -missing)  # games beyond the state's number are left out, the oldest first
+        begin = max(0, -missing)  # if there are more games than `state` says, the oldest ones are left out
         for (generation, _), end in zip(state["layers"], ends.tolist(), strict=True):
             if self.current.entries:  # a layer without games is left out
                 self.layers.append(self.current)

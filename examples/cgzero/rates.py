@@ -40,7 +40,7 @@ class GenerationRates:
 
 
 class RateKeeper(Judge[Run]):
-    """A judge without verdicts: when it is asked, between two iterations, it sets the factor of the next generation."""
+    """A judge without verdicts, which is asked between two iterations, and then sets the next generation's factor."""
 
     name = "rates"
     decides = False
@@ -50,14 +50,16 @@ class RateKeeper(Judge[Run]):
         self.present = 1.0  # the learner's factor
 
     def due(self, run: Run) -> bool:
+        """Set the factor of the next generation, and return False, since there is nothing to judge."""
         memory = run.stage.memory
         if not isinstance(memory, SamplePool):
             raise TypeError(f"GenerationRates need the generations of memory=Pool(), got {memory!r}")
-        if not run.batches_due:  # otherwise a run whose time was over goes on within a generation
+        if not run.batches_due:  # there are some if a run stopped within a generation, whose factor stays
             self.present = run.learner.factor = self.rates.factor(memory.current.generation)
         return False
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
+        """Never called, since `due` is always False."""
         return True
 
     def state(self) -> dict[str, Any]:
@@ -69,10 +71,10 @@ class RateKeeper(Judge[Run]):
 
 
 def check_rates(given: Any) -> Rates:
-    """Return pairs of a generation and a factor as tuples.
+    """Return pairs (first generation, factor) as tuples.
 
     Raises:
-        ValueError: unless the generations rise from 0 on.
+        ValueError: unless the generations rise from 0 on, and the factors are numbers >= 0.
     """
     try:
         rates = tuple((check_int("", generation, 0), check_float("", factor, 0)) for generation, factor in given)

@@ -66,7 +66,12 @@ class CGZeroRule(PuctRule):
         self.begin_move(np.arange(games), np.zeros(games, np.int32))
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        """Set c_puct for the next move of each game; plies: int32 [n], the number of plies played in each game."""
+        """Set c_puct for the next move of games.
+
+        Args:
+            games: int64 [n].
+            plies: int32 [n], the number of plies played in each of them.
+        """
         settings = self.settings
         c_puct = settings.c_puct + settings.c_puct_growth * np.asarray(plies, np.float64)
         if settings.c_puct_growth < 0:
@@ -84,6 +89,7 @@ class CGZeroRule(PuctRule):
             self.noise.seeds[games] = [generator.integers(1, SEEDS) for generator in generators]
 
     def change_values(self, wave: Wave, over: np.ndarray, values: np.ndarray) -> None:
+        """Add the noise to the values of a wave's leaves, in place."""
         if self.noise.spread:
             kernels.add_value_noise(wave, over, self.noise, values)
 
@@ -100,7 +106,7 @@ class CGZeroRule(PuctRule):
         """Return each game's action: with `near_best` drawn among the nearly best actions, otherwise as PUCT does.
 
         Args:
-            by_chance: bool [n], for PUCT.
+            by_chance: bool [n], whether PUCT draws the move by visits; not used with `near_best`.
             chance: [n], the random numbers of the draws, in [0, 1).
         """
         if self.settings.near_best is None:

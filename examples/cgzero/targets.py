@@ -1,4 +1,4 @@
-"""CGZero's targets: results mixed with search values, and policies that turn into the move played."""
+"""CGZero's targets: values mixed from results and search values, policies mixed from searches and moves played."""
 
 from collections.abc import Sequence
 
@@ -13,9 +13,11 @@ ROUNDING = 1e-6  # a sum of shares may exceed 1 by this rounding error
 
 @settings
 class MixedTargets:
-    """Targets that change along a game: the share of the result in the values, and of the move played in the policies.
+    """Targets that change along a game.
 
-    A value target is k times the result plus 1 - k times the search value.  The defaults are CGZero's (marchete 2020).
+    A value target is k times the result plus 1 - k times the search value.  A policy target is a mixture of the
+    search's policy and the move played.  Both k and the share of the move played grow along the game.  The defaults are
+    CGZero's (marchete 2020).
     """
 
     result_share: float = setting(

@@ -1,7 +1,7 @@
 """CGZero's whole recipe (marchete 2020, github.com/marchete/CGZero): `python examples/cgzero/train.py --minutes 45`.
 
-Oware by the rules of CodinGame's contest, with all that CGZero has: network, search, games, targets, losses, pool of
-merged samples, champions.  The same command with the same folder goes on with a run.  See docs/cgzero.md.
+It plays Oware by the rules of CodinGame's contest, with all that CGZero has: network, search, games, targets, losses,
+pool of merged samples, champions.  The same command with the same folder goes on with a run.  See docs/cgzero.md.
 """
 
 import argparse
@@ -17,9 +17,9 @@ from targets import MixedTargets
 
 from alphago import NeuralNet, OwareEnv, train
 
-# The constants are from CGZero's training notebook, or the middle of its ranges.  CGZero differs in four things: it
-# uses 2 000 readouts, plays 800 games per generation, learns up to 20 epochs per generation in batches of 32 (here
-# batches and learning rates are four times as large), and has momentum 0.87.
+# The constants are from CGZero's training notebook, where it has ranges their middle.  CGZero itself differs in four
+# things: it uses 2 000 readouts, plays 800 games per generation, learns up to 20 epochs per generation in batches of 32
+# (here batches and learning rates are four times as large), and has momentum 0.87.
 SEARCH = CGZeroPuct(
     c_puct=2.897,
     c_puct_growth=0.0034,

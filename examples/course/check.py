@@ -159,11 +159,10 @@ def check_targets(targets: Callable[..., Any]) -> None:
                 hint = ": divide the visits by their sum" if abs(policy.sum() - 1) > 1e-6 else ""
                 got = f"expected a policy with the greatest entry {share.max():.3f}, got {policy.max():.3f}"
                 raise Wrong(f"{got}{hint}, {where}")
-            if value != position.to_play * outcome:
+            expected = position.to_play * outcome
+            if value != expected:
                 view = "Black's" if value == outcome else "White's" if value == -outcome else "nobody's"
-                got = (
-                    f"expected the value {position.to_play * outcome:+g}, the mover's, got {value:+g}, which is {view}"
-                )
+                got = f"expected the value {expected:+g}, the mover's, got {value:+g}, which is {view}"
                 raise Wrong(f"{got}, {where}")
 
 

@@ -1,9 +1,8 @@
 """Search in breadth: visits are dealt out by the priors, level by level, and policies computed from the leaves up.
 
-Of a node's n visits one is its own evaluation.  The priors share out the rest among its actions, whatever their values,
-so that a level is evaluated in one batch.  A node's value is the mean of its own evaluation and its actions' values,
-weighted by the policy that best trades values against the distance from the prior (Grill et al. 2020).  This is RMCTS
-(arXiv 2601.01301, 2026).
+Of a node's n visits one is its own evaluation; the priors share out the rest among its actions, whatever their values,
+so that a level is one batch.  A node's value is the mean of its evaluation and of its actions' values, weighted by the
+policy that best trades values against the distance from the prior (Grill et al. 2020): RMCTS (arXiv 2601.01301, 2026).
 
     alphago train --board-size 7 --search examples/rules/breadth_first.py:BreadthFirst --leaves 16 --readouts 16
 """
@@ -131,7 +130,7 @@ class BreadthRule(PuctRule):
         )
         parents = np.where(np.arange(used.stop) < tree.used[games, None], parents, NONE)
         quota = np.maximum(self.parameters.quota[games, used], 2)
-        values = tree.value[games, used].astype(np.float64)  # of nodes; below, in the view of who moved to the node
+        values = tree.value[games, used].astype(np.float64)  # in the view of each node's mover
         out = np.zeros((len(games), tree.waiting.shape[2]), np.float32)
         for node in range(used.stop - 1, -1, -1):
             rows = np.flatnonzero((parents == node).any(axis=1))  # of the games in which this node has children
@@ -141,7 +140,8 @@ class BreadthRule(PuctRule):
             policies = best_policies(priors[rows] * is_child, q, weights)
             means = np.where(is_child, policies * values[rows], 0).sum(axis=1)
             values[rows, node] += (means - values[rows, node]) * (1 - 1 / quota[rows, node])
-            values[:, node] *= np.where(movers[np.arange(len(games)), parents[:, node]] == movers[:, node], 1, -1)
+            parent_movers = movers[np.arange(len(games)), parents[:, node]]
+            values[:, node] *= np.where(parent_movers == movers[:, node], 1, -1)  # now in the view of who moved there
         row, child = np.nonzero(is_child)  # children of the root, the last node of the loop
         out[rows[row], actions[rows[row], child]] = policies[row, child]
         return out

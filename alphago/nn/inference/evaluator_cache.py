@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-MOST_CACHED = 4  # largest number of evaluators cached per network; that not used for the longest time is dropped first
+MOST_CACHED = 4  # largest number of evaluators cached per network; the least recently used one is dropped first
 
 Made = TypeVar("Made")
 

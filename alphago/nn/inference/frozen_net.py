@@ -47,7 +47,7 @@ def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Fr
     """Return copies of the parts as one Frozen on the CPU in float32; raise ValueError if a weight is not finite.
 
     Convolutions are channels-last, like those of a network in training (Learner).  Rounding depends on the memory
-    format, so that otherwise a network would give other results after it is saved and loaded.
+    format: with another one, a network would give other results after it is saved and loaded.
     """
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     frozen.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

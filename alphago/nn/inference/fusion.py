@@ -218,7 +218,7 @@ def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module)
 
 
 def modules_called_once(graph_module: fx.GraphModule) -> dict[fx.Node, nn.Module]:
-    """Return the modules that are called exactly once, with one argument, by the node of the call, in order."""
+    """Return the modules that are called exactly once, with one argument; keys: the calling nodes, in order."""
     parts = dict(graph_module.named_modules())
     calls = [(node, parts[str(node.target)]) for node in graph_module.graph.nodes if node.op == "call_module"]
     times = Counter(id(module) for _, module in calls)

@@ -135,7 +135,7 @@ def choose_gpu_form(
 
     Raises:
         Unsupported: if no form is correct.
-        RuntimeError: torch's error, if the device's memory is exhausted.
+        RuntimeError or MemoryError: if the device's memory is exhausted.
     """
     # "fused" calls cuDNN.
     tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]

@@ -89,9 +89,7 @@ class GpuStream:
         self._stream = backend.new_stream()
         weakref.finalize(self, backend.keep_stream, self._stream)  # the next `new_stream` uses it again
         self._padded: dict[int, PaddedBatch] = {}
-        self._graphs: dict[
-            Any, Any
-        ] = {}  # CUDA graphs of the network alone, see `repeat`, whose key is the padded size
+        self._graphs: dict[Any, Any] = {}  # see `repeat`: graphs of the network alone, with the padded size as key
         self._depth = 0  # number of nested `with` blocks of this stream
         if self._on_gpu:
             self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)  # type: ignore[attr-defined]

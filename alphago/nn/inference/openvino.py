@@ -32,7 +32,7 @@ Value = Union["Node", np.ndarray]
 
 NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
-SIZES = BATCH_SIZE, 8, 4, 1  # positions of a call of each model; its time is nearly proportional to them
+SIZES = BATCH_SIZE, 8, 4, 1  # positions per call of each model; the time of a call is nearly proportional to them
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}
 
 
@@ -70,7 +70,7 @@ def list_operations(
         plane_shape: (planes, height, width).
 
     Raises:
-        NotImplementedError: for an operation that cannot be translated; some raise other exceptions.
+        Exception: of any class, NotImplementedError for instance, if an operation cannot be translated.
     """
     graph = NetworkGraph(Tensor("planes", ("batch", *plane_shape)))
     features = Translator(base, graph, "base_net").run(graph.planes)
