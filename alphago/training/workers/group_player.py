@@ -6,6 +6,7 @@ On a GPU each thread has an evaluator, which is reused with the weights of other
 """
 
 import threading
+import warnings
 import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -27,6 +28,9 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 
 COMPILED = "compiled"  # name of the array beside those of the network's weights
+CPU_ONLY = (
+    "this run is played on the CPU, since its games must be equal to the bit; one with --max-lag 1 is played on the GPU"
+)
 FASTEST = 1  # level of zlib
 LOCAL = threading.local()  # on a GPU: the thread's `evaluator`, and the network `net` whose weights it has
 
@@ -118,7 +122,11 @@ class GroupPlayer(RemoteWork):
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
         version = Version.from_bytes(data)
-        return cls(version, "cpu" if version.digest is not None else find_device(version.env, device))
+        if version.digest is None:
+            return cls(version, find_device(version.env, device))
+        if device == "cuda":
+            warnings.warn(CPU_ONLY, stacklevel=2)  # once, not for each version
+        return cls(version)
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():

@@ -221,7 +221,10 @@ class TestAsynchronous:
             games.publish(net_of(2), "float32")
             iteration(games)
             assert len(first) + len(iteration(games))
-        with source(source_of(Local(device="host", a=honest))) as games:
+        with (
+            pytest.warns(UserWarning, match="played on the CPU"),
+            source(source_of(Local(device="cuda", a=honest))) as games,
+        ):
             assert_same_games(all_games(games), wanted)
         assert len(made) == 1
 
