@@ -19,8 +19,9 @@ from alphago.mcts.network_digest import check_network, network_digest
 from alphago.mcts.search_specs import plain_form
 from alphago.nn.net import NeuralNet, net_from_arrays, net_to_arrays
 from alphago.nn.threads import one_torch_thread, own_thread
+from alphago.system.validation import shown
 from alphago.workers.jobs import JobPool
-from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
+from alphago.workers.work import RemoteWork, WorkerRefused, known_game, pack, plain_game, unpack
 
 GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker is lost; even, for pairs of games
 
@@ -58,9 +59,14 @@ class MatchWork(RemoteWork):
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
 
+def travels_by_name(player: object) -> bool:
+    """Return whether a player is one of the package's own without a network, which a worker makes from its name."""
+    return player == "random" or isinstance(player, (PlayoutSettings, AlphaBetaSettings))
+
+
 def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
     """Return a player's network; None for a player without one.  Raise ValueError for a player that cannot travel."""
-    if entrant.player == "random" or isinstance(entrant.player, (PlayoutSettings, AlphaBetaSettings)):
+    if travels_by_name(entrant.player):
         return None
     network = fitting_network(entrant.network, env)
     if not isinstance(network, NeuralNet):
@@ -102,7 +108,10 @@ def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:
     """
     plain, weights = unpack(data)
     if isinstance(plain, str):
-        return find_player(plain)
+        player = find_player(plain)
+        if not travels_by_name(player):  # whoever sends works must not start programs here
+            raise WorkerRefused(f"a player must be random, uct:N, rave:N, alphabeta:N or a network, got {shown(plain)}")
+        return player
     evaluator = make_evaluator(net_from_arrays(plain["net"], weights), env, level)
     check_network(own_view(env, evaluator), evaluator, plain["check"])
     return evaluator

@@ -16,7 +16,7 @@ from alphago.records import dataset_import
 from alphago.training.call import selfplay_call
 from alphago.workers import jobs
 from alphago.workers.jobs import JobPool, open_pool
-from alphago.workers.work import JobAnswer
+from alphago.workers.work import JobAnswer, WorkerRefused, pack
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import NEVER, Behaviour, Local, damaging, dying, failing, honest
@@ -75,6 +75,14 @@ class TestEvaluate:
         crew(a=honest)
         with pytest.raises(ValueError, match="with workers, a player must be a network, random, uct:N"):
             evaluate(GO, NET, player, 2, workers="folder:x")
+
+    @pytest.mark.parametrize("name", ["gtp:true", "bot.py"])
+    def test_a_worker_starts_no_program(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whoever can write to its folder must not run code on its machine."""
+        monkeypatch.chdir(tmp_path)
+        Path("bot.py").write_text("def choose(position): pass\n")
+        with pytest.raises(WorkerRefused, match="a player must be random, uct:N"):
+            match_work.player_from_bytes(GO, pack(name, {}), None)
 
 
 class TestSelfplay:
