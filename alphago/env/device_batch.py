@@ -20,8 +20,7 @@ Out = TypeVar("Out", bound=Array)
 Target = tuple[KernelArray, int, int, int]
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
-PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.float16): "float16"}
-PLANE_DTYPES |= {np.dtype(np.uint16): "bfloat16", np.dtype(np.int16): "bfloat16"}
+PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.uint16): "bfloat16", np.dtype(np.int16): "bfloat16"}
 
 
 class DeviceBatch(GameBatch):
@@ -162,7 +161,7 @@ class DeviceBatch(GameBatch):
         """Launch the kernel that writes the planes of the positions in `slots`.
 
         Args:
-            dtype: "float32", "float16" or "bfloat16".
+            dtype: "float32" or "bfloat16".
         """
 
     @abstractmethod

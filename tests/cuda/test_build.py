@@ -106,7 +106,7 @@ for size in (2, 3, 9, 25):
         for _ in range(3):
             batch.playout(slots, slots.copy(), fill_eyes=True)
             batch.legal_mask(slots, np.empty((3, env.action_space), np.bool_))
-            batch.planes(slots, np.empty((3, env.planes, size, size), np.float16))
+            batch.planes(slots, np.empty((3, env.planes, size, size), np.uint16))
             batch.pass_alive(slots, np.empty((3, size * size), np.int8))
             batch.ownership(slots, np.empty((3, size * size), np.int8))
             batch.reset(slots, to_play="white")
@@ -115,7 +115,7 @@ for env in (*SMALL, ConnectFourEnv(), OwareEnv(), OwareEnv(rules="cgzero", plane
     batch, slots = env.new_batch(3, device="host"), np.arange(3)
     for turn in range(30):
         mask = batch.legal_mask(slots, np.empty((3, env.action_space), np.bool_))
-        batch.planes(slots, np.empty((3, env.planes, *env.plane_shape), np.float16))
+        batch.planes(slots, np.empty((3, env.planes, *env.plane_shape), np.uint16))
         batch.ownership(slots, np.empty((3, env.plane_shape[0] * env.plane_shape[1]), np.int8))
         batch.outcome(slots, np.empty(3, np.float32))
         batch.hash(slots, np.empty(3, np.int64))

@@ -77,5 +77,4 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
     }
 
 PLANES_KERNELS(float, float32)
-PLANES_KERNELS(Half, float16)
 PLANES_KERNELS(Bfloat, bfloat16)

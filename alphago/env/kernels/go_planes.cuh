@@ -4,7 +4,7 @@
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(PLANES == 18, "a new plane of go_planes.py has to be written here too, in begin_part or write_part");
+static_assert(PLANES == 18, "a new plane of go_planes.py has to be written here too, in write_background, write_liberties or write_part");
 
 // A board's planes before they are written: each is bits, and the number that a 1 stands for.
 template <typename T>
@@ -17,9 +17,6 @@ struct Sketch {
     BOTH void put(Long place, int size, int r, int of_row) {
         if (place != ABSENT) bits[(int)place * size + r] = of_row;
     }
-
-    // A point of a plane.
-    BOTH void mark(Long place, int size, int action) { bits[(int)place * size + action / size] |= 1 << action % size; }
 
     // A plane that is the same on all points.
     BOTH void fill(Long place, int size, float value) {
@@ -175,16 +172,7 @@ BOTH void write_background(const int* row, int plane, const Long* places, Sketch
     }
     if (plane < LAST_MOVE || plane > THIRD_LAST_MOVE) return;
     int action = row[LAST + plane - LAST_MOVE];  // a pass has no point
-    if (0 <= action && action < points) sketch.mark(place, size, action);
-}
-
-// A part of what comes before `write_part`: a plane's background, or the marks of areas for a colour.
-template <typename T>
-BOTH void begin_part(int* row, int part, const Long* places, Sketch<T>& sketch) {
-    if (part < PLANES)
-        write_background(row, part, places, sketch);
-    else
-        mark_area(row, part == PLANES ? BLACK : WHITE);
+    if (0 <= action && action < points) sketch.put(place, size, action / size, 1 << action % size);
 }
 
 // A part of the sketch: a board row, or the score and its sign.
@@ -205,7 +193,8 @@ __device__ inline void draw(int* row, const Long* places, Sketch<T>& sketch) {
         if (is_stone(row[at + COLOUR]) && row[at + HEAD] == point)
             sketch.liberties[point] = (unsigned char)liberties_to_three(row, point);
     }
-    TOGETHER(part, PLANES + 2) begin_part(row, part, places, sketch);
+    TOGETHER(plane, PLANES) write_background(row, plane, places, sketch);
+    TOGETHER(side, 2) mark_area(row, side == 0 ? BLACK : WHITE);
     meet();
     TOGETHER(action, row[SIZE] * row[SIZE]) write_liberties(row, action, places, sketch);
     TOGETHER(part, row[SIZE] + 1) write_part(row, part, places, sketch);

@@ -32,5 +32,4 @@ KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, in
     }
 
 PLANES_KERNEL(float, float32)
-PLANES_KERNEL(Half, float16)
 PLANES_KERNEL(Bfloat, bfloat16)

@@ -15,7 +15,7 @@ const [LOST_TURNS, LEAST_PLIES, LEAST_BEHIND, CHANCES] = [3, 0.4, 0.5, 4]; // as
  * @param {number | null} pass
  */
 export function moveOf(search, pass) {
-  const move = search.visits > 1 ? unlessIdle(search, search.best(), pass) : greatest(withoutRashPass(search, search.priors(), pass));
+  const move = search.visits > 1 ? unlessIdle(search, search.ranked()[0].action, pass) : greatest(withoutRashPass(search, search.priors(), pass));
   return unlessEarly(search, move, pass);
 }
 

@@ -261,9 +261,4 @@ export class TreeSearch {
     const tried = this.root.children.filter(({ visits }) => visits > 0);
     return tried.sort((one, other) => other.visits - one.visits || other.prior - one.prior || one.action - other.action);
   }
-
-  /** The action to play: the most visited one, before any search the most probable one. */
-  best() {
-    return this.ranked()[0]?.action ?? this.root.next;
-  }
 }
