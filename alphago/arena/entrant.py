@@ -188,7 +188,8 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     """
     is_name = isinstance(player, (str, PathLike))
     source: Any = find_player(str(player)) if is_name else player
-    if not isinstance(source, (str, Engine, Submission, PlayoutSettings, AlphaBetaSettings)):  # a str is "random"
+    is_fixed = isinstance(source, (str, Engine, Submission, PlayoutSettings, AlphaBetaSettings))  # a str is "random"
+    if not is_fixed:
         return as_evaluator(source, env, device)
     if env is None:
         return source

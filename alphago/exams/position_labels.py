@@ -73,9 +73,8 @@ def label_games(
                     if writer.games >= labelling.positions:
                         break
                     assert drawn.label is not None
-                    position, moves = drawn.position, records[drawn.game].moves
-                    found = {"komi": position.komi, "label": drawn.label, "drawn": drawn.number}
-                    writer.label(env, moves, len(position.moves), **found)
+                    position, moves, number = drawn.position, records[drawn.game].moves, drawn.number
+                    writer.label(env, moves, len(position.moves), komi=position.komi, label=drawn.label, drawn=number)
                     tell(writer.games, labelling.positions)
             finally:
                 writer.flush()

@@ -237,7 +237,7 @@ def game_of_plays(text: bytes, where: str) -> SgfGame | None:
     found = [PLAYS.get(text[at : at + 6]) for at in range(0, len(text), 6)]
     if None in found or not found:
         return None
-    colours, actions = map(list, zip(*found, strict=True))  # type: ignore[arg-type]
+    colours, actions = map(list, zip(*found, strict=True))
     stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(found))])
     _, played, assumed = play_by_rules([stretch], TRIED, 19, None)
     plies = played.plies()
