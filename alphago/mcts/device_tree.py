@@ -73,8 +73,8 @@ class DeviceTree:
             if written is not array:  # it is where `upload` copies nothing, as on the host
                 array[...] = self.backend.download(written)
 
-    def grown(self, nodes: int) -> "DeviceTree":
-        """Return a copy with a capacity of `nodes` nodes per game; see `Tree.grown`."""
+    def with_capacity(self, nodes: int) -> "DeviceTree":
+        """Return a copy with a capacity of `nodes` nodes per game; see `Tree.with_capacity`."""
         games, _, actions = self.shape
         larger = DeviceTree(self.backend, games, nodes, actions)
         self.arrays.copy_to(larger.arrays)
@@ -97,9 +97,9 @@ class DeviceTree:
         """Return a field on the device as int32 words; see `Tree.bits`."""
         return self.arrays.bits(name)
 
-    def saved(self, game: int) -> list[np.ndarray]:
-        """Return a copy of the nodes of a game; see `Tree.saved`."""
-        return [self.backend.download(array) for array in self.arrays.saved(game)]
+    def snapshot(self, game: int) -> list[np.ndarray]:
+        """Return a copy of the nodes of a game; see `Tree.snapshot`."""
+        return [self.backend.download(array) for array in self.arrays.snapshot(game)]
 
     def restore(self, game: int, nodes: list[np.ndarray]) -> None:
         """Replace the tree of a game; see `Tree.restore`."""

@@ -27,12 +27,11 @@ ROUNDING = 1e-3  # how far a value may be outside -1 .. 1
 class Evaluator(Protocol):
     """Computes priors and values of positions; several threads may call it at once.
 
-    An evaluator with an attribute `reads_moves` that is true gets boards that keep the moves that led to a position:
-    `batch.position(slot).moves` (`new_boards`).
+    If it has an attribute `reads_moves` that is true, it gets boards that keep the moves of each game:
+    `batch.position(slot).moves` (see `new_boards`).
 
     Attributes:
-        device: the device on which it needs the boards of a search. An evaluator for any device but "cpu" is a
-            `WaveEvaluator`.
+        device: where the boards of a search must be. An evaluator for any device but "cpu" is a `WaveEvaluator`.
     """
 
     device: str = "cpu"
@@ -42,8 +41,8 @@ class Evaluator(Protocol):
         """Write priors and values for the positions in `slots`, whose games must not be over.
 
         Args:
-            slots: int64 [n]. priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere, rows of sum
-                1.
+            slots: int64 [n].
+            priors: float32 [n, A], overwritten: positive on legal actions, 0 elsewhere; each row sums to 1.
             values: float32 [n], overwritten: -1 .. 1, from the view of the player about to move.
         """
 
@@ -51,8 +50,8 @@ class Evaluator(Protocol):
 class WaveEvaluator(Evaluator, Protocol):
     """An evaluator for boards and search trees on a device.
 
-    Its `evaluate` also takes arrays on the device; then it returns at once, also evaluates finished games, whatever the
-    result, and marks broken evaluations by values that are not finite.
+    Its `evaluate` also takes arrays on the device.  Then it returns before the results are there.  It does not skip
+    finished games, whose results do not matter, and it marks broken evaluations by values that are not finite.
     """
 
     def stream(self) -> AbstractContextManager[object]:
@@ -60,9 +59,11 @@ class WaveEvaluator(Evaluator, Protocol):
         return nullcontext()
 
     def repeat(self, steps: Callable[[], None], graphs: dict[Any, Any], key: Hashable) -> None:
-        """Run `steps`, which queue the same kernels on the same arrays each time, within `stream`.
+        """Call `steps` within `stream`, or repeat what it did at the last call with this `key`.
 
-        On a GPU they are captured as a CUDA graph, which is kept in `graphs` for this `key`.
+        Args:
+            steps: queues the same kernels on the same arrays each time.  On a GPU they are captured as a CUDA graph.
+            graphs: where the graphs are kept, by key.
         """
         steps()
 
@@ -72,7 +73,7 @@ class Forecaster(Evaluator, Protocol):
     """An evaluator for boards on the CPU that can also forecast score and ownership.
 
     Attributes:
-        makes_forecasts: whether its network forecasts score and ownership.
+        makes_forecasts: whether its network has score and ownership.
     """
 
     makes_forecasts: bool
@@ -90,15 +91,16 @@ class Forecaster(Evaluator, Protocol):
         """Write priors and values as `evaluate` does, and also the forecasts.
 
         Args:
-            forecasts: two arrays to write, or None to skip them: scores, float32 [n], the mover's margin in points; and
-                ownership, float32 [n, H W], 1 for a point that becomes the mover's, -1 for a point that becomes the
-                other side's.
+            slots, priors, values: as in `evaluate`.
+            forecasts: two arrays, overwritten; None for no forecasts.  The first has scores, float32 [n], the mover's
+                margin in points.  The second has ownership, float32 [n, H W], 1 for a point that becomes the mover's,
+                -1 for a point that becomes the other side's.
             symmetries: indices into `env.symmetries`; each result is the mean over these symmetries of the position.
         """
 
 
 def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | None = None) -> GameBatch:
-    """Return a batch of `count` slots, which keeps moves if the evaluator reads them.
+    """Return a batch of `count` slots for an evaluator; it keeps the moves of each game if the evaluator reads them.
 
     Args:
         device: where the boards are; None for the evaluator's device.
@@ -108,7 +110,7 @@ def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | Non
 
 
 class Evaluations(NamedTuple):
-    """What is known of n positions, from the view of the player to move."""
+    """The evaluations of n positions, from the view of the player to move."""
 
     priors: np.ndarray  # float32 [n, A]; those of finished games do not matter
     values: np.ndarray  # float32 [n]
@@ -116,15 +118,20 @@ class Evaluations(NamedTuple):
     owners: np.ndarray  # float32 [n, P], the ownership of the board's points; P = 0 if it is not forecast
 
 
-def blank_evaluations(count: int, actions: int, points: int) -> Evaluations:
-    """Return arrays for the evaluations of `count` positions."""
+def new_evaluations(count: int, actions: int, points: int) -> Evaluations:
+    """Return arrays for the evaluations of `count` positions, to be overwritten.
+
+    Args:
+        actions: A, the number of actions.
+        points: P, the number of points whose ownership is forecast.
+    """
     values, scores = np.full((2, count), np.nan, np.float32)
     priors, owners = (np.zeros((count, columns), np.float32) for columns in (actions, points))
     return Evaluations(priors, values, scores, owners)
 
 
 def points_forecast(env: GameEnv, evaluator: Evaluator) -> int:
-    """Return the number of points whose ownership an evaluator forecasts, 0 if it makes no forecasts."""
+    """Return the number of points whose ownership an evaluator forecasts: all of the board, or 0 without forecasts."""
     if not (isinstance(evaluator, Forecaster) and evaluator.makes_forecasts):
         return 0
     return env.plane_shape[0] * env.plane_shape[1]
@@ -134,23 +141,23 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
     """Evaluate the positions in some slots of a batch; a finished game has the score and ownership of its board.
 
     Args:
+        evaluator: an Evaluator, or a Forecaster if `out` has ownership.
         slots: int64 [n].
         over: bool [n], whether each game is over.
-        out: overwritten, but for the values of finished games, which must be there.  To write ownership the evaluator
-            must be a Forecaster.
+        out: overwritten, except the values of finished games: the caller has written them.
     """
-    has_ended, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
-    live = np.flatnonzero(~over) if has_ended else slice(None)
-    found = Evaluations(*(array[live] for array in out)) if has_ended else out
-    if len(found.values) and has_forecasts:
-        forecasts = found.scores, found.owners
-        evaluator.evaluate_forecasts(batch, slots[live], found.priors, found.values, forecasts)
-    elif len(found.values):
-        evaluator.evaluate(batch, slots[live], found.priors, found.values)
-    if not has_ended:
+    any_over, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
+    live = np.flatnonzero(~over) if any_over else slice(None)  # the rows to evaluate
+    evaluated = Evaluations(*(array[live] for array in out)) if any_over else out
+    if len(evaluated.values) and has_forecasts:
+        forecasts = evaluated.scores, evaluated.owners
+        evaluator.evaluate_forecasts(batch, slots[live], evaluated.priors, evaluated.values, forecasts)
+    elif len(evaluated.values):
+        evaluator.evaluate(batch, slots[live], evaluated.priors, evaluated.values)
+    if not any_over:
         return
-    for own, part in zip(out, found, strict=True):
-        own[live] = part  # `found` has copies here, since `live` is an array of indices
+    for whole, part in zip(out, evaluated, strict=True):
+        whole[live] = part  # `part` is a copy here, since `live` is an array of indices
     if has_forecasts:
         ended = slots[over]
         out.scores[over] = batch.score(ended, np.empty(len(ended), np.float32))
@@ -161,19 +168,21 @@ def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int) -> Evaluat
     """Evaluate all positions of a batch; a finished game is worth the result on its board, and has no priors.
 
     Args:
-        points: whose ownership to forecast, see `points_forecast`; 0 for neither scores nor ownership.
+        points: the number that `points_forecast` returns; 0 for neither scores nor ownership.
     """
-    slots, found = np.arange(batch.count), blank_evaluations(batch.count, batch.env.action_space, points)
+    slots, out = np.arange(batch.count), new_evaluations(batch.count, batch.env.action_space, points)
     over = batch.is_over(slots, np.empty(batch.count, np.bool_))
-    batch.outcome(slots, found.values)
-    evaluate_boards(evaluator, batch, slots, over, found)
-    return found
+    batch.outcome(slots, out.values)  # of all games; those of live ones are overwritten
+    evaluate_boards(evaluator, batch, slots, over, out)
+    return out
 
 
 class AveragedEvaluator(Evaluator):
-    """A Forecaster that averages the evaluations of `inner` over symmetries of the board of `env`, a game of `inner`.
+    """A Forecaster that averages the evaluations of another one over symmetries of the board.
 
     Args:
+        inner: the other Forecaster.
+        env: a game that it evaluates.
         symmetries: indices into `env.symmetries`; None for all.
 
     Raises:
@@ -192,6 +201,7 @@ class AveragedEvaluator(Evaluator):
         self.evaluate_forecasts(batch, slots, priors, values, None)
 
     def evaluate_forecasts(self, batch: GameBatch, slots: np.ndarray, *out: Any) -> None:
+        """Write averages to `out`: priors, values and forecasts, as in `Forecaster.evaluate_forecasts`."""
         self.inner.evaluate_forecasts(batch, slots, *out, self.symmetries)
 
 
@@ -200,7 +210,7 @@ class UniformEvaluator(Evaluator):
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")
+        np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")  # writes float64 as float32
         values[:] = 0
 
 
@@ -213,10 +223,9 @@ class HashEvaluator(Evaluator):
 
 
 class FunctionEvaluator(Evaluator):
-    """An evaluator that calls a function on positions.
+    """An evaluator that calls a function on each position, with the moves that led to the position.
 
-    The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.  Its
-    positions know the moves that led to them.
+    The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.
     """
 
     reads_moves = True
@@ -264,7 +273,7 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
 
 
 class CpuEvaluator(Evaluator):
-    """An evaluator that calls the method `evaluate` of any object, for boards on the CPU."""
+    """An evaluator that calls the method `evaluate` of an object without attribute `device`, for boards on the CPU."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -276,17 +285,14 @@ class CpuEvaluator(Evaluator):
 def network_and_game(network: object, env: GameEnv) -> tuple[Any, GameEnv]:
     """Return `as_network(network, env)` and the game to play with it.
 
-    The game is `env`, or for a file of KataGo's networks this game with KataGo's planes, as in `load_model`.
+    The game is `env`.  If `load_model` loads the network, the game has the planes of the network, such as KataGo's.
     """
     loaded: Any = as_network(network, env)
-    # A network that was given as an object changes nothing; `load_model` may give the game other planes.
     return loaded, env if loaded is network else loaded.env
 
 
 def as_network(network: object, env: GameEnv | None = None) -> object:
-    """Return the network called `network`: a name ("7x7"), a file or a run folder, loaded with `load_model`.
-
-    Any other object is returned unchanged.
+    """Return a network: load a name such as "7x7", a file or a run folder; return any other object unchanged.
 
     Args:
         env: the game to play, as in `load_model`.
@@ -299,12 +305,12 @@ def as_network(network: object, env: GameEnv | None = None) -> object:
 
 
 def fitting_network(network: Any, env: GameEnv | None) -> object:
-    """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
+    """Return the network that `as_network` returns, resized to the board of `env` if it is a size-free network."""
     network = as_network(network, env)
     is_network = hasattr(network, "evaluator") and hasattr(network, "resized")
     if env is None or not is_network:  # evaluators and functions have no board to resize
         return network
-    # A game with other planes is accepted if its board is the same.
+    # A network may read other planes than those of `env`, if the board is the same.
     fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)
     return network if fits else network.resized(with_planes(env, of=network.env))
 
@@ -315,9 +321,10 @@ def as_evaluator(
     """Return an evaluator for a network, an evaluator, or a function on positions.
 
     Args:
-        network: a network, or its name, file or run folder (the result is its `evaluator()`); an object with a method
-            `evaluate`, for boards on the CPU unless it has an attribute `device`; or a function as in
-            `FunctionEvaluator`.
+        network: one of
+            - a network, or its name, file or run folder: its method `evaluator` makes the evaluator;
+            - an object with a method `evaluate`, for boards on the CPU unless it has an attribute `device`;
+            - a function as in `FunctionEvaluator`.
         env: the game to evaluate; a size-free network for another board is resized.
         device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
             "auto" for the GPU if there is one that supports game and network. Ignored for evaluators, functions, and
@@ -326,13 +333,13 @@ def as_evaluator(
 
     Raises:
         ValueError: for an unknown device.
-        TypeError: for any other object.
+        TypeError: if `network` is none of these.
     """
     check_device(device)
     network = fitting_network(network, env)
     if forecasts and hasattr(network, "forecast_evaluator"):
-        evaluator: Evaluator = network.forecast_evaluator(device=device)
-        return evaluator
+        forecaster: Forecaster = network.forecast_evaluator(device=device)
+        return forecaster
     if hasattr(network, "evaluator"):
         takes_device = "device" in inspect.signature(network.evaluator).parameters
         return network.evaluator(**({"device": device} if takes_device else {}))

@@ -35,7 +35,7 @@ class KeptTrees:
         Args:
             kind: trees of different kinds are not mixed.
             rules: the moves that are missing in the tree.
-            saved: the tree, see `Search.saved`.
+            saved: the tree, see `Search.snapshot`.
         """
         line = (kind, position.to_play, rules, *start_key(position), position.moves, position.movers)
         with self._lock:

@@ -23,7 +23,7 @@ class PuctParameters(NamedTuple):
 
 @settings
 class Puct(SearchSettings):
-    """Settings of PUCT search; defaults are AlphaGo.jl's except `first_play_reduction`."""
+    """Settings of PUCT search; the defaults are AlphaGo.jl's, except `first_play_reduction` and `squash`."""
 
     c_puct: float = setting("weight of prior against value", default=0.96)
     parent_value_weight: float = setting(
@@ -106,9 +106,9 @@ class PuctRule(SearchRule):
         """Do nothing: simulations create the nodes that they need."""
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return for each game, bool [B], whether its most visited action can no longer change.
+        """Return whether the most visited action of each game can no longer change, bool [B].
 
-        The most visited action is certain if it leads by more than `budget` visits, or is the only legal action.
+        It cannot if it leads the next one by more than `budget` visits, or is the only legal action.
         """
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
@@ -118,17 +118,19 @@ class PuctRule(SearchRule):
         return only_legal(tree, games) | (most - second > budget)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
+        """Return each action's share of the visits, [n, A]; all 0 in a game without visits."""
         visits = root_visits(tree, games)
         return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits."""
+        """Return the most visited actions, or where `by_chance` is set actions drawn in proportion to visits."""
         return choose_actions(root_visits(tree, games), by_chance, chance)
 
     def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
-        """Return the shares of visits, and the most visited actions; in `early` games actions drawn by visits.
+        """Return each action's share of the visits, and the most visited actions.
 
-        In `early` games the visits are raised to the power `squash` first.
+        In `early` games the visits are raised to the power `squash` first, and the action is drawn in proportion to
+        them.
         """
         chance = np.array([generator.random() for generator in generators])
         if self.settings.squash == 1:
@@ -139,5 +141,5 @@ class PuctRule(SearchRule):
 
 
 def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:
-    """Return for each of `games` (int64 [n]), bool [n], whether its root, if it is searched, has one legal action."""
+    """Return whether the root of each of `games` (int64 [n]) has one legal action, bool [n]; False without a search."""
     return only_child(tree, games) & (tree.at("next_action", games) == NONE)

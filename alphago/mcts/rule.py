@@ -29,15 +29,16 @@ class SearchRule(ABC):
     Attributes:
         keeps_trees: whether a search continues in the previous search's tree, below the move played.
         select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
-        device_select: the name of the kernel in `kernels/tree.cu` that does the same on a device; a rule without one,
-            which none inherits, keeps boards and trees on the CPU, whatever the network's device.
+        device_select: the name of the kernel in `kernels/tree.cu` that does the same on a device.  Without one, boards
+            and trees stay on the CPU, whatever the network's device.  A subclass does not inherit it.
         parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
             types may not.
         room: number of nodes that `prepare` may add to a game's tree.
-        heeds_early: whether `selfplay_moves` heeds `early`, so that the setting `temperature_plies` acts.
+        heeds_early: whether `selfplay_moves` uses its argument `early`; if not, the setting `temperature_plies` has no
+            effect.
         change_values: a function that changes the values of a wave's leaves in place before they are backed up; None in
             most rules.  It is called with the wave (n leaves), whether the game is over at each leaf (bool [n]), and
-            the values (float32 [n], from the view of the leaf's mover).
+            the values (float32 [n], from the view of each leaf's mover).
     """
 
     keeps_trees: bool
@@ -48,8 +49,8 @@ class SearchRule(ABC):
     heeds_early: bool = True
     change_values: Callable[[Wave, np.ndarray, np.ndarray], None] | None = None
 
-    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:  # noqa: B027 (most rules have no such constants)
-        """Set the constants that depend on the ply, in rules that have such ones.
+    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:  # noqa: B027 (most rules need none)
+        """Set the parameters that depend on the ply; most rules have none.
 
         Args:
             plies: int32 [n], the number of plies played in each game.
@@ -64,26 +65,28 @@ class SearchRule(ABC):
         """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games."""
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
-        """Return for the next waves how many leaves each may have in a game, at most `leaves`.
+        """Return a list with an entry for each of the next waves: how many leaves it may choose in one game.
 
-        Together they take half of the least budget of a game, or they are one wave; then the next call plans anew,
-        without the games that are done.
+        These waves run on a device before the CPU looks at the games again, and calls `plan` for those that are not
+        done.  So here they take about half of the simulations of the game that has the fewest left, but there is always
+        one wave.
 
         Args:
-            budget: int32 [B], simulations left, more than 0 in some game.
+            budget: int32 [B], the simulations left in each game; more than 0 in at least one.
+            leaves: the greatest entry.
         """
         return [leaves] * max(1, int(budget[budget > 0].min()) // (2 * leaves))
 
     @abstractmethod
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return for each of all games, bool [B], whether its best action is certain.
+        """Return whether the best action of each game is certain, bool [B].
 
-        It is certain if `budget` (int32 [B]) more simulations cannot change it.
+        It is certain if the simulations left in the game, `budget` (int32 [B]), cannot change it.
         """
 
     @abstractmethod
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return the policy targets that the searches give, [n, A]; each row sums to 1."""
+        """Return the probabilities for the policy to learn, [n, A], from the searches; each row sums to 1."""
 
     @abstractmethod
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
@@ -100,12 +103,13 @@ class SearchRule(ABC):
 
         Args:
             early: bool [n], whether a game is in its first plies, in which moves should vary.
+            generators: one for each game.
         """
 
 
 @settings
 class SearchSettings(ABC):
-    """Settings of a search that every rule has; a subclass adds the settings of its rule, which `new_rule` makes.
+    """Settings that every search has.  A subclass adds those of its rule, and makes the rule in `new_rule`.
 
     A subclass is decorated with `alphago.system.validation.settings`, or with `dataclass(frozen=True)`.
     """
@@ -129,10 +133,11 @@ class SearchSettings(ABC):
         """Return the rule for a search of `games` games with `actions` actions."""
 
     def completed(self, readouts: int, leaves: int) -> Self:
-        """Return these settings with values that suit `readouts` simulations per move in place of None.
+        """Return these settings with a value in place of each None.
 
         Args:
-            leaves: the value of `leaves`.
+            readouts: simulations per move, which the values suit.
+            leaves: the value for the setting `leaves`.
         """
         return replace(self, leaves=self.leaves or leaves)
 
@@ -148,7 +153,7 @@ class SearchSettings(ABC):
 
     @property
     def heeds_early(self) -> bool:
-        """Whether self-play's first moves vary by `temperature_plies`, see `SearchRule.heeds_early`."""
+        """Whether the setting `temperature_plies` makes self-play's first moves vary; see `SearchRule.heeds_early`."""
         return self.new_rule(0, 0).heeds_early
 
 
@@ -168,12 +173,12 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     """
     most_visited = visits == visits.max(axis=1, keepdims=True)
     sums = np.cumsum(np.where(by_visits[:, None], visits, most_visited), axis=1)
-    # The first action at which the sum exceeds the drawn part of the total.
+    # The first action at which the sum exceeds the part `chance` of the total.
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
 
 
 def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Return the priors [n, A], set to 0 for passes that might lose a game the mover is winning.
+    """Return a copy of the priors [n, A], with 0 for passes that might lose a game the mover is winning.
 
     Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded in
     two cases: the current board is lost for the mover, but the value is above 0; or the board is drawn, but the value
@@ -186,14 +191,14 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     if env.pass_action is None:
         return priors
     has_others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
-    limits = np.maximum(outcomes + CLEARLY, 0)  # lost board: 0, drawn: CLEARLY, won: more than any value
+    limits = np.maximum(outcomes + CLEARLY, 0)  # lost board: 0, drawn: CLEARLY, won: 1.5, above any value
     is_rash = (values > limits) & has_others
     priors = priors.copy()
     priors[is_rash, env.pass_action] = 0
     return priors
 
 
-def on_cpu(batch: GameBatch, games: np.ndarray) -> GameBatch:
+def cpu_copy(batch: GameBatch, games: np.ndarray) -> GameBatch:
     """Return a copy of the positions of `games` (int64 [n]) in the CPU's memory, in slots 0 to n - 1."""
     copied = batch.env.new_batch(len(games))
     copied.copy(games, np.arange(len(games)), of=batch)
@@ -202,22 +207,22 @@ def on_cpu(batch: GameBatch, games: np.ndarray) -> GameBatch:
 
 def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     """Return whether a pass is legal, ends the game and wins it for the mover, bool [n], in `games` (int64 [n])."""
-    env, slots, after = batch.env, np.arange(len(games)), on_cpu(batch, games)
-    may_pass = after.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
-    outcomes = after.outcome(slots, np.empty(len(games), np.float32))  # before the pass, so from the mover's view
-    after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
-    wins: np.ndarray = may_pass & after.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
-    return wins
+    env, slots, boards = batch.env, np.arange(len(games)), cpu_copy(batch, games)
+    may_pass = boards.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
+    outcomes = boards.outcome(slots, np.empty(len(games), np.float32))  # before the pass, so from the mover's view
+    boards.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
+    pass_wins: np.ndarray = may_pass & boards.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
+    return pass_wins
 
 
 def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:
-    """Return the points to take instead of a pass in an undecided game, bool [n, A], in `games` (int64 [n]).
+    """Return the moves onto neutral points, bool [n, A], that are better than a pass in undecided `games` (int64 [n]).
 
-    They belong to neither side, and can be taken at no risk (`GameBatch.neutral_mask`): area scoring counts each of
-    them.  There are none where the pass wins the game at once.
+    A neutral point belongs to neither side, and can be taken at no risk (`GameBatch.neutral_mask`).  Area scoring
+    counts it for the side that takes it.  A game that a pass wins at once has no such moves here.
     """
     neutral = np.empty((len(games), batch.env.action_space), np.bool_)
-    on_cpu(batch, games).neutral_mask(np.arange(len(games)), neutral)
+    cpu_copy(batch, games).neutral_mask(np.arange(len(games)), neutral)
     neutral[winning_passes(batch, games)] = False
     return neutral
 
@@ -225,10 +230,17 @@ def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:
 def without_early_passes(
     batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
 ) -> np.ndarray:
-    """Return the chosen actions, int32 [n], with a move onto a neutral point in place of each early pass.
+    """Return the actions, int32 [n], with a move onto a neutral point in place of each early pass.
 
-    A pass is early if no side is sure to win (no value beyond DECIDED) and there are `neutral_moves`: of these moves
-    the one with the greatest weight is played.  The arguments are those of `without_idle_moves`.
+    A pass is early if no side is sure to win (the value is -DECIDED .. DECIDED) and there are `neutral_moves`.  It is
+    replaced by the neutral move with the greatest weight.
+
+    Args:
+        batch: the positions.
+        games: int64 [n], their slots in the batch.
+        actions: int32 [n], the chosen actions.
+        weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
+        values: [n], from the mover's view.
     """
     if batch.env.pass_action is None:
         return actions
@@ -236,25 +248,29 @@ def without_early_passes(
     if not len(early):
         return actions
     weights = np.where(neutral_moves(batch, games[early]), weigh()[early], 0)
-    found = weights.any(axis=1)  # elsewhere there is no neutral point that may be played, and the pass stays
+    has_neutral = weights.any(axis=1)  # elsewhere there is no neutral point that may be played, and the pass stays
     actions = actions.copy()
-    actions[early[found]] = weights[found].argmax(axis=1)
+    actions[early[has_neutral]] = weights[has_neutral].argmax(axis=1)
     return actions
 
 
 def without_idle_moves(
     batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
 ) -> np.ndarray:
-    """Return the chosen actions, int32 [n], with another action in place of each idle move.
+    """Return the actions, int32 [n], with another action in place of each idle move.
 
     An idle move gains nothing: it fills an own eye, or a point that belongs to a side for good
-    (`GameBatch.sensible_mask`).  It is replaced only where a pass is legal: by the pass if the game is DECIDED and the
-    pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle, else by
-    the pass, too, if it cannot lose the game.  If there is none of these, the idle move stays: it may be a threat in a
-    ko.
+    (`GameBatch.sensible_mask`).  Where a pass is legal, the first of these actions that exists replaces it:
+
+    1. a pass, if the game is decided (the value is beyond DECIDED) and the pass cannot lose it (`without_rash_passes`);
+    2. the move with the greatest weight that is not idle;
+    3. a pass that cannot lose the game.
+
+    Else the idle move stays: it may be a threat in a ko.
 
     Args:
-        batch, games: the positions, int64 [n].
+        batch: the positions.
+        games: int64 [n], their slots in the batch.
         actions: int32 [n], the chosen actions.
         weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
         values: [n], from the mover's view.
@@ -262,17 +278,17 @@ def without_idle_moves(
     env, slots = batch.env, np.arange(len(games))
     if env.pass_action is None:
         return actions
-    here = on_cpu(batch, games)
-    sensible = here.sensible_mask(slots, np.empty((len(games), env.action_space), np.bool_))
+    boards = cpu_copy(batch, games)
+    sensible = boards.sensible_mask(slots, np.empty((len(games), env.action_space), np.bool_))
     if sensible[slots, actions].all():
         return actions
     weights = weigh()
     sensible &= weights > 0  # now without actions that must not be played
     may_pass = sensible[:, env.pass_action]
     is_idle = ~sensible[slots, actions] & may_pass
-    outcomes = here.outcome(slots, np.empty(len(games), np.float32))
-    # In a decided game the order is: the pass, the moves that are not idle, the chosen action; in any other game the
-    # pass stands between the moves and the chosen action, which stays where nothing else is left.
+    outcomes = boards.outcome(slots, np.empty(len(games), np.float32))
+    # The greatest weight wins.  In a decided game the pass is above all, else below the moves that are not idle.  The
+    # chosen action is below both.
     weights = np.where(sensible, weights, 0)
     least = np.finfo(weights.dtype).tiny
     pass_weights = np.where(np.abs(values) > DECIDED, np.inf, least)
@@ -285,8 +301,8 @@ def without_idle_moves(
 def measured_threshold(network: object, position: Position) -> float:
     """Return the resignation threshold that a network's run has measured, or -1 (never) if it does not hold here.
 
-    A threshold holds in games like those in which it was measured, of the game `network.measured_in`: with the same
-    board and rules, a similar komi and no handicap (`GameEnv.covers`).
+    It was measured in the game `network.measured_in`, and holds in games like it: with the same board and rules, a
+    similar komi and no handicap (`GameEnv.covers`).
     """
     never = -1.0
     measured_in = getattr(network, "measured_in", position.env)
@@ -294,10 +310,10 @@ def measured_threshold(network: object, position: Position) -> float:
 
 
 def resigns(values: Any, threshold: float | None) -> Any:
-    """Return whether players resign, because their root value is below the threshold: a bool, or a bool array.
+    """Return whether players resign, because their value is below the threshold: a bool, or a bool array.
 
     Args:
-        values: -1 .. 1, a number or an array, from the view of the player who may resign.
-        threshold: None for never.
+        values: the value of a search's root or an array of them, -1 .. 1, from the view of the player who may resign.
+        threshold: None for never, as -1, below which no value is.
     """
     return values < (-1.0 if threshold is None else threshold)

@@ -17,14 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.device_tree import DeviceTree, DeviceWaves
-from alphago.mcts.evaluator import (
-    Evaluations,
-    Evaluator,
-    blank_evaluations,
-    evaluate_boards,
-    new_boards,
-    points_forecast,
-)
+from alphago.mcts.evaluator import Evaluations, Evaluator, evaluate_boards, new_boards, new_evaluations, points_forecast
 from alphago.mcts.forbidden_moves import Forbidden, excluded
 from alphago.mcts.kernels import subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
@@ -35,7 +28,8 @@ from alphago.system.stopwatch import BOARDS, TREE
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
 FULL_BATCH = 128  # leaves of a wave, over all games, that fill the network's batch
-# More leaves of one game cost quality: at most 8 are chosen, and one for each 16 simulations of a move.
+# More leaves of one game cost quality, so `leaves_for` returns at most MOST_LEAVES, and at most one for so many
+# simulations of a move.
 MOST_LEAVES, READOUTS_PER_LEAF = 8, 16
 
 
@@ -43,14 +37,15 @@ def leaves_for(games: int, readouts: int) -> int:
     """Return a value of `leaves`, 1 to 8, with which a wave fills the network's batch although there are few games.
 
     Args:
-        games: number of all games played at once, over all threads; results then do not depend on the number of cores.
+        games: number of all games played at once, over all threads, so that results do not depend on the number of
+            cores.
         readouts: simulations per move.
     """
     return max(1, min(MOST_LEAVES, FULL_BATCH // max(games, 1), readouts // READOUTS_PER_LEAF))
 
 
 def node_bytes(env: GameEnv) -> int:
-    """Return the memory of a node of a `Search`: a float32 prior per action, an int8 owner per point."""
+    """Return about how many bytes a node takes: a float32 prior for each action and an int8 owner for each point."""
     return 4 * env.action_space + env.plane_shape[0] * env.plane_shape[1]
 
 
@@ -62,44 +57,44 @@ class Search:
     Args:
         forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has
             them.
+
+    Attributes:
+        batch: the boards: slots 0 .. games - 1 have the root positions, the slots behind them a wave's leaves.
+        tree: the trees, a `Tree` or a `DeviceTree`.
+        points: the number of points whose ownership is forecast; 0 without forecasts.
     """
 
     def __init__(
-        self,
-        env: GameEnv,
-        evaluator: Evaluator,
-        games: int,
-        settings: SearchSettings,
-        *,
-        forecasts: bool = False,
+        self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings, *, forecasts: bool = False
     ) -> None:
         self.env, self.games = env, games
         self.evaluator: Any = evaluator  # a WaveEvaluator if the boards are on a device
-        self.points = points_forecast(env, evaluator) if forecasts else 0  # whose ownership is forecast
+        self.points = points_forecast(env, evaluator) if forecasts else 0
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
-        rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
+        rows = games * settings.leaves  # the most leaves of a wave
         has_decisive = settings.decisive_moves and env.has_decisive_moves
         # `vars`, since a rule that derives from another one may choose otherwise than the other's kernel on a device.
         needs_cpu = vars(type(self.rule)).get("device_select") is None or self.rule.change_values is not None
         device = "cpu" if needs_cpu else evaluator.device
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
         self._capacity = FIRST_NODES  # of each tree, in nodes
-        self._waves: DeviceWaves | None = None
-        self.tree: Any  # a Tree or a DeviceTree
+        self._device_waves: DeviceWaves | None = None
+        self.tree: Any
         if device == "cpu":
             self.tree = new_tree(games, FIRST_NODES, env.action_space, self.points)
         else:
-            self._waves = DeviceWaves(self.batch, self.rule, games, rows, has_decisive)
-            self.tree = DeviceTree(self._waves.backend, games, FIRST_NODES, env.action_space)
+            self._device_waves = DeviceWaves(self.batch, self.rule, games, rows, has_decisive)
+            self.tree = DeviceTree(self._device_waves.backend, games, FIRST_NODES, env.action_space)
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
         self._reached = Reached(*(np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32)))
-        found = blank_evaluations(rows, env.action_space, self.points)
-        self._found = found._replace(values=self._reached.outcomes)  # finished games have their values already
+        # `reach` writes the outcomes of finished games where the evaluator writes the values of the other leaves.
+        evaluations = new_evaluations(rows, env.action_space, self.points)
+        self._evaluations = evaluations._replace(values=self._reached.outcomes)
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
         self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
 
@@ -110,22 +105,20 @@ class Search:
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of `games` (int64 [n]), and lift their forbidden moves.
-
-        Needed after their root positions were changed.
-        """
+        """Clear the trees of `games` (int64 [n]), whose positions were changed, and allow their forbidden moves."""
         self.tree.launch(subtrees.clear_all, games)
         self._lift_forbidden(games)
 
     def stream(self) -> AbstractContextManager[object]:
         """Return a context in which this thread's work on a device does not wait for other threads'."""
-        return nullcontext() if self._waves is None else self.evaluator.stream()
+        return nullcontext() if self._device_waves is None else self.evaluator.stream()
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
 
         Args:
-            forbidden: the moves that the search must not try, `usable` rules that leave a legal move.
+            forbidden: rules with the moves that the search must not try, as `usable` returns them.  A legal move must
+                be left (`check_move_left`).
         """
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
@@ -133,35 +126,41 @@ class Search:
             self._forbidden[game] = tuple(forbidden)
 
     def forbidden(self, game: int) -> tuple[Forbidden, ...]:
-        """Return the forbidden moves of a game."""
+        """Return the rules with the forbidden moves of a game."""
         return self._forbidden.get(game, ())
 
     def _lift_forbidden(self, games: np.ndarray) -> None:
-        for game in games.tolist() if self._forbidden else ():
-            self._forbidden.pop(game, None)
+        """Allow the forbidden moves of `games` (int64 [n])."""
+        for game in self._forbidden.keys() & games.tolist():
+            del self._forbidden[game]
 
-    def saved(self, game: int) -> list[np.ndarray]:
-        """Return a copy of a game's tree: its nodes as `Tree.saved` returns them, and its row of `root_priors`."""
-        return [*self.tree.saved(game), self.root_priors[game].copy()]
+    def snapshot(self, game: int) -> list[np.ndarray]:
+        """Return a copy of a game's tree: the arrays of `Tree.snapshot`, and last the game's row of `root_priors`."""
+        return [*self.tree.snapshot(game), self.root_priors[game].copy()]
 
-    def restore(self, game: int, position: Position, saved: list[np.ndarray]) -> None:
-        """Set the root of a game to `position`, and give it this position's saved tree; keep its forbidden moves."""
-        *nodes, self.root_priors[game] = saved
+    def restore(self, game: int, position: Position, snapshot: list[np.ndarray]) -> None:
+        """Set the root of a game to `position`, with the tree of a snapshot; the game's forbidden moves stay.
+
+        Args:
+            position: the position of the snapshot.
+            snapshot: what `snapshot` has returned.
+        """
+        *nodes, self.root_priors[game] = snapshot
         self.make_room(len(nodes[0]))
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.tree.restore(game, nodes)
 
     @TREE
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
-        """Prepare the trees of `games` (int64 [n]) for the search of a move.
+        """Prepare the trees of `games` (int64 [n]) for the search of a move; their positions must not have changed.
 
-        If the rule keeps no trees, the search restarts as from empty ones, but keeps the evaluations as a cache; if the
-        leaves of a wave are not independent, the trees are cleared, since a cached evaluation would change which other
-        leaves a wave chooses.  The root positions must be those of the trees; else call `forget`.
+        If the rule keeps no trees, they lose their visits.  Their evaluations stay as a cache if a wave's leaves in a
+        game are independent (`SearchSettings.independent_leaves`).  If not, the trees are cleared, since a cached
+        evaluation would change which other leaves a wave chooses.
 
         Args:
-            plies: int32 [n], the number of plies played in each game, on which the rule's constants may depend; None to
-                leave the constants as they are.
+            plies: int32 [n], the number of plies played in each game, on which parameters of the rule may depend; None
+                to leave the parameters as they are.
         """
         if plies is not None:
             self.rule.begin_move(games, plies)
@@ -179,8 +178,8 @@ class Search:
             count = len(unevaluated)
             if count == 0:
                 continue
-            if self._waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
-                self._run_on_device(self._waves, budget=np.zeros(self.games, np.int32), plan=[1], roots=unevaluated)
+            if self._device_waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
+                self._run_on_device(self._device_waves, np.zeros(self.games, np.int32), [1], roots=unevaluated)
                 continue
             wave.game[:count] = unevaluated
             wave.leaf[:count] = ROOT
@@ -199,12 +198,15 @@ class Search:
 
     @TREE
     def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Evaluate the roots of games (int64 [n]), and allocate nodes for `readouts` simulations, int32 [n]."""
+        """Prepare a search of `readouts` simulations (int32 [n]) in `games` (int64 [n]).
+
+        Their roots are evaluated, nodes are allocated, and the rule makes its own preparations.
+        """
         self.expand_roots(games)
         self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts)
-        if self._waves is not None:
-            self._waves.prepare()
+        if self._device_waves is not None:
+            self._device_waves.prepare()
 
     @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
@@ -223,33 +225,32 @@ class Search:
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            if self._waves is None or best_only is not None:  # one wave: `settled` is asked again after each
-                found = self.wave(budget)
+            if self._device_waves is None or best_only is not None:  # one wave: `settled` is asked again after each
+                has_searched = self.wave(budget)
             else:
-                found = self._run_on_device(self._waves, budget, self.rule.plan(budget, self.settings.leaves))
-            if not found:  # the budget is used up: all simulations that were left ended in finished games
+                plan = self.rule.plan(budget, self.settings.leaves)
+                has_searched = self._run_on_device(self._device_waves, budget, plan) > 0
+            if not has_searched:  # the budget is used up: all simulations that were left ended in finished games
                 return
 
-    def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
-        """Run a wave, for which there must be room; return 0 if no simulation is left.
-
-        Else the result is the number of leaves that were evaluated, or on a device that of simulations.
+    def wave(self, budget: np.ndarray, leaves: int | None = None) -> bool:
+        """Run a wave, for which there must be room; return whether it evaluated leaves, or on a device ran simulations.
 
         Args:
             budget: int32 [games], the simulations left in each game; reduced by those of the wave.
-            leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for
+            leaves: the most new leaves in each game, at most `SearchSettings.leaves`; None for
                 `SearchSettings.leaves`.
         """
-        if self._waves is not None:
-            return self._run_on_device(self._waves, budget, [leaves or self.settings.leaves])
+        if self._device_waves is not None:
+            return self._run_on_device(self._device_waves, budget, [leaves or self.settings.leaves]) > 0
         wave = self._wave
         if leaves not in (None, self.settings.leaves):
             rows = self.games * leaves
             wave = wave.part(slice(rows), slice(2 * rows))  # it has room for two collisions a leaf
-        found, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave)
-        if found:
-            self._evaluate(found, collisions)
-        return found
+        count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave)
+        if count:
+            self._evaluate(count, collisions)
+        return count > 0
 
     def _evaluate(self, count: int, collisions: int) -> None:
         """Evaluate the first `count` leaves of the wave, and back up their values.
@@ -257,7 +258,8 @@ class Search:
         After any exception (a broken network, Ctrl-C) the trees of these games are cleared, since they may be
         inconsistent.
 
-        collisions: the wave's number of collisions.
+        Args:
+            collisions: the wave's number of collisions.
         """
         size = count, collisions
         if size != self._size:  # most waves have the previous wave's size, and new slices cost a tenth of a wave
@@ -265,49 +267,49 @@ class Search:
             part = self._wave.part(slice(count), slice(collisions))
             leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:count])
             reached = Reached(*(array[:count] for array in self._reached))
-            self._views = part, leaves, reached, Evaluations(*(array[:count] for array in self._found))
-        wave, leaves, reached, found = self._views
+            self._views = part, leaves, reached, Evaluations(*(array[:count] for array in self._evaluations))
+        wave, leaves, reached, out = self._views
         decisive = None
         try:
             with BOARDS:
                 self.batch.reach(leaves, reached)
-            evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, found)
+            evaluate_boards(self.evaluator, self.batch, leaves.slots, reached.over, out)
             if self.points:
-                self.tree.score[wave.game, wave.leaf] = found.scores
-                self.tree.owners[wave.game, wave.leaf] = np.rint(found.owners * OWNERS)
+                self.tree.score[wave.game, wave.leaf] = out.scores
+                self.tree.owners[wave.game, wave.leaf] = np.rint(out.owners * OWNERS)
             if self._decisive is not None:
                 with BOARDS:
                     decisive = self.batch.decisive_moves(leaves.slots, self._decisive[:count])
             if self._forbidden:
-                self._exclude_forbidden(wave, reached, found.priors, decisive)
+                self._exclude_forbidden(wave, reached, out.priors, decisive)
             if self.rule.change_values is not None:
-                self.rule.change_values(wave, reached.over, found.values)
+                self.rule.change_values(wave, reached.over, out.values)
             if decisive is not None:
-                waves.decide(decisive, found.priors, found.values)
-            broken = waves.expand(self.tree, wave, reached, found.priors, found.values)
+                waves.decide(decisive, out.priors, out.values)
+            broken = waves.expand(self.tree, wave, reached, out.priors, out.values)
             if broken:
-                raise self._unusable(f"{broken} of {count}")
+                raise self._broken_evaluator(f"{broken} of {count}")
         except BaseException:
             self.forget(np.unique(wave.game))
             raise
 
-    def _unusable(self, positions: str) -> ValueError:
-        """Return the error of a broken evaluator; positions: how many it has not evaluated, as text."""
+    def _broken_evaluator(self, positions: str) -> ValueError:
+        """Return the error of an evaluator without usable results; positions: how many it has failed on, as text."""
         return ValueError(
             f"{type(self.evaluator).__name__} returned no usable evaluation of {positions} positions: "
             "a legal action needs a positive prior and every value must be finite, from -1 to 1"
         )
 
     def _run_on_device(
-        self, own: DeviceWaves, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None
+        self, device_waves: DeviceWaves, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None
     ) -> int:
-        """Run waves as `DeviceWaves.run` does; return the number of simulations that were added."""
+        """Run waves on the device, and return the number of simulations that were added; see `DeviceWaves.run`."""
         before = int(budget.sum())
         change = self._exclude_forbidden if self._forbidden else None
         try:
-            broken = own.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
+            broken = device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
             if broken:
-                raise self._unusable(str(broken))
+                raise self._broken_evaluator(str(broken))
         except BaseException:
             self.forget(np.arange(self.games))  # all, since the waves may have changed any of them
             raise
@@ -320,9 +322,10 @@ class Search:
 
         `root_priors` keeps the priors of roots as the network gave them.
 
-        wave, reached, priors: with a row for each leaf; those without a leaf (padding on a device), or whose game is
-        over, do not matter.
-        decisive: moves that win at once, int32 [n]; they become NONE where they are forbidden.
+        Args:
+            wave, reached, priors: with a row for each leaf.  Rows without a leaf (padding on a device) do not matter,
+                nor do those of finished games.
+            decisive: moves that win at once, int32 [n]; they become NONE where they are forbidden.
         """
         for row in np.flatnonzero((wave.leaf != NONE) & ~reached.over).tolist():
             game, depth, prior = int(wave.game[row]), int(wave.length[row]), priors[row]
@@ -341,30 +344,30 @@ class Search:
         return root_visits(self.tree, games)
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """Return the evaluator's priors at the roots, which must be evaluated, float32 [n, A].
+        """Return the evaluator's priors at the roots, float32 [n, A], also those of forbidden actions.
 
-        Those of forbidden actions are included.
+        The roots must be evaluated.
         """
-        out = root_priors(self.tree, games)
-        for i, game in enumerate(games.tolist()) if self._forbidden else ():
-            if game in self._forbidden:
-                out[i] = self.root_priors[game]
-        return out
+        priors = root_priors(self.tree, games)
+        rows = [row for row, game in enumerate(games.tolist()) if game in self._forbidden]
+        priors[rows] = self.root_priors[games[rows]]
+        return priors
 
     @TREE
     def policies(self, games: np.ndarray) -> np.ndarray:
-        """Return the policy targets from the searches of `games` (int64 [n]), [n, A]; each row sums to 1."""
+        """Return what the policy should learn from the searches of `games` (int64 [n]), [n, A]; each row sums to 1."""
         return self.rule.policies(self.tree, games)
 
     @TREE
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n].
 
-        See `SearchRule.choose`, `without_idle_moves` and `without_early_passes`.
+        They are the choice of the rule, `SearchRule.choose`, with better moves in place of moves that gain nothing
+        (`without_idle_moves`) and of passes too early (`without_early_passes`).
         """
 
         def weigh() -> np.ndarray:
-            """Return weights by which priors, at most 1, order the actions of equal visits."""
+            """Return weights in the order of visits; priors, at most 1, order the actions of equal visits."""
             return self.visits(games) + self.priors(games)
 
         values = self.root_values(games)
@@ -384,9 +387,9 @@ class Search:
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play one action (int32 [n]) in each game and keep the part of its tree below that action.
+        """Play an action (int32 [n]) in each of `games` (int64 [n]); keep the part of its tree below that action.
 
-        The games' forbidden moves are then lifted.
+        The forbidden moves of these games are allowed again.
         """
         actions = actions.astype(np.int32, copy=False)
         with BOARDS:
@@ -398,4 +401,4 @@ class Search:
         """Let every tree have room for `nodes` nodes; trees that grow get a quarter more, so that they grow seldom."""
         if nodes > self._capacity:
             self._capacity = nodes + nodes // 4
-            self.tree = self.tree.grown(self._capacity)
+            self.tree = self.tree.with_capacity(self._capacity)

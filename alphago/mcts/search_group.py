@@ -143,7 +143,9 @@ class SearchGroup:
         question, move = self.questions[slot], self.move(slot)
         size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
         if question.reuse and self.search.rule.keeps_trees and size <= MOST_BYTES:
-            self.analyst.kept.keep(kept_kind(question.kind), question.position, question.avoid, self.search.saved(slot))
+            self.analyst.kept.keep(
+                kept_kind(question.kind), question.position, question.avoid, self.search.snapshot(slot)
+            )
         self.answer(slot, move)
         del self.questions[slot]
         self.budget[slot] = 0

@@ -52,7 +52,7 @@ class Tree(NamedTuple):
         """Run a kernel on the trees of `games`, int64 [n], wherever the trees are; it writes the arrays `out`."""
         kernel(self, games, *arguments, **out)
 
-    def grown(self, nodes: int) -> "Tree":
+    def with_capacity(self, nodes: int) -> "Tree":
         """Return a copy of the trees with a capacity of `nodes` nodes per game."""
         larger = new_tree(len(self.used), nodes, self.actions, self.owners.shape[2])
         self.copy_to(larger)
@@ -80,13 +80,13 @@ class Tree(NamedTuple):
         words: np.ndarray = getattr(self, name).view(np.int32)
         return words
 
-    def saved(self, game: int) -> list[np.ndarray]:
+    def snapshot(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes that a game uses: all fields but `used`, each [n] or [n, A]."""
         used = int(self.used[game])
         return [array[game, :used].copy() for array in self[:-1]]
 
     def restore(self, game: int, nodes: list[np.ndarray]) -> None:
-        """Replace the tree of a game, which must have room, by what `saved` returned."""
+        """Replace the tree of a game, which must have room, by what `snapshot` returned."""
         for own, saved in zip(self[:-1], nodes, strict=True):
             own[game, : len(saved)] = saved
         self.used[game] = len(nodes[0])

@@ -157,7 +157,7 @@ def test_analyses(env: GameEnv, rule: str, device: str) -> None:
             for leaves in (1, 3, 8):
                 search.wave(budget, leaves)
             search.run(np.maximum(budget - 20, 1), best_only=np.array([True, False]))
-            saved.append([search.saved(game) for game in range(2)])
+            saved.append([search.snapshot(game) for game in range(2)])
         assert_same(*both)
         for own, other in zip(*saved, strict=True):
             assert all(np.array_equal(*pair, equal_nan=True) for pair in zip(own, other, strict=True))
