@@ -21,20 +21,23 @@ from alphago.mcts.tree import Tree, Wave, new_tree, new_wave
 from alphago.system.stopwatch import NET
 
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
-# Kernels with the arguments (tree, games, …) that the program has too; any other kernel only reads a tree.
+# Kernels of trees that the program has too; all other kernels with the arguments (tree, games, …) only read a tree.
 SHARED: tuple[str, ...] = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates")
 SHARED += ("read_children", "improved_policy")
 LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are behind the others in memory
 FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
 
-Change = Callable[..., None]  # called with a `Wave`, a `Reached`, the priors, and decisive moves if they are looked for
+# A function that changes evaluations in place, such as `Search._exclude_forbidden`.  Its arguments are a `Wave`, a
+# `Reached`, the priors, and the decisive moves if the search looks for them.
+Change = Callable[..., None]
 
 
 class DeviceTree:
-    """The trees of B games on a device, with the fields of a `Tree`: they are copied to the CPU when they are read.
+    """The trees of B games on a device.  It has the attributes of a `Tree`, which are copied to the CPU when read.
 
     Attributes:
-        arrays: the fields on the device, which share `memory`, the array of bytes that kernels get.
+        memory: an array of bytes on the device, which kernels get.
+        arrays: the fields on the device, views of `memory` but for those of FORECASTS.
     """
 
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
@@ -56,21 +59,22 @@ class DeviceTree:
         self.words = (self.memory, *self.shape)  # the first arguments of all kernels on trees
 
     def __getattr__(self, name: str) -> Any:
+        """Return a copy of a field in the CPU's memory."""
         if name not in Tree._fields:
             raise AttributeError(name)
         return self.backend.download(getattr(self.arrays, name))
 
     def launch(self, kernel: Any, games: np.ndarray, *arguments: object, **out: np.ndarray) -> None:
-        """Run a kernel as `Tree.launch` does; one that the program lacks runs on a copy of the trees."""
+        """Run a kernel on the device, or on a copy of the trees if the program lacks it; see `Tree.launch`."""
         if kernel.__name__ not in SHARED:
             kernel(Tree(*map(self.backend.download, self.arrays)), games, *arguments, **out)
             return
         on_device = [self.backend.upload(array, array.dtype) for array in out.values()]
-        own_arguments = flat((*arguments, *on_device), self.backend)
+        other_arguments = flat((*arguments, *on_device), self.backend)
         index = self.backend.upload(games, np.int64)
-        self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *own_arguments)
+        self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *other_arguments)
         for array, written in zip(out.values(), on_device, strict=True):
-            if written is not array:  # it is where `upload` copies nothing, as on the host
+            if written is not array:  # on the host `upload` has returned the array itself
                 array[...] = self.backend.download(written)
 
     def with_capacity(self, nodes: int) -> "DeviceTree":
@@ -94,23 +98,25 @@ class DeviceTree:
         return values
 
     def bits(self, name: str) -> Any:
-        """Return a field on the device as int32 words; see `Tree.bits`."""
+        """Return a view of a field on the device as int32; see `Tree.bits`."""
         return self.arrays.bits(name)
 
     def snapshot(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes of a game; see `Tree.snapshot`."""
         return [self.backend.download(array) for array in self.arrays.snapshot(game)]
 
-    def restore(self, game: int, nodes: list[np.ndarray]) -> None:
+    def restore(self, game: int, snapshot: list[np.ndarray]) -> None:
         """Replace the tree of a game; see `Tree.restore`."""
-        self.arrays.restore(game, [self.backend.upload(array, array.dtype) for array in nodes])
+        self.arrays.restore(game, [self.backend.upload(array, array.dtype) for array in snapshot])
 
 
 def flat(values: Any, backend: Backend) -> Iterator[Any]:
-    """Yield the arguments of a kernel: each array, on the device, is followed by the lengths of its axes but the first.
+    """Yield values one by one, as arguments of a kernel on the device.
+
+    Arrays are uploaded.  An array of several axes is followed by their lengths, without the first: [2, 3, 4] by 3, 4.
 
     Args:
-        values: an array, a number, or a tuple of values.
+        values: an array, a number, or a tuple of such values, which may have tuples in it.
     """
     if isinstance(values, tuple):
         for value in values:
@@ -125,12 +131,12 @@ def flat(values: Any, backend: Backend) -> Iterator[Any]:
 class DeviceWaves:
     """The waves of a search whose boards, trees and network are on a device.
 
-    A wave is a fixed sequence of kernels on the same arrays, and the CPU looks at nothing of it.  So on a GPU it is one
-    CUDA graph, and several waves are queued at once.  Then the CPU looks which games have simulations left.  Rows of
-    leaves that a game does not find are padding.
+    A wave is a fixed sequence of kernels on the same arrays, which needs nothing from the CPU.  So on a GPU it is one
+    CUDA graph, and several waves are queued at once.  Then the CPU looks which games have simulations left.  A game has
+    a fixed number of rows in a wave; if it finds fewer leaves, the other rows are padding.
 
     Args:
-        batch: the positions; behind the games' slots there is one for each of `rows` leaves.
+        batch: the boards.  Their first `games` slots have the root positions, the next `rows` slots the leaves.
         rule: the search rule, which has a `device_select`.
         decisive: whether to look for moves that win at once.
     """
@@ -147,17 +153,18 @@ class DeviceWaves:
         self.counts = zeros((2, games), np.int32)  # of each game: simulations left, and broken evaluations
         self.budget, self.broken = self.counts[0], self.counts[1]
         self.active = zeros((games,), np.int64)  # the games of the waves
-        # Of the rule, as arguments of kernels: copies, where graphs look for them.
-        self.parameters = [own.copy() if hasattr(own, "shape") else own for own in flat(rule.parameters, backend)]
-        self.tree: Any = None  # those of the latest waves
-        self.evaluator: Any = None
-        self.graphs: dict[Any, Any] = {}  # CUDA graphs of their waves, by the numbers of games and leaves
+        # The rule's parameters, as arguments of kernels.  Arrays are copied, since graphs read them where they were at
+        # first.
+        self.parameters = [one.copy() if hasattr(one, "shape") else one for one in flat(rule.parameters, backend)]
+        self.tree: Any = None  # the tree of the latest waves
+        self.evaluator: Any = None  # and their evaluator
+        self.graphs: dict[Any, Any] = {}  # CUDA graphs of waves with these two, by the numbers of games and leaves
 
     def prepare(self) -> None:
-        """Let the next waves use the present values of the rule's parameters, whose shapes never change."""
-        for own, value in zip(self.parameters, flat(self.rule.parameters, self.backend), strict=True):
-            if hasattr(own, "shape"):
-                own[...] = value
+        """Copy the values of the rule's arrays of parameters, for the next waves; their shapes never change."""
+        for parameter, value in zip(self.parameters, flat(self.rule.parameters, self.backend), strict=True):
+            if hasattr(parameter, "shape"):
+                parameter[...] = value
 
     def run(
         self,
@@ -175,37 +182,38 @@ class DeviceWaves:
             budget: int32 [games], the simulations left in each game; reduced by those of the waves.
             plan: for each wave, how many leaves it may have in a game.
             roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
-            change: changes the evaluations of a wave, on the CPU; None for waves that may be graphs.
+            change: changes the evaluations of each wave on the CPU, so that waves are no CUDA graphs; None for no change.
         """
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
         with evaluator.stream():
-            count = self.begin(budget)
+            count = self.upload_budget(budget)
             for leaves in plan:
                 if roots is None and change is None:
                     evaluator.repeat(partial(self.wave, count, leaves), self.graphs, (count, leaves))
                 else:
                     self.wave(count, leaves, roots, change)
-            return self.end(budget)
+            return self.download_counts(budget)
 
-    def begin(self, budget: np.ndarray) -> int:
-        """Prepare waves of `budget` simulations, int32 [games].
+    def upload_budget(self, budget: np.ndarray) -> int:
+        """Prepare waves of `budget` simulations, int32 [games], and choose the games that take part in them.
 
         Returns:
-            The number of games in each wave: those with simulations left, and others up to a round number, so that
-            there are few sizes, since a CUDA graph takes a tenth of a second to capture.
+            The number of these games: those with simulations left, and others up to a round number.  So there are few
+            sizes of waves, since a CUDA graph takes a tenth of a second to capture.
         """
         self.budget[...] = self.backend.upload(budget, np.int32)
         self.broken[...] = 0
         self.buffers.collisions[:] = NONE  # after an error some are left
         active = int(np.count_nonzero(budget))
-        step = max(1, (1 << (active - 1).bit_length()) // 4)  # two sizes in each octave
+        # Rounded up to a power of two, or to 3/4 of one.
+        step = max(1, (1 << (active - 1).bit_length()) // 4)
         count = min(-(-active // step) * step, len(budget))
         chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
 
-    def end(self, budget: np.ndarray) -> int:
+    def download_counts(self, budget: np.ndarray) -> int:
         """Wait for the waves, write the simulations left to `budget`, and return the number of broken evaluations."""
         with NET:  # most of the time; a Stopwatch counts it
             self.backend.wait()
@@ -219,12 +227,12 @@ class DeviceWaves:
         Padding and the leaves of finished games are evaluated too.
 
         Args:
-            count: number of games.
-            leaves: the most leaves of a game.
+            count: number of games; without meaning if there are `roots`.
+            leaves: the rows of each game, the most leaves that it may choose; 1 for roots.
             roots, change: as in `run`.
         """
         launch, words, upload = self.tree.kernels.launch, self.tree.words, self.backend.upload
-        buffers = flat(self.buffers, self.backend)
+        buffers = flat(self.buffers, self.backend)  # an iterator: one of the branches below uses it
         if roots is None:
             chosen = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
             launch(self.rule.device_select, count, *words, *chosen)
@@ -240,17 +248,17 @@ class DeviceWaves:
         if decisive is not None:
             self.batch.decisive_moves(slots, decisive)
         if change is not None:
-            self.change(change, wave, reached, [priors] if decisive is None else [priors, decisive])
+            self.change_on_cpu(change, wave, reached, [priors] if decisive is None else [priors, decisive])
         if decisive is not None:
             launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
         evaluated = flat((wave, reached, priors, values), self.backend)
         games = rows // leaves
         launch("expand", games, *words, *evaluated, self.broken, leaves, games)
 
-    def change(self, change: Change, wave: Wave, reached: Reached, found: list[Any]) -> None:
-        """Let a function change on the CPU what was found at n leaves: priors [n, A], perhaps decisive moves [n]."""
+    def change_on_cpu(self, change: Change, wave: Wave, reached: Reached, arrays: list[Any]) -> None:
+        """Let a function change arrays of a wave's n rows on the CPU: priors [n, A], perhaps decisive moves [n]."""
         download, upload = self.backend.download, self.backend.upload
-        on_cpu = [download(array) for array in found]
-        change(Wave(*map(download, wave)), Reached(*map(download, reached)), *on_cpu)
-        for array, changed in zip(found, on_cpu, strict=True):
+        copies = [download(array) for array in arrays]
+        change(Wave(*map(download, wave)), Reached(*map(download, reached)), *copies)
+        for array, changed in zip(arrays, copies, strict=True):
             array[...] = upload(changed, changed.dtype)

@@ -6,12 +6,12 @@ action with the greatest prior. No other untried action is needed: they differ o
 chooses an untried action chooses `next_action`. Thus a simulation looks at the children only, not at all A actions of
 every node.
 
-A search restarted in an earlier search's tree (`restart_all`) has no children and no visits, but evaluated nodes stay
-in their parents' `cached` lists. Their actions count as untried; when one is tried, it gets its node and evaluation
-back.
+A search that is restarted in an earlier search's tree (`restart_all`) begins without children and visits, but evaluated
+nodes stay in the `cached` lists of their parents. Their actions count as untried. When such an action is tried, it gets
+its node and evaluation back.
 
 A wave is a set of simulations whose leaves are evaluated together; until then the nodes on their paths have virtual
-visits. A node's parent has a smaller index than the node.
+visits. The parent of a node has a smaller index than the node.
 """
 
 from collections.abc import Callable
@@ -44,12 +44,17 @@ class Tree(NamedTuple):
     value: np.ndarray  # float32 [B, N], the evaluation, from the view of `mover`
     value_sum: np.ndarray  # float32 [B, N], sum of the values backed up
     score: np.ndarray  # float32 [B, N], the forecast margin in points, from the view of `mover`; NaN if unknown
-    owners: np.ndarray  # int8 [B, N, P], the forecast ownership from the same view, in units of 1 / OWNERS; else P = 0
+    owners: np.ndarray  # int8 [B, N, P], the forecast ownership, from the view of `mover`, times OWNERS; P = 0 if none
     waiting: np.ndarray  # float32 [B, N, A], priors of the untried actions, TAKEN for tried ones
     used: np.ndarray  # int32 [B], number of nodes in use
 
     def launch(self, kernel: Callable[..., object], games: np.ndarray, *arguments: object, **out: np.ndarray) -> None:
-        """Run a kernel on the trees of `games`, int64 [n], wherever the trees are; it writes the arrays `out`."""
+        """Run a kernel on the trees of `games` (int64 [n]), wherever the trees are.
+
+        Args:
+            arguments: what the kernel reads.
+            out: the arrays that it writes, in the CPU's memory.
+        """
         kernel(self, games, *arguments, **out)
 
     def with_capacity(self, nodes: int) -> "Tree":
@@ -59,10 +64,10 @@ class Tree(NamedTuple):
         return larger
 
     def copy_to(self, larger: "Tree") -> None:
-        """Copy the nodes of all games to trees that have room for as many or more."""
-        before = self.parent.shape[1]
-        for old, new in zip(self[:-1], larger[:-1], strict=True):
-            new[:, :before] = old
+        """Copy the nodes of all games to trees that have room for as many nodes or more."""
+        capacity = self.parent.shape[1]
+        for field, copy in zip(self[:-1], larger[:-1], strict=True):
+            copy[:, :capacity] = field
         larger.used[:] = self.used
 
     @property
@@ -71,35 +76,40 @@ class Tree(NamedTuple):
         return int(self.waiting.shape[2])
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
-        """Return a field of one node of each of `games` (int64 [n]), [n]; nodes: int [n], or the roots."""
+        """Return a field of one node of each of `games` (int64 [n]), such as `at("visits", games)` of the roots.
+
+        Args:
+            name: of the field.
+            nodes: the node of each game, int [n]; one number for all games.
+        """
         values: np.ndarray = getattr(self, name)[games, nodes]
         return values
 
     def bits(self, name: str) -> np.ndarray:
-        """Return a field as int32 words, [B, N], for `read_children`."""
+        """Return a view of an int32 or float32 field as int32, [B, N], so that one kernel reads both."""
         words: np.ndarray = getattr(self, name).view(np.int32)
         return words
 
     def snapshot(self, game: int) -> list[np.ndarray]:
-        """Return a copy of the nodes that a game uses: all fields but `used`, each [n] or [n, A]."""
+        """Return a copy of the nodes that a game uses: an array for each field but `used`, [n], [n, P] or [n, A]."""
         used = int(self.used[game])
         return [array[game, :used].copy() for array in self[:-1]]
 
-    def restore(self, game: int, nodes: list[np.ndarray]) -> None:
-        """Replace the tree of a game, which must have room, by what `snapshot` returned."""
-        for own, saved in zip(self[:-1], nodes, strict=True):
-            own[game, : len(saved)] = saved
-        self.used[game] = len(nodes[0])
+    def restore(self, game: int, snapshot: list[np.ndarray]) -> None:
+        """Replace the tree of a game by a snapshot, for which there must be room."""
+        for field, copy in zip(self[:-1], snapshot, strict=True):
+            field[game, : len(copy)] = copy
+        self.used[game] = len(snapshot[0])
 
 
 class Wave(NamedTuple):
-    """The leaves that a wave chose, one row per leaf; buffers have R rows, `SearchSettings.leaves` for each game."""
+    """The leaves that a wave chose, one row per leaf.  The buffers have R rows, `SearchSettings.leaves` per game."""
 
     game: np.ndarray  # int64 [R]
     leaf: np.ndarray  # int32 [R], the leaf's node
     path: np.ndarray  # int32 [R, plies], the actions that lead from the root to the leaf
     length: np.ndarray  # int32 [R], the number of these actions
-    collisions: np.ndarray  # int32 [2 R, 2], game and node where a simulation met a leaf of the same wave
+    collisions: np.ndarray  # int32 [2 R, 2], a game and the leaf of the same wave at which a simulation has ended
 
     def part(self, rows: slice, collisions: slice) -> "Wave":
         """Return a view of the wave that has only these rows and these collisions."""
@@ -110,7 +120,7 @@ def new_tree(games: int, nodes: int, actions: int, points: int = 0) -> Tree:
     """Return trees that have one unevaluated root each, with a capacity of `nodes` nodes per game.
 
     Args:
-        points: of the board, for ownership; 0 if none is forecast.
+        points: the number of points whose ownership is forecast.
     """
     integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
     links = {
@@ -127,25 +137,25 @@ def new_wave(rows: int, plies: int, zeros: Callable[..., Any] = np.zeros) -> Wav
     """Return buffers for `rows` leaves at depths of at most `plies`.
 
     Args:
-        zeros: makes an array of a shape and a dtype, on a device or here.
+        zeros: makes an array of zeros of a shape and a dtype, in the CPU's memory or on a device.
     """
-    integers = [zeros(shape, np.int32) for shape in ((rows,), (rows, plies), (rows,), (2 * rows, 2))]
-    return Wave(zeros((rows,), np.int64), *integers)
+    shapes = ((rows,), (rows, plies), (rows,), (2 * rows, 2))  # of leaf, path, length and collisions
+    return Wave(zeros((rows,), np.int64), *(zeros(shape, np.int32) for shape in shapes))
 
 
 def only_child(tree: Tree, games: np.ndarray) -> np.ndarray:
-    """Return for each of `games` (int64 [n]), bool [n], whether its root has exactly one child."""
+    """Return whether the root of each of `games` (int64 [n]) has exactly one child, bool [n]."""
     first = tree.at("first_child", games)
     return (first != NONE) & (tree.at("next_sibling", games, first) == NONE)
 
 
 def read_children(tree: Tree, games: np.ndarray, name: str, out: np.ndarray) -> np.ndarray:
-    """Write a field of each child of the roots to the entry of its action in `out`, and return it; other entries stay.
+    """Return `out`, with a field of each child of the roots written to the entry of its action.
 
     Args:
         games: int64 [n].
         name: of an int32 or float32 field.
-        out: [n, A], of the field's dtype.
+        out: [n, A], of the field's dtype; the entries of actions without a child stay.
     """
     tree.launch(nodes.read_children, games, tree.bits(name), out=out.view(np.int32))
     return out
