@@ -182,7 +182,7 @@ class DeviceWaves:
             budget: int32 [games], the simulations left in each game; reduced by those of the waves.
             plan: for each wave, how many leaves it may have in a game.
             roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
-            change: changes the evaluations of each wave on the CPU, so that waves are no CUDA graphs; None for no change.
+            change: changes the evaluations of each wave on the CPU, so that it is no CUDA graph; None for no change.
         """
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}

@@ -26,7 +26,7 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
 
 
 def excluded(rules: Sequence[Forbidden], player: int, depth: int) -> list[int]:
-    """Return the actions that rules forbid a player at a node; depth: the node's distance from the root."""
+    """Return the actions that rules forbid a player (+1 or -1) at a node; depth: the node's distance from the root."""
     return list({action for rule in rules if rule.player == player and depth < rule.plies for action in rule.actions})
 
 

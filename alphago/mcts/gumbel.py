@@ -21,13 +21,13 @@ MOST_CONSIDERED = 16  # largest default of `considered`
 
 
 class GumbelParameters(NamedTuple):
-    """The parameters that the kernel `choose` of Gumbel search reads."""
+    """The parameters that the kernel `choose` of Gumbel search reads; `Gumbel` explains the first four."""
 
     c_visit: float
     c_scale: float
     rounds: bool
     considered: int
-    planned: np.ndarray  # int32 [B], simulations of each game's search
+    planned: np.ndarray  # int32 [B], the simulations of each game's whole search
     noise: np.ndarray  # float32 [B, A], added to the logits of the roots' actions
 
 
@@ -92,21 +92,25 @@ class GumbelRule(SearchRule):
         )
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
-        """Draw new Gumbel noise for the games' roots; `prepare` and the kernels add it to the logits."""
+        """Draw new Gumbel noise for the games' roots, which `prepare` and the kernels add to the logits."""
         chances = np.empty((len(games), self.noise.shape[1]))  # uniform in [0, 1), a row for each game
         for row, generator in zip(chances, generators, strict=True):
             generator.random(out=row)
         gumbel.add_gumbel_noise(chances, games, self.noise)
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Make the candidates children of the roots, and plan each game's number of simulations."""
+        """Make the candidates children of the roots, and note each game's number of simulations."""
         scores = np.empty(self.noise.shape[1])  # scratch memory
         considered = np.minimum(self.considered, readouts)  # each is simulated at least once
         tree.launch(gumbel.add_candidates, games, self.noise, considered, scores)
         self.parameters.planned[games] = readouts
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
-        """Return a wave for each round that is left, if the search is by rounds, or several for a large one."""
+        """Return how many leaves each of the next waves may choose in a game; see `SearchRule.plan`.
+
+        In a search by rounds there is a wave for each round that is left, or several waves for a round with more
+        candidates than `leaves`.  A round is as large as the largest of all games.
+        """
         if not self.parameters.rounds:
             return super().plan(budget, leaves)
         games = np.flatnonzero(budget)
@@ -114,12 +118,11 @@ class GumbelRule(SearchRule):
         # For each game (planned readouts, simulations done); few games differ in them.
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
-        greatest = map(max, zip(*sizes, strict=False))  # of as many rounds as all games have left
-        # A round with more candidates than `leaves` takes several waves.
+        greatest = map(max, zip(*sizes, strict=False))  # for the rounds that all games have left
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return for each game, bool [B], whether its root has only one candidate."""
+        """Return whether the root of each game has only one candidate, bool [B]."""
         return only_child(tree, np.arange(len(budget)))
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -127,10 +130,7 @@ class GumbelRule(SearchRule):
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the winners of sequential halving, int32 [n].
-
-        Where `by_chance` is set, actions are drawn from the improved policies instead.
-        """
+        """Return the winners of sequential halving, or where `by_chance` is set actions drawn from the policies."""
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
@@ -151,18 +151,23 @@ class GumbelRule(SearchRule):
 
 @functools.cache
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
-    """Return the greatest sizes of the rounds that are not over after `done` simulations.
+    """Return the sizes of the rounds of a search that are not over after `done` simulations, one after another.
 
-    A root with few legal actions has fewer than `considered` candidates, so each size is the greatest over all numbers
-    of candidates.  There are as many rounds as with `considered` candidates.
+    The size of a round is its number of candidates.  A root with few legal actions has fewer than `considered`
+    candidates, and other sizes then.  So each size is the greatest for any number of candidates up to `considered`.
+
+    Args:
+        considered: the most candidates of a root.
+        readouts: the simulations of the whole search.
     """
     sizes: list[list[int]] = []  # for 1, 2, … candidates: the sizes of the rounds that are left
     for candidates in range(1, considered + 1):
         sizes.append([])
-        end = 0
+        end = 0  # simulations until the end of the rounds so far
         while end < readouts:
             size = gumbel.due_candidates(candidates, readouts, end)[1]  # at its first simulation: the whole round
             end += size
             if end > done:
                 sizes[-1].append(size)
+    # With `considered` candidates there are the fewest rounds; later ones are planned by the next call of `plan`.
     return [max(each) for each in itertools.zip_longest(*sizes, fillvalue=0)][: len(sizes[-1])]

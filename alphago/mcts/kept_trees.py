@@ -11,48 +11,51 @@ from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.search import Search
 
 MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
-LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is looked for
+LOOK_BACK = 24  # the most moves between a position and an earlier one whose tree is used
 
-Line = tuple[Hashable, ...]
+Line = tuple[Hashable, ...]  # the key of a tree: its kind of search, the start of its game and the moves since
 
 
 def start_key(position: Position) -> Line:
-    """Return what names the start of the game that leads to a position."""
+    """Return a key of the start of the game that leads to a position: its settings and its first stones."""
     return position.env, repr(sorted(position.setup_in(position.env).items()))
 
 
 class KeptTrees:
-    """A store of trees; the one that was used longest ago goes first."""
+    """A store of trees; if it is full, the tree that was used longest ago is dropped."""
 
     def __init__(self) -> None:
         self.bytes = 0
         self._trees: OrderedDict[Line, tuple[Position, list[np.ndarray]]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], saved: list[np.ndarray]) -> None:
-        """Keep the tree of a position, instead of an earlier one of the same line.
+    def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], tree: list[np.ndarray]) -> None:
+        """Keep the tree of a position, in place of an older tree of the same position.
 
         Args:
-            kind: trees of different kinds are not mixed.
-            rules: the moves that are missing in the tree.
-            saved: the tree, see `Search.snapshot`.
+            kind: of the search; a search gets only trees of its own kind.
+            rules: the moves that were forbidden.
+            tree: what `Search.snapshot` has returned.
         """
         line = (kind, position.to_play, rules, *start_key(position), position.moves, position.movers)
         with self._lock:
             self._drop(line)
-            self._trees[line] = position, saved
-            self.bytes += tree_bytes(saved)
+            self._trees[line] = position, tree
+            self.bytes += tree_bytes(tree)
             while self.bytes > MOST_BYTES:
                 self._drop(next(iter(self._trees)))
 
     def load(self, search: Search, game: int, position: Position, kind: Hashable) -> None:
-        """Give a game of a search, which is at `position`, its own tree, or what is left of an earlier position's.
+        """Give a game of a search the kept tree of its position, or else of the latest position before it that has one.
+
+        Of an earlier position's tree the part below the moves since is left.
 
         Args:
+            position: the game's position.
             kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
         """
         rules, plies, start = search.forbidden(game), len(position.moves), start_key(position)
-        # Forbidden moves count from a root on, so with them only the position's own tree will do.
+        # Moves are forbidden by their distance from the root, so with them only the position's own tree will do.
         earliest = plies if rules else max(0, plies - LOOK_BACK)
         for known in range(plies, earliest - 1, -1):  # moves before the position whose tree is looked for
             mover = position.to_play if known == plies else position.movers[known]
@@ -62,9 +65,9 @@ class KeptTrees:
                 if kept is not None:
                     self._trees.move_to_end(line)
             if kept is not None:
-                before, saved = kept
-                if is_continued(before, position):
-                    search.restore(game, before, saved)
+                earlier, tree = kept
+                if is_continued(earlier, position):
+                    search.restore(game, earlier, tree)
                     for action in position.moves[known:]:
                         search.advance(np.array([game]), np.array([action], np.int32))
                 return
@@ -76,20 +79,22 @@ class KeptTrees:
             self.bytes = 0
 
     def _drop(self, line: Line) -> None:
+        """Remove the tree of a line, if there is one."""
         if (kept := self._trees.pop(line, None)) is not None:
             self.bytes -= tree_bytes(kept[1])
 
 
-def tree_bytes(saved: list[np.ndarray]) -> int:
-    """Return the memory of a saved tree."""
-    return sum(array.nbytes for array in saved)
+def tree_bytes(tree: list[np.ndarray]) -> int:
+    """Return the memory of a kept tree."""
+    return sum(array.nbytes for array in tree)
 
 
-def is_continued(before: Position, position: Position) -> bool:
-    """Return whether a position follows from an earlier one of its line by moves without a skipped turn."""
-    for mover, action in zip(position.movers[len(before.moves) :], position.moves[len(before.moves) :], strict=True):
-        if before.to_play != mover or before.is_over:
+def is_continued(earlier: Position, position: Position) -> bool:
+    """Return whether play goes on from an earlier position of a line without a skipped turn."""
+    begin, replayed = len(earlier.moves), earlier
+    for mover, action in zip(position.movers[begin:], position.moves[begin:], strict=True):
+        if replayed.to_play != mover or replayed.is_over:
             return False
-        before = before.play(action)
+        replayed = replayed.play(action)
     # A turn may have been skipped after the last move too.
-    return (before.to_play, before.is_over) == (position.to_play, position.is_over)
+    return (replayed.to_play, replayed.is_over) == (position.to_play, position.is_over)

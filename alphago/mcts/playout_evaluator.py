@@ -7,11 +7,11 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.evaluator import Evaluator, UniformEvaluator
 
 MOST_PLIES = 400  # of a playout; then the current board is scored
-# Constants of SplitMix64: the step from one state to the next, and the two factors of its finalizer.
-STEP, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+STEP = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64, from one state to the next
+FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)  # of its finalizer
 
 
 class PlayoutEvaluator(Evaluator):
@@ -30,10 +30,9 @@ class PlayoutEvaluator(Evaluator):
         self.seeds = np.random.default_rng(seed).integers(2**64, size=playouts, dtype=np.uint64)
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")
+        UniformEvaluator().evaluate(batch, slots, priors, values)  # for the priors; the values are overwritten
         hashes = batch.hash(slots, np.empty(len(slots), np.int64)).astype(np.uint64)
-        values[:] = np.mean([self.play_out(batch, slots, mixed(hashes ^ seed)) for seed in self.seeds], axis=0)
+        values[:] = np.mean([self.play_out(batch, slots, mix(hashes ^ seed)) for seed in self.seeds], axis=0)
 
     def play_out(self, batch: GameBatch, slots: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Play one random game from each slot; return the results for the slots' movers, float32 [n], -1 .. 1.
@@ -41,20 +40,20 @@ class PlayoutEvaluator(Evaluator):
         A game that is not over after MOST_PLIES has the result of its board as it is then.
 
         Args:
-            seeds: uint64 [n], of the games.
+            seeds: uint64 [n], of the random moves of each game.
         """
         count = len(slots)
         movers = batch.to_play(slots, np.empty(count, np.int8))
         games = batch.env.new_batch(count)
         all_games = np.arange(count)
         games.copy(slots, all_games, of=batch)
-        playing = all_games
+        playing = all_games  # the games that are not over
         for ply in range(MOST_PLIES):
             playing = playing[~games.is_over(playing, np.empty(len(playing), np.bool_))]
             if not len(playing):
                 break
             legal = games.legal_mask(playing, np.empty((len(playing), self.env.action_space), np.bool_))
-            games.play(playing, self.draw(legal, mixed(seeds[playing] + np.uint64(ply))))
+            games.play(playing, self.draw(legal, mix(seeds[playing] + np.uint64(ply))))
         last_to_play = games.to_play(all_games, np.empty(count, np.int8))  # `outcome` is from their view
         black_outcomes = games.outcome(all_games, np.empty(count, np.float32)) * last_to_play
         return black_outcomes * movers
@@ -69,8 +68,8 @@ class PlayoutEvaluator(Evaluator):
         if self.env.pass_action is not None:
             has_others = legal.sum(axis=1) > 1
             legal[has_others, self.env.pass_action] = False
-        # Each action gets a random number, that of the game's SplitMix64 after as many steps; the greatest is drawn.
-        numbers = mixed(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * STEP)
+        # Each action gets the next random number of a SplitMix64 that starts from the row's seed; the greatest wins.
+        numbers = mix(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * STEP)
         above_zero = numbers | np.uint64(1)
         return np.where(legal, above_zero, np.uint64(0)).argmax(axis=1).astype(np.int32)
 
@@ -78,8 +77,8 @@ class PlayoutEvaluator(Evaluator):
         return f"PlayoutEvaluator({self.env!r}, {self.playouts})"
 
 
-def mixed(numbers: np.ndarray) -> np.ndarray:
+def mix(numbers: np.ndarray) -> np.ndarray:
     """Return pseudo-random numbers made of `numbers`, uint64, by SplitMix64's finalizer (Steele, Lea, Flood 2014)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * FIRST
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * SECOND
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * FACTORS[0]
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * FACTORS[1]
     return numbers ^ (numbers >> np.uint64(31))

@@ -14,7 +14,7 @@ from alphago.mcts.tree import read_children
 
 
 class TreeSums(NamedTuple):
-    """Sums over the simulations of a search, by action; index A is for the whole tree (see `kernels.add_up`)."""
+    """Sums over the simulations through each action of n roots; index A is for all simulations of the root."""
 
     weight: np.ndarray  # float64 [n, A + 1]
     squared_value: np.ndarray
@@ -32,13 +32,13 @@ def read_analysis(
     move_ownership: bool = False,
     positions: tuple[Position, ...] = (),
 ) -> Analysis:
-    """Return the analysis of some games of a search, from its simulations so far; their roots must be evaluated.
+    """Return the analysis of games of a search, from its simulations so far; their roots must be evaluated.
 
     Args:
         games: int64 [n]; None for all games.
         plies: the most plies of each expected line of play.
         move_ownership: whether to return also the ownership expected after each action.
-        positions: those of the games, see `Analysis`.
+        positions: the games' positions, for pictures; () if they are not known.
     """
     games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
     env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
@@ -84,7 +84,7 @@ def read_analysis(
 
 
 def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
-    """Return the sums over the trees of some games; moves: whether to sum ownership also for each action."""
+    """Return the sums over the trees of games (int64 [n]); moves: whether to sum ownership also for each action."""
     columns = search.env.action_space + 1  # the last one is for the whole tree
     numbers = np.zeros((4, len(games), columns))
     ownership = np.zeros((2, len(games), columns if moves else 1, search.points), np.float32)
@@ -95,10 +95,11 @@ def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
 
 
 def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations, float32, from weighted sums; NaN where the weight is 0.
+    """Return the weighted means and standard deviations of numbers, float32; NaN where the sum of weights is 0.
 
     Args:
-        total, squared: sums of weighted numbers and of their weighted squares.
+        total: sums of the numbers times their weights.
+        squared: sums of the squares of the numbers times their weights.
         weight: sums of the weights.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -112,8 +113,9 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
 
     A lower bound is DEVIATIONS standard errors below the win rate.
 
-    The sample variance of few visits is unreliable, so a variance greater by 1, the largest that values from -1 to 1
-    have, is mixed in with weight 1 / N^2 for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
+    The sample variance of few visits is unreliable.  So it is averaged with a variance that is greater by 1, which is
+    the largest variance of values from -1 to 1.  For N visits the greater one has the weight 1 / N^2, as in KataGo
+    (`Search::getSelfUtilityLCBAndRadius`).
 
     Args:
         q: [n, A], mean values.

@@ -20,6 +20,7 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     """Return prior(a) exp(scale (q(a) - greatest)): the improved policy of a child, not normalised.
 
     Args:
+        scale: of the values q, see `improved_factors`.
         greatest: the greatest q of the node; subtracting it keeps exponents at most 0, so that exp does not overflow.
         unvisited_factor: the value of the factor exp(…) for a child without visits.
     """
@@ -30,58 +31,60 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
 
 
 @inlined
-def total_weight(tree, game, node, scale, greatest, unvisited_factor):
-    """Return the sum of `improved_weight` over all actions of a node, including those without a child."""
-    tried_prior = 0.0  # the sum of the children's priors
-    total = 0.0
+def improved_factors(tree, game, node, rule):
+    """Return `scale`, `greatest` and `unvisited_factor` for `improved_weight` at a node, and the sum of the weights.
+
+    The improved policy pi' = softmax(logits + sigma(completed q)) of an action is its weight divided by this sum, which
+    includes the actions without a child.
+
+    Sigma(q) is scale q, with scale = (c_visit + max N) c_scale / 2 (equation 8; the paper does not divide by 2, since
+    its values are 0 .. 1, while ours are -1 .. 1).  The simulations of the current wave do not count in max N.
+
+    The q of an action without visits is (v + N q) / (1 + N).  Here v is the node's own value, N the number of visits to
+    its children, and q the mean of the visited children's values, weighted by their priors (appendix D).
+    """
+    visits = 0  # of all children
+    most = 0  # the most visits of a child
+    visited_prior = 0.0  # the sum of the visited children's priors
+    weighted_value = 0.0  # the sum of the visited children's mean values times their priors
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            visits += tree.visits[game, child]
+            most = max(most, tree.visits[game, child])
+            visited_prior += tree.prior[game, child]
+            weighted_value += tree.prior[game, child] * mean_value(tree, game, child)
+        child = tree.next_sibling[game, child]
+    unvisited_q = float(tree.value[game, node])
+    if visits > 0:
+        unvisited_q = (tree.value[game, node] + visits * weighted_value / visited_prior) / (1 + visits)
+    scale = (rule.c_visit + most) * rule.c_scale / 2
+    greatest = unvisited_q
+    child = tree.first_child[game, node]
+    while child != NONE:
+        if tree.visits[game, child] > 0:
+            greatest = max(greatest, mean_value(tree, game, child))
+        child = tree.next_sibling[game, child]
+    unvisited_factor = math.exp(scale * (unvisited_q - greatest))
+    tried_prior = 0.0  # the sum of all children's priors
+    total = 0.0  # the sum of the weights
     child = tree.first_child[game, node]
     while child != NONE:
         tried_prior += tree.prior[game, child]
         total += improved_weight(tree, game, child, scale, greatest, unvisited_factor)
         child = tree.next_sibling[game, child]
     untried_prior = max(1.0 - tried_prior, 0.0)  # rounding may leave less than 0
-    return total + untried_prior * unvisited_factor
-
-
-@inlined
-def improved_factors(tree, game, node, rule):
-    """Return the arguments of `improved_weight` at a node, `scale`, `greatest`, `unvisited_factor`, and the total.
-
-    The improved policy pi' = softmax(logits + sigma(completed q)) of an action is its weight divided by the total.
-    Sigma(q) is scale q, with the scale (c_visit + max N) c_scale / 2 (equation 8; the paper has no division by 2: its
-    values are 0 .. 1, ours are -1 .. 1); the wave's simulations do not count in it.  The q of unvisited actions is
-    (v + N q) / (1 + N), where v is the node's own value, N the number of visits to its children, and q the mean of the
-    visited children's values weighted by their priors (appendix D).
-    """
-    visits = 0  # of all children
-    most = 0  # visits of a child
-    priors = 0.0  # the sum of the visited children's priors
-    values = 0.0  # the sum of their mean values times their priors
-    child = tree.first_child[game, node]
-    while child != NONE:
-        if tree.visits[game, child] > 0:
-            visits += tree.visits[game, child]
-            most = max(most, tree.visits[game, child])
-            priors += tree.prior[game, child]
-            values += tree.prior[game, child] * mean_value(tree, game, child)
-        child = tree.next_sibling[game, child]
-    unvisited = float(tree.value[game, node])
-    if visits > 0:
-        unvisited = (tree.value[game, node] + visits * values / priors) / (1 + visits)
-    scale = (rule.c_visit + most) * rule.c_scale / 2
-    greatest = unvisited
-    child = tree.first_child[game, node]
-    while child != NONE:
-        if tree.visits[game, child] > 0:
-            greatest = max(greatest, mean_value(tree, game, child))
-        child = tree.next_sibling[game, child]
-    unvisited_factor = math.exp(scale * (unvisited - greatest))
-    return scale, greatest, unvisited_factor, total_weight(tree, game, node, scale, greatest, unvisited_factor)
+    return scale, greatest, unvisited_factor, total + untried_prior * unvisited_factor
 
 
 @inlined
 def root_score(tree, game, child, noise, scale):
-    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, where g is the noise; without visits g(a) + logit(a)."""
+    """Return g(a) + logit(a) + sigma(q(a)) of a root's child, or g(a) + logit(a) if it has no visits.
+
+    Args:
+        noise: float32 [B, A], g.
+        scale: of sigma, see `improved_factors`.
+    """
     score = noise[game, tree.action[game, child]] + math.log(tree.prior[game, child])
     if tree.visits[game, child] > 0:
         score += scale * mean_value(tree, game, child)
@@ -90,14 +93,19 @@ def root_score(tree, game, child, noise, scale):
 
 @kernel
 def due_candidates(candidates, readouts, simulation):
-    """Return which candidates sequential halving visits at a simulation of a search of `readouts` simulations.
+    """Return how many visits the candidates have that sequential halving visits next: they are due.
 
-    All phases have equal numbers of simulations.  The first phase visits all candidates equally often, the next phase
-    the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
+    All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
+    phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A
+    phase consists of rounds, which visit each of its candidates once.
+
+    Args:
+        candidates: their number.
+        readouts: the simulations of the search.
+        simulation: the number of simulations before this one.
 
     Returns:
-        The number of visits of the candidates that are due, and how many simulations, this one included, go to
-        candidates with this number of visits: the rest of a round.
+        The number of visits of the due candidates, and how many simulations of the round are left, this one included.
     """
     phases = 1
     while 1 << phases < candidates:
@@ -129,8 +137,8 @@ def choose_candidate(tree, game, rule):
     """
     candidates = 0
     simulations = 0  # those done so far
-    least = 1 << 30  # the least number of visits of a candidate, and the greatest
-    most = 0
+    least = 1 << 30  # the least number of visits of a candidate
+    most = 0  # the greatest
     child = tree.first_child[game, ROOT]
     while child != NONE:
         visits = tree.visits[game, child] + tree.virtual[game, child]
@@ -141,7 +149,8 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     due_visits = least
     scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
-    # A tree kept from an earlier search may have more; then, or when the plan is done, the least visited are due.
+    # A tree kept from an earlier search may have more candidates than the rule considers.  Then, or when the planned
+    # simulations are done, the least visited candidates are due.
     if 0 < candidates <= rule.considered and simulations < rule.planned[game]:
         due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
     scale = (rule.c_visit + most) * rule.c_scale / 2  # as in `improved_factors`, but the wave's simulations count
@@ -173,9 +182,9 @@ def choose_candidate(tree, game, rule):
 def choose(tree, game, node, rule):
     """Return the child to follow, NONE for the untried action with the greatest prior, or WAIT.
 
-    At the root see `choose_candidate`. Below the root, it is the action whose share of visits is furthest below its
-    improved policy pi'(a), that is, with the greatest pi'(a) - N(a) / (1 + sum N), where pi' = softmax(logits +
-    sigma(completed q)) (equation 14). Simulations of the current wave that have passed a node count as visits.
+    At the root see `choose_candidate`. Below the root it is the action whose share of visits is furthest below its
+    improved policy: the one with the greatest pi'(a) - N(a) / (1 + sum N) (equation 14; pi' see `improved_factors`).
+    Simulations of the current wave that have passed a node count as visits.
     """
     if node == ROOT:
         return choose_candidate(tree, game, rule)
@@ -205,11 +214,14 @@ select = select_by(choose, spreads=False)  # virtual visits of collisions would 
 
 @kernel
 def add_gumbel_noise(chances, games, noise):
-    """Write Gumbel noise to row `games[i]` of `noise` (float32 [B, A]), for each game.
+    """Write Gumbel noise for each of `games` (int64 [n]).
+
+    The noise is computed as in `numpy.random.Generator.gumbel`.  For many games this takes a fifth of the time of the
+    generator's method.
 
     Args:
-        chances: float64 [n, A], uniform random numbers in [0, 1), from which the noise is computed as in
-            `numpy.random.Generator.gumbel`.  For many games this takes a fifth of the time of the generator's method.
+        chances: float64 [n, A], uniform random numbers in [0, 1).
+        noise: float32 [B, A], of which the rows of `games` are overwritten.
     """
     for i in range(games.shape[0]):
         for action in range(noise.shape[1]):
@@ -218,10 +230,11 @@ def add_gumbel_noise(chances, games, noise):
 
 @kernel
 def add_candidates(tree, games, noise, considered, scores):
-    """Make the `considered[i]` actions with the greatest noise + logit children of the root of game `games[i]`.
+    """Make the actions with the greatest noise + logit children of the roots of `games` (int64 [n]).
 
     Args:
         noise: float32 [B, A].
+        considered: int32 [n], the number of these actions in each game.
         scores: float64 [A], scratch memory.
     """
     for i in range(games.shape[0]):
@@ -243,7 +256,7 @@ def add_candidates(tree, games, noise, considered, scores):
 
 @kernel
 def improved_policy(tree, games, rule, out_policy, out_action):
-    """Write the roots' improved policies and the winners of sequential halving.
+    """Write the improved policies of the roots of `games` (int64 [n]) and the winners of sequential halving.
 
     Args:
         out_policy: float32 [n, A].

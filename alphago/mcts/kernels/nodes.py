@@ -73,7 +73,7 @@ def take_cached(tree, game, node, action):
 
 @inlined
 def add_child(tree, game, node, action):
-    """Make an untried action a child of `node`, and return the child: a cached node (see tree.py) or a new node."""
+    """Give an untried action a child of `node`, and return it: the action's cached node (see tree.py) or a new one."""
     child = take_cached(tree, game, node, action)
     if child == NONE:
         child = tree.used[game]
@@ -99,7 +99,7 @@ def back_up(tree, game, leaf, value, pending):
     node = leaf
     while node != NONE:
         parent = tree.parent[game, node]
-        player = tree.mover[game, parent if parent != NONE else node]  # who moved to the node; at the root its mover
+        player = tree.mover[game, parent if parent != NONE else node]  # who moved to the node; at the root: its mover
         tree.visits[game, node] += 1
         tree.virtual[game, node] -= pending
         tree.value_sum[game, node] += value if player == mover else -value
@@ -130,7 +130,7 @@ def read_children(tree, games, field, out):
 
     Args:
         games: int64 [n].
-        field: int32 [B, N], the words of a field of the tree (see `Tree.bits`).
+        field: int32 [B, N], a field of the tree, or the bits of a float32 field (see `Tree.bits`).
         out: int32 [n, A].
     """
     for i in range(games.shape[0]):

@@ -31,9 +31,9 @@ def clear_all(tree, games):
 
 @kernel
 def restart_all(tree, games):
-    """Undo the visits in the tree of each of `games` (int64 [n]), and cache its evaluated nodes.
+    """Undo the visits in the tree of each of `games` (int64 [n]), and cache its evaluated nodes (see tree.py).
 
-    A root that is evaluated is expanded again at once, with one visit: a cached node is found through its parent, and a
+    An evaluated root is not cached, but gets one visit at once: cached nodes are found through their parents, and a
     root has none.
     """
     for i in range(games.shape[0]):
@@ -51,7 +51,7 @@ def restart_all(tree, games):
 
 @inlined
 def forget_children(tree, game, node):
-    """Make the tried actions of a node untried again, and cache those of its children that were evaluated."""
+    """Make the tried actions of a node untried again, and cache the children that were evaluated."""
     child = tree.first_child[game, node]
     tree.first_child[game, node] = NONE
     while child != NONE:
@@ -70,11 +70,12 @@ def forget_children(tree, game, node):
 def advance(tree, games, actions):
     """Play an action in each game: its child becomes the new root, the nodes below it are kept, all others are freed.
 
-    The child may also be a cached node; if the action has no child, the new root is unevaluated. The `value_sum` of the
+    The child may also be a cached node. If the action has neither, the new root is unevaluated. The `value_sum` of the
     new root is turned to the view of the player to move there.
 
     Args:
-        games: int64 [n]. actions: int32 [n].
+        games: int64 [n].
+        actions: int32 [n].
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -95,20 +96,20 @@ def advance(tree, games, actions):
 def compact(tree, game, root):
     """Move `root` and all nodes below it to the front of the arrays, in order.
 
-    All links of these nodes lead to one another.  Between two searches there are no virtual visits, so the new index of
-    each node is kept in their place meanwhile.
+    Links among these nodes get the new indices.  Between two searches there are no virtual visits, so their array
+    serves as scratch memory for these indices, and is 0 again at the end.
     """
     used = 0
-    before = tree.used[game]
-    moved_to = tree.virtual[game]  # from `root` on; NONE for nodes that are not below it
-    for node in range(root, before):  # parents come before their children
+    used_before = tree.used[game]
+    moved_to = tree.virtual[game]  # the new index of each node from `root` on; NONE for nodes that are not below it
+    for node in range(root, used_before):  # parents come before their children
         parent = tree.parent[game, node]
         stays = node == root or (parent >= root and moved_to[parent] != NONE)
         moved_to[node] = used if stays else NONE
         used += stays
     tree.parent[game, root] = NONE
     tree.next_sibling[game, root] = NONE
-    for node in range(root, before):
+    for node in range(root, used_before):
         to = moved_to[node]
         if to == NONE:
             continue
@@ -125,6 +126,6 @@ def compact(tree, game, root):
             tree.owners[game, to, point] = tree.owners[game, node, point]
         for action in range(tree.waiting.shape[2]):
             tree.waiting[game, to, action] = tree.waiting[game, node, action]
-    for node in range(root, before):
+    for node in range(root, used_before):
         moved_to[node] = 0
     tree.used[game] = used

@@ -30,12 +30,12 @@ def add_up(tree, games, branch, out):
     Args:
         games: int64 [n].
         branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
-        out: a `TreeSums` of zeros. Entry a is for action a, and entry A for the whole tree. Ownership has an entry per
-            action and one for the whole tree, or only the latter.
+        out: a `TreeSums` of zeros, to which is added. Entry a is for action a, and entry A for the whole tree.
+            Ownership has all of these entries, or only the one for the whole tree.
     """
-    actions = tree.waiting.shape[2]
+    actions = tree.waiting.shape[2]  # also the entry for the whole tree
     last = out.ownership.shape[1] - 1  # the entry of ownership for the whole tree
-    by_action = last > 0
+    by_action = last > 0  # whether ownership has entries for actions
     for i in range(games.shape[0]):
         game = games[i]
         mover = tree.mover[game, ROOT]
@@ -64,7 +64,7 @@ def add_up(tree, games, branch, out):
 
 @inlined
 def add_numbers(out, i, entry, weight, value, score):
-    """Add the value and score of a node, times its weight, to an entry of the sums of game i."""
+    """Add the value and score of a node and their squares, times its weight, to an entry of row i of the sums."""
     out.weight[i, entry] += weight
     out.squared_value[i, entry] += weight * value * value
     out.score[i, entry] += weight * score
@@ -73,10 +73,10 @@ def add_numbers(out, i, entry, weight, value, score):
 
 @inlined
 def add_owners(tree, game, node, weight, out, i, entry):
-    """Add the ownership of a node, times its weight, to an entry of the sums of game i.
+    """Add the ownership of a node and its square, times the node's weight, to an entry of row i of the sums.
 
     Args:
-        weight: negative if the node's mover is not the root's mover.
+        weight: negative if the node's mover is not the root's mover, whose view counts.
     """
     for point in range(tree.owners.shape[2]):
         owner = tree.owners[game, node, point] / OWNERS
@@ -102,10 +102,11 @@ def most_visited(tree, game, node):
 
 @kernel
 def write_lines(tree, games, lines, line_visits):
-    """Write the most visited line of play that begins with each visited action of the root.
+    """Write the most visited line of play that begins with each visited action of the roots of `games` (int64 [n]).
 
     Args:
-        lines, line_visits: int32 [n, A, plies], actions and their visits; entries beyond a line's end are not changed.
+        lines: int32 [n, A, plies], the actions; entries beyond a line's end are not changed.
+        line_visits: int32 [n, A, plies], the visits of these actions.
     """
     for i in range(games.shape[0]):
         game = games[i]

@@ -31,11 +31,13 @@ def choose(tree, game, node, rule):
 
 
 def descend(tree, game, rule, out_path):
-    """Follow the rule from the root down to a node that is not evaluated; the node is created if it does not exist.
+    """Follow the rule from the root down to a node that is not evaluated; create the node if it does not exist.
+
+    Args:
+        out_path: int32 [plies], where the actions that lead to the node are written.
 
     Returns:
-        The node and its depth; writes the actions that lead there to `out_path`.  Returns WAIT and 0 if the rule cannot
-        choose before the wave is evaluated.
+        The node and its depth, or WAIT and 0 if the rule cannot choose before the wave is evaluated.
     """
     node = ROOT
     depth = 0
@@ -54,16 +56,17 @@ def descend(tree, game, rule, out_path):
 def select(tree, budget, rule, wave):
     """Choose new leaves in the games that have simulations left, and write them to `wave`.
 
-    A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. A
-    simulation that ends in a leaf already chosen by the same wave is a collision and does not count. If the rule
-    SPREADS, the virtual visits of a collision stay until the wave is evaluated, so that later simulations choose other
-    leaves; the collision is written to `wave.collisions`; and after 2 L attempts a game waits for the next wave. If the
-    rule does not, a game waits for the next wave after its first collision.
+    A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once.
+
+    A simulation that ends in a leaf already chosen by the same wave is a collision and does not count.  If the rule
+    SPREADS, the collision is written to `wave.collisions`, and its virtual visits stay until the wave is evaluated, so
+    that later simulations choose other leaves.  Then a game waits for the next wave after 2 L attempts, where L is the
+    number of leaves of a game in a wave.  If the rule does not spread, a game waits after its first collision.
 
     Args:
         budget: int32 [B], the simulations left in each game; reduced by the number that this call starts.
         rule: the parameters of the rule, a NamedTuple that only the rule's `choose` reads.
-        wave: buffers with L rows for each game; the chosen leaves are written without gaps.
+        wave: buffers with L rows for each game; the chosen leaves are written one after another, without gaps.
 
     Returns:
         The number of leaves and the number of collisions.
@@ -74,9 +77,9 @@ def select(tree, budget, rule, wave):
     row = 0
     collided = 0  # the next row of `collisions`
     for game in range(budget.shape[0]):
-        found = 0
+        chosen = 0  # leaves of the game
         attempts = 0
-        while found < leaves and attempts < 2 * leaves and budget[game] > 0:
+        while chosen < leaves and attempts < 2 * leaves and budget[game] > 0:
             leaf, depth = descend(tree, game, rule, wave.path[row])
             if leaf == WAIT:
                 break
@@ -101,7 +104,7 @@ def select(tree, budget, rule, wave):
             wave.leaf[row] = leaf
             wave.length[row] = depth
             row += 1
-            found += 1
+            chosen += 1
             budget[game] -= 1
     return row, collided
 
@@ -111,7 +114,7 @@ def select_by(choose: Any, spreads: bool = True) -> Any:
 
     Args:
         choose: the rule's function; the compiled code is cached with the rule's kernels.
-        spreads: whether virtual visits of simulations that do not count may change the rule's choices.
+        spreads: the value of SPREADS, see `select`.
     """
     descend_by_rule = inlined(specialise(descend, choose=choose))
     return kernel(specialise(select, descend=descend_by_rule, SPREADS=spreads))
@@ -123,7 +126,8 @@ def decide(decisive, priors, values):
 
     Args:
         decisive: int32 [n], the action that wins at each leaf, or NONE.
-        priors, values: as for `expand`, changed in place.
+        priors: float32 [n, A], changed in place.
+        values: float32 [n], changed in place.
     """
     for i in range(values.shape[0]):
         if decisive[i] != NONE:
@@ -134,7 +138,7 @@ def decide(decisive, priors, values):
 
 @kernel
 def expand(tree, wave, reached, priors, values):
-    """Write the evaluations of the wave's leaves (n rows) into the tree and back them up.
+    """Write the evaluations of the wave's n leaves into the tree, and back the values up.
 
     Args:
         reached: a `Reached`, which says whether each leaf's game is over, and who is to move there.
