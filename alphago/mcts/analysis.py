@@ -13,15 +13,8 @@ from alphago.env.game import GameEnv
 from alphago.env.games import with_planes
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
-from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import (
-    AveragedEvaluator,
-    Evaluator,
-    as_evaluator,
-    evaluate_all,
-    new_boards,
-    points_forecast,
-)
+from alphago.mcts.analyst import Analyst, Evaluators
+from alphago.mcts.evaluator import Evaluator, evaluate_all, new_boards, points_forecast
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
 from alphago.mcts.search import leaves_for, node_bytes
@@ -60,7 +53,7 @@ def analyze(
         readouts: simulations for each position; 0 for the network alone.
         avoid: moves, as actions or text, that the player to move must not play.
         allow: the only moves that the player to move may play; empty for all moves.
-        depth: `avoid` and `allow` hold for that player's moves in the first `depth` plies from the position on.
+        depth: `avoid` and `allow` hold for the moves of that player in the first `depth` plies from the position on.
         symmetries: whether to average the network's evaluation over all symmetries of the board.
         plies: the most plies of each expected line of play.
         move_ownership: whether to return also the ownership expected after each action.
@@ -111,7 +104,7 @@ def iter_analysis(
 ) -> Iterator[Analysis]:
     """Yield intermediate results of `analyze` for all positions; the last one is the complete result.
 
-    Other arguments and exceptions are those of `analyze`.
+    `analyze` explains the arguments that are not listed here, and the exceptions.
 
     Args:
         every: seconds between two results.  The first result comes at once and has only the network's evaluations.
@@ -121,16 +114,20 @@ def iter_analysis(
     slots, stop = len(boards), stop or threading.Event()
     analyst = open_analyst(boards, net, readouts, settings, symmetries, device=device, threads=threads, slots=slots)
     options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
-    return growing(analyst, boards, Limit(readouts, until=stop), check_positive("every", every), options)
+    return yield_analyses(analyst, boards, Limit(readouts, until=stop), check_positive("every", every), options)
 
 
-def growing(
+def yield_analyses(
     analyst: Analyst, positions: Sequence[Position], limit: Limit, every: float, options: Mapping[str, Any]
 ) -> Iterator[Analysis]:
-    """Yield an analysis of all positions every `every` seconds, the last one complete; options: for the analyst."""
+    """Yield an analysis of all positions every `every` seconds, the last one complete; close the analyst.
+
+    Args:
+        options: of `Analyst.ask_all`.
+    """
     with analyst:
-        alone = analyst.ask_all(positions, Limit(0), **options)
-        answers = [replace(question.last(), is_last=False) for question in alone]  # the searches are still to come
+        questions = analyst.ask_all(positions, Limit(0), **options)  # for the network alone
+        answers = [replace(question.last(), is_last=False) for question in questions]  # the searches are still to come
         yield join_analyses([answer.found for answer in answers])
         if limit.readouts == 0 or (limit.until is not None and limit.until.is_set()):
             return
@@ -154,23 +151,25 @@ def open_analyst(
     threads: int | None = None,
     slots: int | None = None,
 ) -> Analyst:
-    """Return an analyst for positions that are known at once, whose results do not depend on `threads`; close it.
+    """Return an analyst for positions that are known at once; the caller closes it.
+
+    Its results do not depend on the number of threads.
 
     Args:
+        positions: the positions that it will analyze.
+        net, readouts, settings, symmetries, device, threads: as in `analyze`.
         slots: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
 
     Raises:
-        ValueError: as `analyze`; errors of the network are raised here too.
+        ValueError: as `analyze`; also the errors of a network that cannot be loaded.
     """
     env = common_game(positions)
     check_int("readouts", readouts, 0, MOST_READOUTS)
-    made = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
-    evaluator = as_evaluator(net, env, device, forecasts=True)
-    if check_bool("symmetries", symmetries):
-        evaluator = AveragedEvaluator(evaluator, env)
+    search_settings = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
+    evaluator = Evaluators(net, device, symmetries=check_bool("symmetries", symmetries))(env)
     nodes = readouts + 2  # of a tree: the root, and one that is spare
     return Analyst(
-        settings=made,
+        settings=search_settings,
         threads=threads,
         evaluators=lambda env: evaluator,
         slots=slots or max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(env)))),
@@ -181,7 +180,7 @@ def open_analyst(
 def analyst_options(
     positions: Sequence[Position], avoid: Moves, allow: Moves, depth: int, **options: Any
 ) -> dict[str, Any]:
-    """Return options of `Analyst.ask_all` by arguments of `analyze`; options: plies and move_ownership."""
+    """Check arguments of `analyze`, and return options of `Analyst.ask_all`; options: plies and move_ownership."""
     check_int("depth", depth, 1)
     check_int("plies", options["plies"], 1)
     check_bool("move_ownership", options["move_ownership"])
@@ -208,8 +207,8 @@ def common_game(positions: Sequence[Any]) -> GameEnv:
         if not isinstance(position, Position):
             raise TypeError(f"positions must be Positions, such as env.position(), got {shown(position)}")
     env: GameEnv = positions[0].env
-    games = {id(position.env): position.env for position in positions}  # many positions share few games
-    for game in games.values():
+    # Positions share games as objects, so that few need to be compared.
+    for game in {id(position.env): position.env for position in positions}.values():
         if game is not env and not env.accepts(game):
             raise ValueError(f"positions must be of one game, {env}, got one of {game}")
     return env
@@ -220,6 +219,7 @@ def to_actions(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
 
     Args:
         name: the name of the argument with these moves, for the error message.
+        moves: actions or texts, or one text with several moves, such as "D4, E5".
     """
     if isinstance(moves, str):
         moves = moves.replace(",", " ").split()
@@ -242,23 +242,24 @@ def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analy
         evaluator: for boards on the CPU.
     """
     env = with_planes(positions[0].env, of=getattr(evaluator, "env", positions[0].env))
-    boards, batch = [position.again_in(env) for position in positions], new_boards(env, evaluator, len(positions))
-    batch.gather([board.batch for board in boards])
+    positions = [position.again_in(env) for position in positions]
+    batch = new_boards(env, evaluator, len(positions))
+    batch.gather([position.batch for position in positions])
     points = points_forecast(env, evaluator)
     priors, values, scores, owners = evaluate_all(evaluator, batch, points)
     ownership = owners.reshape(-1, *env.plane_shape) if points else None
     needs_search = ("q", "lower_bound", "score", "score_stdev")
-    found: dict[str, Any] = dict.fromkeys(needs_search, np.full(priors.shape, np.nan, np.float32))
-    found |= dict.fromkeys(("lines", "line_visits"), np.zeros((*priors.shape, 0), np.int32))
-    found |= {"prior": priors, "value": values, "raw_value": values, "root_score": scores, "raw_score": scores}
-    found |= {"ownership": ownership, "raw_ownership": ownership}
+    arrays: dict[str, Any] = dict.fromkeys(needs_search, np.full(priors.shape, np.nan, np.float32))
+    arrays |= dict.fromkeys(("lines", "line_visits"), np.zeros((*priors.shape, 0), np.int32))
+    arrays |= {"prior": priors, "value": values, "raw_value": values, "root_score": scores, "raw_score": scores}
+    arrays |= {"ownership": ownership, "raw_ownership": ownership}
     return Analysis(
         env,
-        to_play=np.array([board.to_play for board in boards], np.int8),
+        to_play=np.array([position.to_play for position in positions], np.int8),
         visits=np.zeros(priors.shape, np.int32),
-        root_visits=np.array([not board.is_over for board in boards], np.int32),
+        root_visits=np.array([not position.is_over for position in positions], np.int32),
         root_score_stdev=np.where(np.isnan(scores), scores, 0),
         ownership_stdev=None if ownership is None else np.zeros_like(ownership),
-        positions=tuple(boards),
-        **found,
+        positions=tuple(positions),
+        **arrays,
     )

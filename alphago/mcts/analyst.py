@@ -26,26 +26,27 @@ from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
-MOST_LEAVES = 32  # of a wave in the tree of a search without limit
+UNLIMITED_LEAVES = 32  # the most leaves of a wave in a search without a limit of readouts
 
 
 class Analyst:
     """Searches positions for clients, which share its threads, its network and the trees that it keeps.
 
-    Short questions of one kind are searched side by side, in common batches; a long one (`Question.is_long`) has a tree
-    of its own, and is looked at in turn with the others.  Of a question's position, or of one of the positions before
-    it, the tree of an earlier question is found and goes on.
+    Short questions of one kind are searched side by side, in common batches.  A long one (`Question.is_long`) is
+    searched alone; the threads work on it and on the others in turn.  A search goes on in the kept tree of its position
+    or of an earlier position of the game, if there is one.
 
     Args:
         network: as in `MCTSPlayer`.
-        settings, symmetries, device: as in `alphago.analyze`; symmetries and device of the evaluators of `network`.
+        settings, symmetries, device: as in `alphago.analyze`.
         threads: how many threads search; None for one per core.
-        forecasts: as in `MCTSPlayer`; without them, levels and moves to avoid need boards in the CPU's memory too.
-        evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
+        forecasts: whether the network forecasts scores and ownership, if it can; then boards stay in the CPU's memory.
+        evaluators: a function that returns the evaluator for a game, called by several threads; then `symmetries`,
+            `device` and `forecasts` have no effect.  None for the evaluators of `network`.
         slots: most questions that a thread searches side by side.
-        kinds: most kinds of searches that are kept.
+        kinds: most kinds of searches (see `Kind`) whose groups stay ready for later questions.
         tree_bytes: most bytes of the trees of a thread; the search of a position ends early if its tree is full.
-        seed: of the moves that levels draw; None for a random seed.
+        seed: of the random choice among the moves of a level; None for a random seed.
         name: of the threads.
     """
 
@@ -66,7 +67,7 @@ class Analyst:
         name: str = "alphago-analyst",
     ) -> None:
         self.network, self.settings, self.name = network, settings, name
-        self._made = lru_cache(partial(make_search, settings))  # settings by readouts and leaves
+        self._settings_for = lru_cache(partial(make_search, settings))  # arguments: readouts and leaves
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
@@ -77,8 +78,8 @@ class Analyst:
         self._estimating = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
-        self._numbers = itertools.count()
-        self._waiting: list[tuple[int, int, Question]] = []  # a heap: by priority, then in order
+        self._numbers = itertools.count()  # of the questions
+        self._waiting: list[tuple[int, int, Question]] = []  # a heap of (-priority, number, question)
         self._shared: dict[Kind, list[SearchGroup]] = {}  # for short questions
         self._ready: list[SearchGroup] = []  # groups that wait for a thread
         self._stepping: list[SearchGroup] = []  # groups that a thread works on
@@ -95,7 +96,7 @@ class Analyst:
     # -- questions -----------------------------------------------------------------------------------
 
     def count(self, position: Position) -> GoCount | None:
-        """Return the count of a game that ended by two passes, None of any other position.
+        """Return the count of a game that ended by two passes; None for any other position.
 
         The network alone says which stones are dead.  A search would not find them: its passes end the game.
         """
@@ -120,8 +121,8 @@ class Analyst:
 
         Args:
             game: the game, from its start, or the position in which the moves begin.
-            moves: actions or texts.
-            limit: when the search ends.  A level below the greatest has readouts of its own, in place of the limit's.
+            moves: actions, or their texts such as "D4".
+            limit: when the search ends.  A level below the greatest has a number of readouts, in place of the limit's.
             avoid: moves that the search must not try.
             options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
 
@@ -142,13 +143,13 @@ class Analyst:
         beside: int = 1,
         **options: Any,
     ) -> list[Question]:
-        """Begin to search positions, which enter the searches together; return at once.
+        """Begin to search positions, all at the same time, and return at once.
 
         Args:
             limit: of each position.
-            avoid: of each position; () for none.
-            beside: how many positions clients search at the same time, these included: the more there are, the fewer
-                positions each search evaluates at once, since together they fill the network's batch.
+            avoid: for each position, the moves that its search must not try; () for none at all.
+            beside: how many positions clients search at the same time, these included.  If there are many, each search
+                has few leaves in a wave, since together they fill the network's batch.
             options: as in `ask`, for all positions.
         """
         if options.get("level") is not None:
@@ -168,7 +169,7 @@ class Analyst:
         """Search positions and return their analysis, with a row for each.
 
         Args:
-            readouts: of each position, those of kept trees included; or its limit.
+            readouts: simulations of each position, those of kept trees included; or the limit of each position.
             options: as in `ask_all`.
         """
         limit = readouts if isinstance(readouts, Limit) else Limit(readouts)
@@ -179,14 +180,14 @@ class Analyst:
         self.kept.clear()
 
     def close(self, wait: bool = False) -> None:
-        """Stop all questions, and end the threads; wait: whether to answer all questions before."""
+        """End the threads; wait: whether to finish all questions before, instead of stopping them."""
         with self._changed:
             self._closing = True
             if not wait:
-                left = [question for *_, question in self._waiting]
-                left += [question for group in self._groups for question in group.all]
-                for question in left:
-                    question.stopped = True  # the threads still give each its last answer, those that wait too
+                questions = [question for *_, question in self._waiting]
+                questions += [question for group in self._groups for question in group.all]
+                for question in questions:
+                    question.stopped = True  # the threads still give each of them its last answer
             self._changed.notify_all()
         for worker in self._workers:
             worker.join()
@@ -194,10 +195,10 @@ class Analyst:
     # -- threads -------------------------------------------------------------------------------------
 
     def _kind(self, position: Position, limit: Limit, beside: int) -> Kind:
-        """Return the kind of search of a question."""
+        """Return the kind of search of a question; beside: as in `ask_all`."""
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
-        leaves = MOST_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
-        settings = self._made(readouts, leaves)
+        leaves = UNLIMITED_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
+        settings = self._settings_for(readouts, leaves)
         planned = 0 if settings.keeps_trees else limit.readouts or 0
         return Kind(position.env, settings, readouts=planned)
 
@@ -216,9 +217,9 @@ class Analyst:
             self._changed.notify_all()
 
     def _wake(self, question: Question) -> None:
-        """Let a question that was stopped end: at once if it waits, before all others if it has begun."""
+        """Give a stopped question its last answer if it waits; else its group does that, which comes next."""
         with self._changed:
-            waits, question.waits = question.waits, False  # `_admit` passes over it
+            waits, question.waits = question.waits, False  # False: `_admit` passes over it
         if waits:
             question.answer(Answer(question.position, None, is_last=True))
 
@@ -235,15 +236,19 @@ class Analyst:
     def _next(self) -> SearchGroup | None:
         """Wait for a group that has questions and return it; None if the thread must end.
 
-        Questions that were told to stop come first.  Short ones have every other turn, so that they need not wait for
-        all long ones.
+        Groups with stopped questions come first.  Then groups with short and with long questions take turns, so that
+        short ones need not wait for all long ones.  Of several groups the one that waits longest comes.
         """
+
+        def rank(group: SearchGroup) -> tuple[bool, bool]:
+            return not group.is_urgent, group.is_long == self._latest_was_long  # False is less than True
+
         with self._changed:
             while True:
                 self._admit()
-                if self._ready:  # the least of `order` comes next, and False is less than True
-                    order = [(not group.is_urgent, group.is_long == self._latest_was_long) for group in self._ready]
-                    group = self._ready.pop(order.index(min(order)))
+                if self._ready:
+                    group = min(self._ready, key=rank)
+                    self._ready.remove(group)
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
                     return group
@@ -266,7 +271,7 @@ class Analyst:
         return [*self._ready, *self._stepping]
 
     def _admit(self) -> None:
-        """Give waiting questions to groups, the most urgent first, as far as there is room."""
+        """Give waiting questions to groups, those of the greatest priority first, as far as there is room."""
         busy = sum(len(group.all) for group in self._groups) if self._waiting else 0
         while self._waiting and busy < self.slots * self.threads:
             question = heapq.heappop(self._waiting)[2]
@@ -281,29 +286,34 @@ class Analyst:
                 self._changed.notify()
 
     def _group(self, question: Question) -> SearchGroup:
-        """Return the group with room for a question: one of its own for a long one, else that with the least load."""
+        """Return the group for a question: a new one for a long question, else the one with the fewest questions."""
         if question.is_long:
             return SearchGroup(self, question.kind, count=1)
-        if question.kind not in self._shared and len(self._shared) >= self.kinds:
-            busy = self._groups  # kinds without questions go
+        if question.kind not in self._shared and len(self._shared) >= self.kinds:  # drop kinds without questions
+            busy = self._groups
             self._shared = {kind: own for kind, own in self._shared.items() if any(group in busy for group in own)}
         groups = self._shared.setdefault(question.kind, [])
         if len(groups) < self.threads and all(group.all for group in groups):
             groups.append(SearchGroup(self, question.kind, self.slots))
         return min(groups, key=lambda group: len(group.all))
 
-    def share(self) -> int:
+    def group_bytes(self) -> int:
         """Return the most bytes that the trees of one group may take now: the search of a full tree ends early."""
         return self.threads * self.tree_bytes // max(1, len(self._groups))
 
     def estimate(self, position: Position, seconds: float) -> OpponentStrength:
-        """Return how strong the side that is not to move seems to be; seconds: time for searches."""
+        """Return how strong the side that is not to move seems to be; seconds: the time for this."""
         with self._estimating:
             return self._estimator(position.env).estimate(position, seconds)
 
 
 class Evaluators:
-    """The evaluators of one network, one for each game; arguments as in `Analyst`."""
+    """The evaluators of one network, one for each game, made when they are needed.
+
+    Args:
+        network, device, forecasts: as in `as_evaluator`.
+        symmetries: whether evaluations are averages over all symmetries of the board.
+    """
 
     def __init__(self, network: object, device: str = "auto", forecasts: bool = True, symmetries: bool = False) -> None:
         self.network, self.device, self.forecasts, self.symmetries = network, device, forecasts, symmetries

@@ -1,9 +1,9 @@
 """Levels of play, from 1 for a beginner to 10 for full strength, and what each was measured to lose a move.
 
-`levels.json`, which `benchmarks/levels.py` writes, has a table of the levels for each game, and in Go for some boards:
-what a level aims to lose by the search's own estimate (`alphago.mcts.level_choice`), and what it then loses in the
-judgement of a strong player: with the packaged network, and with others under their names.  The numbers of a level such
-as 3.5 are interpolated between those of levels 3 and 4.
+`levels.json`, which `benchmarks/levels.py` writes, has a table of the levels for each game, in Go for several boards.
+For each level it has the loss a move at which the level aims by the search's own estimate (`alphago.mcts.level_choice`),
+and the loss that a strong player measured in its moves: with the packaged network, and with other networks under their
+names.  The numbers of a level such as 3.5 are interpolated between those of levels 3 and 4.
 """
 
 import functools
@@ -21,9 +21,9 @@ FULL_STRENGTH = 10  # the greatest level
 EVEN = "even"
 FILE = Path(__file__).with_name("levels.json")
 POINTS = "points"
-NEAR_KOMI = 1.0  # points
-PACKAGED = "packaged"  # stands for the packaged network of a game, whose losses are in the rows themselves
-LOST = ("lost", "low", "high", "positions")  # what a row has of another network under its name
+NEAR_KOMI = 1.0  # points between two komi with which a level loses about the same
+PACKAGED = "packaged"  # a name for the packaged network of any game, whose losses are in the rows themselves
+LOST = ("lost", "low", "high", "positions")  # the numbers that a row has of another network, in a list under its name
 
 Level = float | str  # 1 .. FULL_STRENGTH, or EVEN to follow the opponent's strength
 
@@ -33,7 +33,7 @@ class LevelTerms(NamedTuple):
 
     Attributes:
         target: what to lose a move, by the search's estimate.
-        unit: of losses, "points", which needs forecasts of the score, or "win rate" (0 .. 1).
+        unit: the unit of losses: "points", for networks that forecast scores, or "win rate" (0 .. 1).
         readouts: simulations of a move.
     """
 
@@ -48,10 +48,12 @@ class LevelTable(NamedTuple):
     Attributes:
         unit: the unit of losses, "points" or "win rate" (0 .. 1).
         board: the size of the board on which the losses were measured.
-        rows: for each level from 1 on: `target`, the loss a move at which the level aims; `readouts`, the simulations
-            of a move; `lost`, the measured loss a move, with its 95 % interval `low` to `high`, and `positions`, the
-            number of positions on which it was measured; `games` [won, drawn, lost] against `opponent`.  A row lacks
-            what is unknown.
+        rows: for each level from 1 on a dictionary, which lacks what is unknown:
+            - `target`: the loss a move at which the level aims;
+            - `readouts`: the simulations of a move;
+            - `lost`: the measured loss a move, `low` and `high` its 95 % interval, `positions` the number of positions
+              on which it was measured;
+            - `games`: [won, drawn, lost] against `opponent`.
     """
 
     unit: str
@@ -70,29 +72,33 @@ class LevelTable(NamedTuple):
 @functools.cache
 def all_tables() -> dict[str, Any]:
     """Return the contents of `levels.json`."""
-    found: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
-    return found
+    tables: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
+    return tables
 
 
 def measured_network(network: object, env: GameEnv) -> str:
-    """Return the name in `levels.json` of a network with which the levels of the game were measured, "" of any other.
+    """Return the name in `levels.json` of the network, if the levels of the game were measured with it, else "".
 
-    With more than NEAR_KOMI points to another komi they were not: the same moves lose other amounts then.
+    They were measured with one komi.  With a komi more than NEAR_KOMI away the same moves lose other amounts, and the
+    result is "", too.
     """
     digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
-    # A row has its own numbers of the packaged network, and those of other networks under their names.
+    # The first row has the names of all measured networks but the packaged one.
     is_of_game = name in (packaged_net(env.name, env.N), *level_table(env).rows[0])
-    return name if is_of_game and abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI else ""
+    is_near_komi = abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI
+    return name if is_of_game and is_near_komi else ""
 
 
 def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED) -> LevelTable:
-    """Return the levels of a game: of its board, else of the next larger measured board, else of the largest one.
+    """Return the levels of a game.
+
+    They were measured on a board of its size, or on the next larger measured board, or else on the largest one.
 
     Args:
         has_scores: whether the network forecasts scores.  Without scores, levels in points are replaced by those of
             "any" game, in win rates.
-        measured: the name of the network whose measured losses are wanted.
+        measured: the name of the network that the measured losses are of.
     """
     tables = all_tables()["games"]
     boards = tables.get(env.name, {})
@@ -108,8 +114,13 @@ def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED)
     return LevelTable(unit, board, rows)
 
 
-def told_loss(level: float, env: GameEnv, has_scores: bool, measured: str) -> float:
-    """Return what a level loses a move: as `measured` with a network (see `measured_network`), else what it aims at."""
+def expected_loss(level: float, env: GameEnv, has_scores: bool, measured: str) -> float:
+    """Return the measured loss a move of a level, or the loss that it aims at if it was not measured.
+
+    Args:
+        has_scores: as in `level_table`.
+        measured: the name of the network, as `measured_network` returns it.
+    """
     table = level_table(env, has_scores, measured)
     lost = table.interpolate(level, "lost") if measured else float("nan")
     return table.interpolate(level, "target") if np.isnan(lost) else lost
@@ -140,21 +151,24 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
     """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random".
 
     Args:
-        measured: the name of the network, as `measured_network` returns it.  Without one, "", only the aim is told.
+        has_scores: as in `level_table`.
+        measured: the name of the network, as `measured_network` returns it.  If it is "", the text has no measured
+            numbers, only the aim.
     """
     if isinstance(level, str):
         return "level even: follows your strength"
     table = level_table(env, has_scores, measured)
     parts = ["full strength"] if level == FULL_STRENGTH else []
     lost = table.interpolate(level, "lost") if measured else float("nan")
-    scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
+    scale, unit = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
     if not np.isnan(lost):
         error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
-        parts.append(f"loses {scale * lost:.1f} ± {scale * error:.1f} {words} a move")
+        parts.append(f"loses {scale * lost:.1f} ± {scale * error:.1f} {unit} a move")
     elif level < FULL_STRENGTH:
         aim = scale * table.interpolate(level, "target")
-        parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
-    row = table.rows[int(level) - 1] if measured and float(level).is_integer() else {}  # games are not interpolated
+        parts.append(f"aims to lose {aim:.1f} {unit} a move, as its own search sees it")
+    # Games are not interpolated.
+    row = table.rows[int(level) - 1] if measured and float(level).is_integer() else {}
     if "games" in row:
         won, drawn, _ = row["games"]
         win_rate = (won + drawn / 2) / sum(row["games"])

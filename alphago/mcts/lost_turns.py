@@ -1,6 +1,6 @@
-"""When an engine resigns to a person or another program, which may be weaker than itself.
+"""When an engine resigns to a person or another program that may be weaker than itself.
 
-The threshold of a run was calibrated in self-play between equals.  Three conditions come to it, which are KataGo's
+The threshold of a run was calibrated in self-play between equals.  So three conditions are added here: KataGo's
 resignConsecTurns, resignMinMovesPerBoardArea and resignMinScoreDifference.
 """
 
@@ -10,33 +10,35 @@ from alphago.env.position import Position
 from alphago.mcts.questions import Answer
 from alphago.mcts.rule import measured_threshold, resigns
 
-LOST_TURNS = 3  # of the engine's own, one after the other, in which its value is below the threshold
-LEAST_PLIES = 0.4  # plies of the game for each point of the board
-LEAST_BEHIND = 0.5  # points that it is behind, for each line of the board, if scores are forecast
+LOST_TURNS = 3  # an engine resigns if its value is below the threshold in so many of its turns, one after the other,
+LEAST_PLIES = 0.4  # if the game has so many plies for each point of the board,
+LEAST_BEHIND = 0.5  # and if it is behind by so many points for each line of the board, where scores are forecast
 
 
 class LostTurns:
-    """The turns of an engine's game in which its search held the game for lost, by the moves before them."""
+    """The turns of a game in which the search of the player to move held the game for lost."""
 
     def __init__(self) -> None:
-        self._turns: set[tuple[int, ...]] = set()
+        self._turns: set[tuple[int, ...]] = set()  # the moves before each turn
 
     def resigns(self, answer: Answer, network: object, threshold: float | None = None) -> bool:
-        """Return whether the engine should resign, whose turn it is, and keep whether this turn is lost.
+        """Return whether the player to move should resign, and note whether this turn is lost.
 
         Args:
-            answer: what its search has found.
+            answer: the last answer of the player's search.
             network, threshold: as in `keep`.
         """
-        found, position = answer.found, answer.position
-        is_lost = self.keep(position, float(found.value[0]), network, threshold)
-        return is_lost and is_far_behind(position, float(found.root_score[0]), answer.least_behind)
+        analysis, position = answer.found, answer.position
+        is_lost = self.keep(position, float(analysis.value[0]), network, threshold)
+        return is_lost and is_far_behind(position, float(analysis.root_score[0]), answer.least_behind)
 
     def keep(self, position: Position, value: float, network: object, threshold: float | None) -> bool:
-        """Keep whether a turn is lost; return whether it is, and those of the same player before it, LOST_TURNS in all.
+        """Note whether a turn is lost; return whether the player's last LOST_TURNS turns are, with this one.
 
         Args:
+            position: the position at this turn.
             value: -1 .. 1, from the view of the player to move.
+            network: the player's network, see `measured_threshold`.
             threshold: the value below which the game counts as lost; None for what the run of `network` has measured.
         """
         moves = position.moves
@@ -49,11 +51,11 @@ class LostTurns:
 
 
 def is_far_behind(position: Position, score: float, least_behind: float) -> bool:
-    """Return whether a game is so long, and the player to move so far behind, that it may be resigned.
+    """Return whether the game is so long, and the player to move so far behind, that the player may resign.
 
     Args:
-        score: the margin in points, from the view of the player to move; NaN if it is unknown.
-        least_behind: what a player of a level must be behind, since its opponent may still lose as much.
+        score: the margin in points, from the view of the player to move; if it is NaN (unknown), it does not matter.
+        least_behind: the points that the player must be behind at a level, see `Answer`; 0 without a level.
     """
     height, width = position.env.plane_shape
     if len(position.moves) < LEAST_PLIES * height * width:

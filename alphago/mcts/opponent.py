@@ -1,4 +1,4 @@
-"""`StrengthEstimator`: how much the other side of a game loses a move, for a level that follows its strength."""
+"""`StrengthEstimator`: how strong the other side of a game is, for the level "even", which follows its strength."""
 
 import math
 import time
@@ -10,19 +10,19 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import move_losses, played_losses, weights
-from alphago.mcts.levels import FULL_STRENGTH, POINTS, level_conditions, told_loss
+from alphago.mcts.levels import FULL_STRENGTH, POINTS, expected_loss, level_conditions
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 
 USUAL = 5  # the level that an unknown opponent is assumed to have
 USUAL_MOVES = 4.0  # this assumption weighs as much as so many moves
-FEWEST_MOVES = 5  # before which the assumption outweighs what was seen, so that no loss is told
+FEWEST_MOVES = 5  # with fewer moves the assumption weighs more than the moves, so that no loss is reported
 FADING = 0.95  # the weight of a move, divided by the weight of the next move
 LATEST = 40  # how many of the opponent's latest moves count
 READOUTS = 32  # simulations for each position
 WIDEST = 2  # the candidates of this level are the moves whose losses are compared
-MOST = {POINTS: 20.0, "win rate": 1.0}  # the greatest loss of a move that counts: a game cannot be more than lost
-# The network also sees losses in good moves: so much a move for a player who loses nothing.
+MOST = {POINTS: 20.0, "win rate": 1.0}  # a greater loss of a move counts as this: a game cannot be more than lost
+# The network also sees losses in good moves: about so much a move for a player who loses nothing.
 UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 
 
@@ -52,7 +52,7 @@ class OpponentStrength(NamedTuple):
 
 
 def move_key(before: Position, action: int) -> tuple[str, tuple[int, ...]]:
-    """Return what identifies a move of a game; before: the position before it."""
+    """Return a key of a move: its game's settings and all moves up to it; before: the position before it."""
     return str(before.setup), (*before.moves, action)
 
 
@@ -60,8 +60,9 @@ class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
     Args:
-        env, evaluator: the network's game and evaluator.
-        measured: the network with which the levels were measured, see `measured_network`.
+        env: the game.
+        evaluator: a network's evaluator for this game.
+        measured: the name of this network if the levels were measured with it, see `measured_network`; else "".
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, measured: str = "") -> None:
@@ -70,15 +71,15 @@ class StrengthEstimator:
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by `move_key`
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` has returned, by `move_key`
         self.cost = 0.0  # seconds of the latest search
 
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from that player's moves in this game.
 
         Args:
-            seconds: time for the search of moves that are not known yet, the latest first; the others are left to the
-                next call, as in a game that is joined late.
+            seconds: time for the search of moves that were not searched yet.  The latest ones come first; moves for
+                which there is no time do not count in this call.
         """
         opponent_moves = [turn for turn in position.turns() if turn[0].to_play != position.to_play]
         deadline, moves = time.monotonic() + seconds, 0
@@ -93,7 +94,7 @@ class StrengthEstimator:
                 totals = totals + FADING**age * losses
                 moves += 1
         level = self.level_of(totals)
-        lost = told_loss(level, self.search.env, self.search.has_forecasts, self.measured)
+        lost = expected_loss(level, self.search.env, self.search.has_forecasts, self.measured)
         return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=moves)
 
     def level_of(self, totals: np.ndarray) -> float:
@@ -103,21 +104,22 @@ class StrengthEstimator:
             totals: a sum of arrays that `losses_by` returned: the opponent's loss, then the loss of each level.
         """
         lost, *by_level = totals.tolist()
-        # A higher level must not lose more than a lower one: the greatest loss of the level and of all above it.
+        # A level must not lose less than a higher one, so its loss is raised to the greatest loss of all above it.
         descending = np.maximum.accumulate(by_level[::-1])[::-1]
-        # Both are negated, since np.interp needs ascending x.
+        # Losses are negated, since np.interp needs ascending x.
         level = np.interp(-lost, -descending, np.arange(1, FULL_STRENGTH + 1))
         return round(float(level), 1)
 
     def losses_by(self, action: int, before: Position) -> np.ndarray:
-        """Return what a move loses by the search's estimate, then what each level would lose, float64 [1 + levels].
+        """Return what a move loses by the search's estimate, then what each level would lose there.
 
-        Where there is little to lose, every level would lose little, so that such a move says little about its player.
+        The result is float64 [1 + number of levels], in the unit of the levels.  In a position in which little can be
+        lost every level loses little, so that the move says little about its player.
 
         Args:
             before: the position before the move.
         """
-        game, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same
+        game, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same unit
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
         estimated = float(played_losses(self.search, game, np.array([action]), unit)[0])

@@ -1,4 +1,4 @@
-"""`Question`, a position to search for a client of an `Analyst`; `Answer`, what is found; `Limit`, when it stops."""
+"""`Question`: a position that an `Analyst` searches for a client, up to a `Limit`; `Answer`: the result so far."""
 
 import math
 import threading
@@ -18,6 +18,8 @@ from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.rule import SearchSettings
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
+LONG = 1000  # readouts above which a search is long, see `Question.is_long`
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -26,8 +28,8 @@ class Limit:
     Attributes:
         readouts: simulations; 0 for the network alone, None for no limit.
         seconds: time; None for no limit.
-        added: whether the readouts are added to those of a tree that was kept; if not, those of the tree count.
-        certain: whether the search ends, too, as soon as the simulations left cannot change its best move.
+        added: whether the search adds `readouts` simulations to those of a kept tree; if not, those of the tree count.
+        certain: whether the search ends early, when the simulations left cannot change its best move.
         until: an event that ends the search; the network evaluates the position even then.
     """
 
@@ -45,12 +47,13 @@ class Limit:
 
 
 class Kind(NamedTuple):
-    """What searches have in common that may work side by side, and whose trees may go on in each other.
+    """What searches have in common that may run side by side, and go on in each other's trees.
 
     Attributes:
         env: the game.
         settings: the search.
-        readouts: of each search, if the rule divides them among the moves, as Gumbel search does; else 0.
+        readouts: of each search, if the rule divides them among the moves, as Gumbel search does; 0 in other rules,
+            whose searches may differ in them.
     """
 
     env: GameEnv
@@ -66,13 +69,13 @@ class Answer:
         analysis: of one position, in the view of the player to move; None if the search was stopped before it began, or
             has failed.
         is_last: whether the search has ended.
-        readouts: simulations that were done for the question; those of a tree that was kept do not count.
+        readouts: simulations that were done for the question; those of a kept tree do not count.
         action: the move to play, in the last answer to a question with a level; None if the game is over.
-        opponent: how strong the other side seems to be, for the level "even".
-        least_behind: points that the player to move must be behind to resign, since the opponent may still lose as
-            many.
-        shares: the probabilities of the moves at a level below the greatest, float64 [A].
-        error: why the search has failed.
+        opponent: how strong the other side seems to be, for the level "even"; None for other levels.
+        least_behind: points that the player to move must be behind to resign.  At a level below the greatest the
+            opponent may lose points too, so that a small lead of the opponent is not safe.
+        shares: the probabilities of the moves at a level below the greatest, float64 [A]; else None.
+        error: why the search has failed; None if it has not.
     """
 
     position: Position
@@ -98,17 +101,19 @@ class Answer:
 class Question:
     """A position to search, for one client.
 
-    Iterate over it for the growing answers and the last one, or call `last`; who is slow gets the newest only.
+    Iterate over it for the answers while the search goes on and the last one, or call `last`.  An answer that comes
+    before the previous one was read replaces it.
 
     Attributes:
         level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
         avoid: moves that the search must not try.
-        every: seconds between two answers while it searches; None for the last answer only.
-        first: seconds until the first one; None for `every`.
+        every: seconds between two answers while the search goes on; None for the last answer only.
+        first: seconds until the first answer; None for `every`.
         priority: questions with a greater one begin first.
-        plies, move_ownership: as in `alphago.analyze`.
-        reuse: whether the search goes on in a tree that is kept, and is kept itself.
-        tell: called with each answer by the thread that searches, instead of iterating.
+        plies: the most plies of each expected line of play.
+        move_ownership: whether answers have the ownership expected after each action.
+        reuse: whether the search goes on in a kept tree, and its own tree is kept.
+        tell: a function that the searching thread calls with each answer, for clients that do not iterate.
     """
 
     position: Position
@@ -124,8 +129,8 @@ class Question:
     reuse: bool = True
     tell: Callable[[Answer], None] | None = None
     stopped: bool = field(default=False, init=False)  # whether the client has told it to end
-    waits: bool = field(default=False, init=False)  # whether no search has taken it yet
-    visits: int = field(default=1, init=False)  # of the tree with which its search began
+    waits: bool = field(default=False, init=False)  # whether it has no place in a search yet
+    visits: int = field(default=1, init=False)  # of the root, when the search began
     opponent: OpponentStrength | None = field(default=None, init=False)  # as in `Answer`
     wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
 
@@ -137,27 +142,28 @@ class Question:
 
     @property
     def is_long(self) -> bool:
-        """Whether the search is so long that its tree must not take room beside the trees of short ones."""
+        """Whether the search has a tree of its own: trees side by side all take the room of the largest one."""
         return self.limit.readouts is None or self.limit.readouts > LONG
 
     def begin(self) -> None:
         """Start the clock of the search."""
         now = time.monotonic()
         self.end = now + (self.limit.seconds or math.inf)
+        first = self.every if self.first is None else self.first
         # Without `every` only the last answer is given, whatever `first` is.
-        self.due = now + (math.inf if self.every is None else self.every if self.first is None else self.first)
+        self.due = math.inf if self.every is None or first is None else now + first
 
     def must_end(self, now: float) -> bool:
-        """Return whether the client has told it to end, or its time is over; now: in seconds of `time.monotonic`."""
+        """Return whether the client has stopped it, or its time is over; now: the value of `time.monotonic()`."""
         return self.stopped or now >= self.end or (self.limit.until is not None and self.limit.until.is_set())
 
     def stop(self) -> None:
-        """End the search; the call does not wait, and the last answer follows after the present wave at the latest."""
+        """End the search, without waiting; the last answer follows after the present wave at the latest."""
         self.stopped = True
         self.wake(self)
 
     def answer(self, answer: Answer) -> None:
-        """Give an answer to the client; after the last one do nothing."""
+        """Give the client an answer; do nothing if it has the last one already."""
         if self._ended.is_set():
             return
         self.due = time.monotonic() + (self.every or math.inf)
@@ -170,7 +176,7 @@ class Question:
             self._ended.set()
 
     def __iter__(self) -> Iterator[Answer]:
-        """Yield each answer that is the newest when it is asked for, and the last one.
+        """Yield the newest answer whenever there is a new one, and the last one at the end.
 
         Raises the error of a search that has failed.
         """
@@ -185,7 +191,7 @@ class Question:
             yield answer
 
     def wait(self, seconds: float | None = None) -> None:
-        """Wait until the last answer was given, but no longer than some seconds."""
+        """Wait until the last answer was given, at most `seconds`."""
         self._ended.wait(seconds)
 
     def last(self) -> Answer:
@@ -195,6 +201,3 @@ class Question:
         if self.newest.error is not None:
             raise self.newest.error
         return self.newest
-
-
-LONG = 1000  # readouts; trees side by side all take the room of the largest one

@@ -1,9 +1,12 @@
 """The search rules by name, and the forms in which a player's search is given.
 
-A search is given in one of three forms: settings, `Puct(c_puct=1.5)`, which are taken as they are; a rule's name,
-"puct", for settings of this rule that are chosen by the number of simulations; or a dictionary that changes some of
-these settings, {"c_puct": 1.5}, and may name the rule, {"kind": "puct", "c_puct": 1.5}.  The rule's name is a key of
-SEARCHES, or for a class of your own "module:Class".
+A search is given in one of three forms:
+
+- settings such as `Puct(c_puct=1.5)`, which are used as they are;
+- a rule's name such as "puct", for settings of this rule that suit the number of simulations;
+- a dictionary that changes some of these settings, such as {"c_puct": 1.5} or {"kind": "gumbel", "c_scale": 0.5}.
+
+The name of a rule is a key of SEARCHES, or "module:Class" for a class of your own.
 """
 
 from collections.abc import Mapping
@@ -29,8 +32,9 @@ def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAY
 
     Args:
         readouts: simulations per move.
-        leaves: `SearchSettings.leaves` unless `search` has it.
-        rule: the name of the rule unless `search` has one.
+        search: the search in one of its forms; None for the default settings of `rule`.
+        leaves: `SearchSettings.leaves`, unless `search` has it.
+        rule: the name of the rule, unless `search` has one.
 
     Raises:
         ValueError: for an unknown rule, for a value out of range, and for a setting of another rule.
@@ -40,7 +44,7 @@ def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAY
         return search
     if search is not None and not isinstance(search, (str, Mapping)):
         raise TypeError(f"search must be {SEARCH.expected}, got {shown(search)}")
-    kind = SEARCHES[rule]  # unless `search` names another one, which `read` finds
+    kind = SEARCHES[rule]  # the default: `read` heeds the rule that `search` names
     made: SearchSettings = replace(SEARCH, kind=kind).read("search", search or {}, kind())
     return made.completed(readouts, leaves)
 
@@ -63,14 +67,14 @@ def own_search(text: str) -> str:
 
 
 def plain_form(search: SearchSpec) -> Any:
-    """Return a search as plain data for JSON, which `make_search` takes."""
+    """Return a search in any form as plain data, which JSON can hold and `make_search` reads."""
     if isinstance(search, Mapping):
         return {name: plain_number(value) for name, value in search.items()}
     return value_to_data(search, SEARCH) if isinstance(search, SearchSettings) else search
 
 
 def check_heeds_early(search: SearchSettings, name: str) -> None:
-    """Raise ValueError for `name`, a setting of self-play's first moves, if the rule does not heed it."""
+    """Raise ValueError if the setting `name`, which varies self-play's first moves, has no effect in this search."""
     if not search.heeds_early:
         rule, kind = next((rule, kind) for rule, kind in SEARCHES.items() if kind().heeds_early)
         raise ValueError(
