@@ -19,23 +19,16 @@ class MoveAnalysis(NamedTuple):
     """The evaluation of one move; `Analysis` explains points of view and units."""
 
     action: int
-    order: int  # 0 for the best move
+    order: int  # the rank among the candidates, 0 for the best move
     visits: int
     prior: float
-    q: float  # NaN without visits, as are the next four fields
+    q: float  # this field and the next four are NaN without visits
     win_rate: float
     lower_bound: float
     score: float  # NaN also if the network forecasts no scores
     score_stdev: float
     line: tuple[int, ...]  # actions, this move first; without visits this move only
     line_visits: tuple[int, ...]
-
-
-class RootReadings(NamedTuple):
-    """What n positions are worth, as people read it; `Analysis` explains points of view and units."""
-
-    values: np.ndarray  # float32 [n]
-    scores: np.ndarray  # float32 [n]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,10 +46,12 @@ class Analysis:
     Arrays, with one row for each position:
 
     - int8 [n]: to_play, +1 Black, -1 White.
-    - int32 [n, A]: visits.  float32 [n, A]: prior, q, lower_bound, score, score_stdev; also win_rate.
+    - int32 [n, A]: visits.
+    - float32 [n, A]: prior, q, lower_bound, score, score_stdev; also win_rate.
     - int32 [n, A, plies]: lines, the actions of the line of play from each action on, -1 beyond its end; line_visits,
       the visits of these actions, 0 beyond the line's end.  Without a search plies is 0.
-    - int32 [n]: root_visits.  float32 [n]: value, raw_value, root_score, root_score_stdev, raw_score; root_win_rate.
+    - int32 [n]: root_visits.
+    - float32 [n]: value, raw_value, root_score, root_score_stdev, raw_score; also root_win_rate.
     - float32 [n, H, W]: ownership, ownership_stdev, raw_ownership, or None; row 0 is the top.
     - float32 [n, A, H, W]: move_ownership, move_ownership_stdev; None unless requested.
     """
@@ -69,8 +64,7 @@ class Analysis:
     lower_bound: np.ndarray  # float32 [n, A], of the win rate, DEVIATIONS standard errors below it; may be below 0
     score: np.ndarray  # float32 [n, A], the mean score of the simulations through an action
     score_stdev: np.ndarray  # float32 [n, A], standard deviation of the network's scores of these simulations
-    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on, -1 beyond its end;
-    # without a search plies = 0
+    lines: np.ndarray  # int32 [n, A, plies], the most visited line of play from each action on, -1 beyond its end
     line_visits: np.ndarray  # int32 [n, A, plies], the visits of these moves; 0 beyond the line's end
     root_visits: np.ndarray  # int32 [n], simulations, the position's own evaluation included
     value: np.ndarray  # float32 [n], the mean value of all simulations
@@ -84,7 +78,7 @@ class Analysis:
     move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], the mean below each action; None by default
     move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
     positions: tuple[Position, ...] = ()  # for pictures; empty if unknown
-    views: np.ndarray | None = None  # int8 [n], 1: this row is from the mover's view, -1: the other side's; None: all 1
+    views: np.ndarray | None = None  # int8 [n], 1 for a row in the mover's view, -1 in the other side's; None: all 1
 
     def __len__(self) -> int:
         return len(self.to_play)
@@ -122,14 +116,13 @@ class Analysis:
         Args:
             signs: int8 [n], -1 for a row to turn, 1 for a row to keep.
         """
-        turned: dict[str, Any] = {}
+        arrays: dict[str, Any] = {}
         for name in TURNED:
             array = getattr(self, name)
             if array is not None:
-                one_sign_a_row = signs.reshape(len(signs), *[1] * (array.ndim - 1))
-                turned[name] = array * one_sign_a_row
-        turned["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
-        return replace(self, **turned, views=signs if self.views is None else signs * self.views)
+                arrays[name] = array * signs.reshape(len(signs), *[1] * (array.ndim - 1))  # a sign for each row
+        arrays["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
+        return replace(self, **arrays, views=signs if self.views is None else signs * self.views)
 
     def svg(
         self,
@@ -156,24 +149,23 @@ class Analysis:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
         to_black = to_mover * int(self.to_play[i])
-        results: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
+        arrays: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
         if self.visits[i].any():
             values, _, _ = self.readings
-            results |= {"visits": self.visits[i], "q": to_mover * values[i]}
+            arrays |= {"visits": self.visits[i], "q": to_mover * values[i]}
         if ownership and self.ownership is not None:
-            results["ownership"] = to_black * self.ownership[i]
+            arrays["ownership"] = to_black * self.ownership[i]
         moves = self.move(i, self.best(i), order=0).line if line else ()
-        return self.positions[i].svg(line=moves, show=show, size=size, **results)
+        return self.positions[i].svg(line=moves, show=show, size=size, **arrays)
 
     def _repr_svg_(self) -> str | None:
         """Return the picture of the first position for a notebook; None (the notebook shows text) without positions."""
         return str(self.svg()) if self.positions else None
 
     def order(self, i: int = 0) -> np.ndarray:
-        """Return the actions of position i that have visits, int64, best first.
+        """Return the actions of position i that have visits, or without a search those that have a prior, int64.
 
-        Without a search, these are the actions that have a prior.  Actions are ordered by visits, and those with equal
-        visits by prior.
+        The best action comes first: the one with the most visits, of equals the one with the greatest prior.
         """
         visited = np.count_nonzero(self.visits[i])
         return self._ranked(i)[: visited or np.count_nonzero(self.prior[i])]
@@ -184,25 +176,29 @@ class Analysis:
 
     @cached_property
     def leading(self) -> np.ndarray:
-        """The best action of each position, int64 [n], as `order` ranks them."""
+        """The best action of each position, int64 [n]: the first of its `order`."""
         most = self.visits == self.visits.max(axis=1, keepdims=True)
         return np.asarray(np.where(most, self.prior, -1).argmax(axis=1))
 
     def _of_leading(self, values: np.ndarray) -> np.ndarray:
-        """Return the value of each position's best action, [n], from values of all actions, [n, A]."""
+        """Return the values of the positions' best actions, [n], of values of all actions, [n, A]."""
         return values[np.arange(len(self)), self.leading]
 
     def _worse_for_mover(self, values: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """Return the one of two values that is worse for the player to move, [n, A]."""
+        """Return the value or the limit of each action, whichever is worse for the player to move, [n, A].
+
+        Args:
+            values, limits: [n, A] or [n, 1], in the rows' views.
+        """
         views = np.ones(len(self)) if self.views is None else self.views
         sign = views[:, None].astype(values.dtype)  # turns a value to the mover's view, and back
         return sign * np.minimum(sign * values, sign * limits)
 
     def capped(self, values: np.ndarray) -> np.ndarray:
-        """Return values of the actions, [n, A], lowered so that none is better for the mover than the best action's.
+        """Return values of the actions, [n, A], with no value better for the mover than that of the best action.
 
-        The best action is the one that is played. A better value of another action comes from fewer visits, and is less
-        certain.
+        A better value is replaced by that of the best action, which is the one that is played: the better one comes
+        from fewer visits, and is less certain.
 
         Args:
             values: [n, A], in the rows' views.
@@ -214,24 +210,24 @@ class Analysis:
 
     @cached_property
     def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values, scores and lower bounds of the actions, each [n, A], as people read them, see `capped`.
+        """The values, scores and lower bounds of the actions, each [n, A], to be shown to people.
 
-        No lower bound is above the win rate, which may have been lowered.
+        Values and scores are `capped`, and no lower bound is above the win rate that belongs to the capped value.
         """
         q, score = self.capped(self.q), self.capped(self.score)
         bound = self._worse_for_mover(self.lower_bound, (1 + q) / 2)
         return q, score, np.asarray(bound, q.dtype)
 
     @cached_property
-    def root_readings(self) -> RootReadings:
-        """The values and scores of the positions, as people read them: those of the best action.
+    def root_readings(self) -> tuple[np.ndarray, np.ndarray]:
+        """The values and scores of the positions, each float32 [n], to be shown to people: those of the best action.
 
         A position is worth what its best action is worth, while the means over all simulations are lower if many
         actions lose.  Without visits the value and score are the network's.
         """
         best_value, best_score = self._of_leading(self.q), self._of_leading(self.score)
         value = np.where(np.isnan(best_value), self.value, best_value)
-        return RootReadings(value, np.where(np.isnan(best_score), self.root_score, best_score))
+        return value, np.where(np.isnan(best_score), self.root_score, best_score)
 
     def best(self, i: int = 0) -> int:
         """Return the best action of position i; raise ValueError if its game is over."""
@@ -244,18 +240,18 @@ class Analysis:
         """Return the moves of position i that have visits, best first.
 
         Args:
-            least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
-                order of their priors.
+            least: the least number of moves to return, if there are as many legal ones.  Moves without visits are added
+                in the order of their priors.
         """
         legal = np.count_nonzero((self.visits[i] > 0) | (self.prior[i] > 0))
-        listed = self._ranked(i)[: max(np.count_nonzero(self.visits[i]), min(least, legal))]
-        return [self.move(i, int(action), order) for order, action in enumerate(listed)]
+        count = max(np.count_nonzero(self.visits[i]), min(least, legal))
+        return [self.move(i, int(action), order) for order, action in enumerate(self._ranked(i)[:count])]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
-        """Return the evaluation of one move of position i; it is at most that of the best move (see `readings`).
+        """Return the evaluation of one move of position i, from `readings`.
 
         Args:
-            order: the rank of the move among the candidates, 0 for the best.
+            order: the field `order` of the result.
         """
         line = self.lines[i, action]
         plies = int((line >= 0).sum())
@@ -275,7 +271,7 @@ class Analysis:
         )
 
     def line_text(self, action: int, i: int = 0) -> str:
-        """Return the expected line of play that begins with an action, as text; only the action if it has no visits."""
+        """Return the line of play expected after an action, as text that begins with the action itself."""
         return " ".join(map(self.env.to_text, self.move(i, action, order=0).line))
 
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
@@ -287,8 +283,8 @@ class Analysis:
             lines: the most moves in the table.
             plies: the most plies of each expected line.
         """
-        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings.values[i]
-        head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
+        mover, (values, _) = PLAYER_NAMES[int(self.to_play[i])], self.root_readings
+        head = f"{mover} to play, {self.root_visits[i]} visits, value {values[i]:+.3f} for {mover}"
         rows = [
             f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"
             f"  prior {move.prior:.3f}  {' '.join(map(self.env.to_text, move.line[:plies]))}"
@@ -298,10 +294,10 @@ class Analysis:
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Analysis":
         """Return the analyses of the positions with these indices, in this order."""
-        parts: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
-        taken = {name: array[rows] for name, array in parts.items() if array is not None}
-        chosen = np.arange(len(self))[rows]  # also if `rows` is a slice or counts from the end
-        return replace(self, **taken, positions=tuple(self.positions[i] for i in chosen) if self.positions else ())
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
+        arrays = {name: array[rows] for name, array in arrays.items() if array is not None}
+        indices = np.arange(len(self))[rows]  # also if `rows` is a slice or counts from the end
+        return replace(self, **arrays, positions=tuple(self.positions[i] for i in indices) if self.positions else ())
 
 
 ARRAYS = tuple(field.name for field in fields(Analysis) if field.name not in ("env", "positions"))
@@ -310,7 +306,7 @@ TURNED = ("q", "score", "value", "raw_value", "root_score", "raw_score", *OWNERS
 
 
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:
-    """Return the concatenation of analyses of the same game."""
+    """Return one analysis with the rows of several analyses of the same game."""
     columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}  # each None in all parts or in none
     joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
     return replace(parts[0], **joined, positions=tuple(position for part in parts for position in part.positions))

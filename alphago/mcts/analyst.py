@@ -239,15 +239,13 @@ class Analyst:
         Groups with stopped questions come first.  Then groups with short and with long questions take turns, so that
         short ones need not wait for all long ones.  Of several groups the one that waits longest comes.
         """
-
-        def rank(group: SearchGroup) -> tuple[bool, bool]:
-            return not group.is_urgent, group.is_long == self._latest_was_long  # False is less than True
-
         with self._changed:
             while True:
                 self._admit()
-                if self._ready:
-                    group = min(self._ready, key=rank)
+                if self._ready:  # False is less than True, and of equals `min` returns the first
+                    group = min(
+                        self._ready, key=lambda each: (not each.is_urgent, each.is_long == self._latest_was_long)
+                    )
                     self._ready.remove(group)
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)

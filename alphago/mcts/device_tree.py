@@ -38,10 +38,11 @@ class DeviceTree:
     Attributes:
         memory: an array of bytes on the device, which kernels get.
         arrays: the fields on the device, views of `memory` but for those of FORECASTS.
+        actions: the number of actions of the game.
     """
 
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
-        self.backend, self.shape, self.kernels = backend, (games, nodes, actions), backend.load(PROGRAM)
+        self.backend, self.kernels, self.actions = backend, backend.load(PROGRAM), actions
         fields = new_tree(1, nodes, actions)._asdict()  # of one game
         parts = {}
         for name in FORECASTS:
@@ -56,7 +57,7 @@ class DeviceTree:
             parts[name][...] = backend.upload(field, field.dtype)
             begin = end
         self.arrays = Tree(**parts)
-        self.words = (self.memory, *self.shape)  # the first arguments of all kernels on trees
+        self.words = (self.memory, games, nodes, actions)  # the first arguments of all kernels on trees
 
     def __getattr__(self, name: str) -> Any:
         """Return a copy of a field in the CPU's memory."""
@@ -79,16 +80,10 @@ class DeviceTree:
 
     def with_capacity(self, nodes: int) -> "DeviceTree":
         """Return a copy with a capacity of `nodes` nodes per game; see `Tree.with_capacity`."""
-        games, _, actions = self.shape
-        larger = DeviceTree(self.backend, games, nodes, actions)
+        larger = DeviceTree(self.backend, len(self.arrays.used), nodes, self.actions)
         self.arrays.copy_to(larger.arrays)
         self.backend.wait()  # another stream may get the memory of these trees at once
         return larger
-
-    @property
-    def actions(self) -> int:
-        """The number of actions of the game."""
-        return self.shape[2]
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
         """Return a field of one node of each game; see `Tree.at`."""

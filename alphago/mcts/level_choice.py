@@ -34,11 +34,12 @@ MOVING = 0.05  # the most of all points that may still change hands
 EMPTY = 0.25  # the most of all points that belong to no side; a network may expect no change on an open board either
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
 FEWEST = 4  # candidates
-FIRST, MORE = 0.1, 0.4  # candidates, as a part of all actions: at target 0, and more for a target of WORTH
+FIRST = 0.1  # the part of all actions that are candidates at target 0
+MORE = 0.4  # the part that is added for a target of WORTH
 LEAST_SHARE = 1e-6  # a smaller share counts as this, so that its logarithm is not too low
 HALVINGS = 24  # of the interval of temperatures
 COLDEST = 1e-2  # the least temperature, at which the best move is nearly certain
-# The greatest temperature for a loss of `goal` times WORTH is the smaller of `STEEP` goal and `BASE` + `FLAT` goal.
+# For a target of `goal` times WORTH the greatest temperature is the smaller of STEEP goal and BASE + FLAT goal.
 STEEP, BASE, FLAT = 20.0, 2.0, 8.0
 STEP = 32  # simulations between two looks at the clock
 CHUNK = 1024  # positions that are evaluated together
@@ -52,7 +53,7 @@ def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline:
     Args:
         deadline: the value of time.monotonic() after which nothing more is searched.
     """
-    return weights(sure_losses(search, games, terms, deadline), terms)
+    return move_probabilities(sure_losses(search, games, terms, deadline), terms)
 
 
 class LevelMove(NamedTuple):
@@ -60,7 +61,8 @@ class LevelMove(NamedTuple):
 
     Attributes:
         shares: the probabilities of all moves, float64 [A], by which it was drawn.
-        least_behind: points that the player must be behind to resign, since its opponent may still lose as many.
+        least_behind: points that the player must be behind to resign, since its opponent may still lose as many; 0 if
+            the network forecasts no scores.
     """
 
     action: int
@@ -77,7 +79,7 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
     """
     terms = level_conditions(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
-    least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0  # without points the value alone says it
+    least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
     return LevelMove(int(choose_actions(shares, ALWAYS, np.array([chance]))[0]), shares[0], least_behind)
 
 
@@ -85,9 +87,9 @@ class MoveLosses(NamedTuple):
     """What the moves of n positions lose for their movers, by the search's estimate.
 
     Attributes:
-        lost: float32 [n, A], at least 0: what the candidate of the greatest share is worth more than the move; NaN for
-            moves that are no candidates.
-        shares: float32 [n, A], visits mixed with priors; 0 for moves that are no candidates.
+        lost: float32 [n, A], how much less a candidate is worth than the candidate with the greatest share, at least 0;
+            NaN for moves that are no candidates.
+        shares: float32 [n, A], visits mixed with priors, see `move_shares`; 0 for moves that are no candidates.
         passes: bool [n], whether to pass at once, since the board is settled or no candidate is left.
         analysis: the search's analysis of the positions.
     """
@@ -99,10 +101,13 @@ class MoveLosses(NamedTuple):
 
 
 def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
-    """Return what each candidate loses in `games` (int64 [n]), as `move_losses`, with passes that are searched enough.
+    """Return what each candidate loses in `games` (int64 [n]), see `move_losses`, after more search before some passes.
 
-    Where the side would pass although the search is not sure who wins, it runs up to PASS_READOUTS simulations first,
-    as far as there is time until `deadline`, a value of time.monotonic().
+    If the mover would pass although the search is not sure who wins, the search goes on to PASS_READOUTS simulations,
+    as far as there is time.  Then losses are read again.
+
+    Args:
+        deadline: as in `level_shares`.
     """
     losses = move_losses(search, games, terms)
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
@@ -113,17 +118,18 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
             part = left if math.isinf(deadline) else np.minimum(left, STEP)
             search.run(part)
             left -= part
-        longer = move_losses(search, games[doubtful], terms)
-        take_neutral_points(search, games[doubtful], longer)
-        for known, better in zip(losses[:3], longer[:3], strict=True):  # lost, shares and passes
-            known[doubtful] = better
+        better = move_losses(search, games[doubtful], terms)
+        take_neutral_points(search, games[doubtful], better)
+        for array, rows in zip(losses[:3], better[:3], strict=True):  # lost, shares and passes
+            array[doubtful] = rows
     return losses
 
 
 def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -> None:
-    """Let the mover take a neutral point instead of a pass, which may end the game, where nobody is sure to win.
+    """Replace passes by moves onto neutral points where nobody is sure to win, since a pass may end the game.
 
-    In these games `losses` is changed: the neutral points become the only candidates, and lose nothing.
+    There `losses` is changed in place: these moves become the only candidates, and lose nothing.  A game without
+    neutral points stays as it is.
 
     Args:
         games: int64 [n], the games of the rows of `losses`.
@@ -160,9 +166,9 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
         all_shares = without_rash_passes(env, all_shares, analysis.value, current_outcomes(search, games))
         passes = should_pass(search, games, analysis, all_shares, worth, unit)
         passes |= ~candidates.any(axis=1) & (all_shares[:, env.pass_action] > 0)
-    # Without candidates and with a pass that is rash or forbidden: the best move, though no person would play it.
-    without = np.flatnonzero(~candidates.any(axis=1))
-    candidates[without, all_shares[without].argmax(axis=1)] = True
+    # Where there are no candidates, and the pass is rash or forbidden: the best move, though no person would play it.
+    no_candidates = np.flatnonzero(~candidates.any(axis=1))
+    candidates[no_candidates, all_shares[no_candidates].argmax(axis=1)] = True
     shares = np.where(candidates, all_shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
@@ -175,16 +181,16 @@ def current_outcomes(search: Search, games: np.ndarray) -> np.ndarray:
 
 
 def played_losses(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
-    """Return what one action (int64 [n]) of each game loses, float32 [n], as `move_losses` estimates it.
+    """Return what one action (int64 [n]) in each of `games` (int64 [n]) loses, float32 [n]; see `move_losses`.
 
     Args:
         unit: of the losses, as in `LevelTerms`.
     """
     analysis = read_analysis(search, games, plies=1)
     rows = np.arange(len(games))
-    wanted = np.zeros(analysis.visits.shape, np.bool_)
-    wanted[rows, actions] = True
-    worth = move_values(search, games, analysis, wanted, unit)
+    is_played = np.zeros(analysis.visits.shape, np.bool_)
+    is_played[rows, actions] = True
+    worth = move_values(search, games, analysis, is_played, unit)
     best = worth[rows, move_shares(analysis).argmax(axis=1)]
     return np.maximum(best - worth[rows, actions], 0)
 
@@ -196,44 +202,49 @@ def move_shares(analysis: Analysis) -> np.ndarray:
     return shares
 
 
-def move_values(search: Search, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str) -> np.ndarray:
+def move_values(search: Search, games: np.ndarray, analysis: Analysis, moves: np.ndarray, unit: str) -> np.ndarray:
     """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
 
     Args:
-        analysis: of the games.
-        wanted: bool [n, A], moves whose worth is computed although they have no visits.
+        analysis: the search's analysis of the games.
+        moves: bool [n, A], moves whose worth must be known.  If they have no visits, the network evaluates them.
         unit: "points" for scores, "win rate" for win rates.
     """
     worth = (analysis.score if unit == POINTS else analysis.win_rate).copy()
-    unseen = wanted & (analysis.visits == 0)
-    worth[unseen] = worth_after(search, games, unseen, unit)
+    unvisited = moves & (analysis.visits == 0)
+    worth[unvisited] = worth_after(search, games, unvisited, unit)
     return worth
 
 
 def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
-    """Return the least share of a candidate in each row of `shares`, [n, 1].
+    """Return the least share of a candidate in each row of `shares` ([n, A]), [n, 1].
 
     Args:
         goal: the target in units of WORTH; a greater one admits more candidates.
     """
     actions = shares.shape[1]
-    candidates = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)
+    count = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)  # of candidates
     descending = -np.sort(-shares, axis=1)
-    return descending[:, candidates - 1 : candidates]
+    return descending[:, count - 1 : count]
 
 
 def should_pass(
     search: Search, games: np.ndarray, analysis: Analysis, shares: np.ndarray, worth: np.ndarray, unit: str
 ) -> np.ndarray:
-    """Return for each game, bool [n], whether its mover should pass, in a game that has passes.
+    """Return whether the mover of each of `games` (int64 [n]) should pass, bool [n]; the game must have passes.
 
-    The mover passes if the pass ends the game and wins; or if nothing is left to gain, each point of the board already
-    belongs to the side that the search expects, the mover has won on the board or has no hope, and the pass is not rash
-    (see `without_rash_passes`).  Without forecasts the mover passes if that is the search's best move.
+    The mover passes if the pass ends the game and wins.  Without forecasts of ownership it also passes if that is the
+    search's best move.  With forecasts it also passes if all of this is true:
+
+    - no move gains much over a pass;
+    - the points of the board already belong to the sides that the search expects;
+    - the mover has won on the board, or has no hope;
+    - the pass is not rash (see `without_rash_passes`).
 
     Args:
-        shares: [n, A], of the moves, 0 for a rash pass.
-        worth: float32 [n, A], of the moves, in `unit`.
+        analysis: the search's analysis of the games.
+        shares: [n, A], those of `move_shares`, with 0 for a rash pass.
+        worth: float32 [n, A], what the moves are worth, in `unit`.
     """
     env, count = search.env, len(games)
     slots = np.arange(count)
@@ -255,32 +266,35 @@ def should_pass(
     return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
 
 
-def worth_after(search: Search, games: np.ndarray, wanted: np.ndarray, unit: str) -> np.ndarray:
-    """Return what the network alone expects after the moves `wanted` (bool [n, A]), for their movers, float32 [m].
+def worth_after(search: Search, games: np.ndarray, moves: np.ndarray, unit: str) -> np.ndarray:
+    """Return what m moves in `games` (int64 [n]) are worth for their movers by the network alone, float32 [m].
 
-    The m moves are in the order of `wanted`'s True entries; the result is a score in points or a win rate, 0 .. 1.
+    Args:
+        moves: bool [n, A], True for these moves; the result is in the order of the True entries.
+        unit: "points" for scores, "win rate" for win rates, 0 .. 1.
     """
-    rows, actions = np.nonzero(wanted)
+    rows, actions = np.nonzero(moves)
     worth = np.zeros(len(rows), np.float32)
     for part in (slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)):
         count = len(rows[part])
-        slots, movers, batch = np.arange(count), np.empty((2, count), np.int8), search.env.new_batch(count)
+        batch, slots = search.env.new_batch(count), np.arange(count)
+        movers = np.empty((2, count), np.int8)  # before and after the move
         batch.copy(games[rows[part]], slots, of=search.batch)
         batch.to_play(slots, movers[0])
         batch.play(slots, actions[part].astype(np.int32))
         batch.to_play(slots, movers[1])
-        signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, whose view is turned
-        found = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
-        worth[part] = signs * found.scores if unit == POINTS else (1 + signs * found.values) / 2
+        signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, so that views differ
+        evaluations = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
+        worth[part] = signs * evaluations.scores if unit == POINTS else (1 + signs * evaluations.values) / 2
     return worth
 
 
-def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
+def move_probabilities(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move, float64 [n, A], with which the expected loss is the target.
 
-    If no temperature gives this loss, the probabilities are those with the nearest one.  The greatest temperature grows
-    with the target, from 0 on: where a search that hardly looked at most moves believes that none loses, a player that
-    loses little still plays the likely ones.
+    If no temperature gives this loss, the one with the nearest loss is used.  The greatest temperature grows with the
+    target, from 0 on.  So a player that loses little plays the likely moves even if the search, which hardly looked at
+    most moves, believes that none loses.
     """
     lost = np.nan_to_num(losses.lost.astype(np.float64) / WORTH[terms.unit])
     logits = np.log(np.maximum(losses.shares, LEAST_SHARE, dtype=np.float64)) - lost
@@ -293,14 +307,14 @@ def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
         middle = np.sqrt(low * high)
         too_hot = (softmax(logits, middle) * lost).sum(axis=1) > goal
         low, high = np.where(too_hot, low, middle), np.where(too_hot, middle, high)
-    chances = softmax(logits, np.sqrt(low * high))
+    probabilities = softmax(logits, np.sqrt(low * high))
     if losses.passes.any():
-        chances[losses.passes] = 0
-        chances[losses.passes, -1] = 1  # the pass is the last action
-    return chances
+        probabilities[losses.passes] = 0
+        probabilities[losses.passes, -1] = 1  # the pass is the last action
+    return probabilities
 
 
 def softmax(logits: np.ndarray, temperatures: np.ndarray) -> np.ndarray:
-    """Return the softmax of each row, [n, A], whose greatest entry is 0, at its temperature, [n]."""
-    shares = np.exp(logits / temperatures[:, None])
-    return shares / shares.sum(axis=1, keepdims=True)
+    """Return the softmax of each row of logits ([n, A], the greatest of a row 0) at its temperature ([n])."""
+    weights = np.exp(logits / temperatures[:, None])
+    return weights / weights.sum(axis=1, keepdims=True)

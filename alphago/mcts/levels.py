@@ -1,9 +1,10 @@
 """Levels of play, from 1 for a beginner to 10 for full strength, and what each was measured to lose a move.
 
 `levels.json`, which `benchmarks/levels.py` writes, has a table of the levels for each game, in Go for several boards.
-For each level it has the loss a move at which the level aims by the search's own estimate (`alphago.mcts.level_choice`),
-and the loss that a strong player measured in its moves: with the packaged network, and with other networks under their
-names.  The numbers of a level such as 3.5 are interpolated between those of levels 3 and 4.
+For each level it has the loss a move at which the level aims, as the search itself estimates it
+(`alphago.mcts.level_choice`).  It also has the loss that a strong player measured in the level's moves: with the
+packaged network, and with other networks under their names.  The numbers of a level such as 3.5 are interpolated
+between those of levels 3 and 4.
 """
 
 import functools

@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.level_choice import move_losses, played_losses, weights
+from alphago.mcts.level_choice import move_losses, move_probabilities, played_losses
 from alphago.mcts.levels import FULL_STRENGTH, POINTS, expected_loss, level_conditions
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
@@ -126,5 +126,5 @@ class StrengthEstimator:
         lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
         candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
         losses = np.nan_to_num(candidates.lost)
-        by_level = [float((weights(candidates, terms) * losses).sum()) for terms in self.levels]
+        by_level = [float((move_probabilities(candidates, terms) * losses).sum()) for terms in self.levels]
         return self.seen.setdefault(move_key(before, action), np.array([lost, *by_level]))

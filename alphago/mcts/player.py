@@ -24,7 +24,7 @@ from alphago.system.validation import MOST_READOUTS, check_bool, check_float, ch
 
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
-_GAME = np.zeros(1, np.int64)
+_GAME = np.zeros(1, np.int64)  # the only game of the search
 
 
 @checks_keywords()
@@ -38,18 +38,18 @@ class MCTSPlayer:
         two_player_mode: whether to play the search's best move from the first ply on, without randomness;
             `suggest_move` then stops as soon as that move is certain.
         resign_threshold: the root value below which the mover holds the game for lost, see `should_resign`; -1 for
-            never.  None for the threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games
-            like this one, else never (see `measured_threshold`).
+            never.  None for the threshold that the network's run has measured (`NeuralNet.resign_threshold`), or never
+            if it does not hold in this game (see `measured_threshold`).
         settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
             changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
         leaves: number of leaves per wave, which are evaluated together; None for `leaves` of `settings`, or
             USUAL_LEAVES if `settings` does not have it.
-        seed: seed of the random choice among early moves; None for a random seed.
+        seed: seed of the random choice of moves; None for a random seed.
         device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is
             one that supports game and network.
         level: the strength of `suggest_move`, from 1 (a beginner) to 10, or "even" to follow the other side's strength
-            (see `alphago.mcts.levels`); boards are then on the CPU, and `analysis` has the scores that the network
-            forecasts.  None for full strength, as 10, but without scores.
+            (see `alphago.mcts.levels`).  With a level boards are on the CPU, and `analysis` has the scores that the
+            network forecasts.  None for full strength without scores.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class MCTSPlayer:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
         evaluator = as_evaluator(self.network, env, device, forecasts=self.level is not None)
-        # The tree has room for forecasts in any case; without a level, evaluators may make none.
+        # forecasts=True: forecasts are stored if this evaluator makes them; without a level most make none.
         self.search = Search(env, evaluator, 1, search_settings, forecasts=True)
         self.initialize_game()
 
@@ -89,14 +89,14 @@ class MCTSPlayer:
         """Start a game at `position` (None: the start position) with an empty tree.
 
         Raises:
-            ValueError: and changes nothing, for a position of another game.
+            ValueError: for a position of another game; then nothing is changed.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         self.search.start(0, position)
         self.position = position
-        self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `make_record`
+        self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # the argument of `make_record`
         self._lost_turns = LostTurns()
         self._least_behind = 0.0  # points by which a player of a level must be behind to resign
         self._winner: int | None = None
@@ -157,9 +157,9 @@ class MCTSPlayer:
     def pick_move(self) -> int:
         """Return a move from the search so far, without playing it; before any search, one wave is run.
 
-        PUCT draws the move in proportion to visits in the first `temperature_plies` plies, and later returns the most
-        visited action.  Gumbel search draws it from its improved policy in these plies, and later returns the winner of
-        sequential halving.
+        In the first `temperature_plies` plies the move is drawn by chance: by PUCT in proportion to visits, by Gumbel
+        search from its improved policy.  Later it is the best move: the most visited one, or the winner of sequential
+        halving.
 
         Raises:
             ValueError: once the game is over.
@@ -192,7 +192,7 @@ class MCTSPlayer:
 
     @cached_property
     def opponent(self) -> StrengthEstimator:
-        """The estimate of the other side's strength, for the level "even"."""
+        """What estimates the other side's strength, for the level "even"."""
         return StrengthEstimator(self.env, self.search.evaluator, measured_network(self.network, self.env))
 
     def play_move(self, action: int | str) -> None:
@@ -212,8 +212,8 @@ class MCTSPlayer:
     def should_resign(self) -> bool:
         """Return whether the player to move should resign to an opponent that may be weaker than itself.
 
-        It resigns if its value is below `resign_threshold` in this and its last turns, and if the game is so long and
-        the player so far behind as `alphago.mcts.lost_turns` says.  The result is False before any search.
+        It should if its value was below `resign_threshold` in its last turns and in this one, the game is long and the
+        player is far behind; `alphago.mcts.lost_turns` has the numbers.  The result is False before any search.
         """
         value = self.root_value if self.root_visits else 1.0  # without a search the turn is not lost
         is_lost = self._lost_turns.keep(self.position, value, self.network, self.resign_threshold)
@@ -239,10 +239,7 @@ class MCTSPlayer:
 
     @property
     def result(self) -> float:
-        """The result of the game: 1 if Black wins, -1 if White wins, 0 for a draw.
-
-        For an unfinished game, the result if it ended now.
-        """
+        """The result of the game, or the result if it ended now: 1 if Black wins, -1 if White wins, 0 for a draw."""
         return self._winner if self._winner is not None else self.position.result
 
     @property
@@ -255,7 +252,7 @@ class MCTSPlayer:
         return self.game_record().training_data(self.env)
 
     def game_record(self) -> GameRecord:
-        """Return the game as a record; moves before `initialize_game` are in it without a search."""
+        """Return the game as a record, from its first move; moves before `initialize_game` are without a search."""
         return make_record(self.env, self.position, self._searched, self._winner, self._was_resign)
 
 
@@ -269,8 +266,9 @@ def make_record(
     """Return the record of the game that leads to a position.
 
     Args:
-        searched: what searches have found, by the moves before their position: the root's value, from the view of the
-            player to move, and the actions' visits or probabilities, [A].  A move without a search weighs nothing.
+        searched: the results of searches, by the moves before the searched position.  A result is the root's value,
+            from the view of the player to move, and the visits or probabilities of the actions, [A].  A move without a
+            search gets the weight 0.
         winner: as in `MCTSPlayer.set_result`; None for the result on the board.
         resigned: whether the loser resigned.
     """

@@ -1,9 +1,9 @@
 """Compile the search's kernels in a second process, while this one compiles the game's.
 
-Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
-kept on disk. If those of the search are not there yet, a command that is about to play starts a second process,
-`python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk. A kernel that both processes need
-at the same time is compiled by one of them (`alphago.system.kernels.cache`).
+Kernels are compiled at their first call and then kept on disk.  Numba compiles one after the other, also for several
+threads.  So if the search's kernels are not on disk, a command that is about to play starts a second process,
+`python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk.  A kernel that both processes need at
+the same time is compiled by one of them (`alphago.system.kernels.cache`).
 """
 
 import atexit
@@ -35,8 +35,8 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     The process ends at the latest when this process ends; the kernels compiled so far stay cached.
 
     Args:
-        game: the packaged game of a command that is about to play a move: the kernels of this game's planes are
-            compiled first, then those of a player and an analysis; "" for self-play: the kernels of its rule are
+        game: the packaged game of a command that is about to play a move.  Then the kernels of this game's planes are
+            compiled first, and next those of a player and an analysis.  "" for self-play, whose rule's kernels are then
             compiled first.
 
     Returns:
@@ -50,8 +50,9 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
         process = start_child("-m", "alphago.mcts.warm_up", game, stderr=subprocess.DEVNULL)
     except OSError:  # no second process: this one compiles the kernels itself
         return None
+    # At exit the function registered last is called first: the process is killed, then waited for.
     atexit.register(process.__exit__, None, None, None)  # closes the pipe, and waits for the process
-    atexit.register(process.kill)  # the last one is called first; it does nothing if the process has ended
+    atexit.register(process.kill)  # does nothing if the process has ended
     return process
 
 
@@ -62,7 +63,7 @@ def is_compiled(kernel: Any) -> bool:
 
 
 class PlainGame(TicTacToeEnv):
-    """A game without kernels of its own, whose batches find moves that win at once."""
+    """A game without kernels of its own, for which the search calls all of its kernels, that of decisive moves too."""
 
     has_decisive_moves = True
 
@@ -70,7 +71,7 @@ class PlainGame(TicTacToeEnv):
 def compile_tree() -> None:
     """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
     games = np.arange(GAMES_AT_ONCE)
-    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # that of self-play first
+    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # False is first: the rule of self-play
         search = Search(PlainGame(), UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
         generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
         search.forget(games)
@@ -95,7 +96,7 @@ def compile_player(analysis: bool = True) -> None:
     """Run a player's search, so that its kernels are compiled.
 
     Args:
-        analysis: whether to read the search's analysis too, and to play the move.
+        analysis: whether to read the search's analysis too, and to play a move.
     """
     from alphago.mcts.tree_reading import read_analysis  # only here: self-play does not need it
 
@@ -111,7 +112,7 @@ def compile_player(analysis: bool = True) -> None:
 
 if __name__ == "__main__":
     end_with_parent()
-    gc.disable()  # a compiler's garbage is not worth an eighth of its time
+    gc.disable()  # collecting the compiler's garbage would take an eighth of the time
     if len(sys.argv) > 1 and sys.argv[1] in GAMES:
         compile_planes(sys.argv[1])
         compile_player()

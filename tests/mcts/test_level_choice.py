@@ -5,7 +5,15 @@ import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, Position, Puct, analyze, load_model
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
-from alphago.mcts.level_choice import WORTH, MoveLosses, level_shares, move_losses, played_losses, sure_losses, weights
+from alphago.mcts.level_choice import (
+    WORTH,
+    MoveLosses,
+    level_shares,
+    move_losses,
+    move_probabilities,
+    played_losses,
+    sure_losses,
+)
 from alphago.mcts.levels import LevelTerms
 from alphago.mcts.search import Search
 from tests import diagrams
@@ -21,7 +29,7 @@ def losses(*lost: float, passes: bool = False) -> MoveLosses:
 
 
 def expected(found: MoveLosses, target: float, unit: str = "points") -> float:
-    return float((weights(found, LevelTerms(target, unit, 1)) * np.nan_to_num(found.lost)).sum())
+    return float((move_probabilities(found, LevelTerms(target, unit, 1)) * np.nan_to_num(found.lost)).sum())
 
 
 def searched(position: Position, evaluator: object, readouts: int = 24) -> Search:
@@ -40,21 +48,22 @@ class TestWeights:
         assert expected(found, target, unit) == pytest.approx(target, rel=1e-3)
 
     def test_full_strength_plays_the_best(self) -> None:
-        assert weights(losses(2, 0, 7), LevelTerms(0.0, "points", 1)).round(6).tolist() == [[0, 1, 0]]
+        assert move_probabilities(losses(2, 0, 7), LevelTerms(0.0, "points", 1)).round(6).tolist() == [[0, 1, 0]]
 
     def test_what_cannot_be_lost(self) -> None:
         """The nearest: no candidate loses so much; the moves of equal shares stay nearly equal."""
-        found = weights(losses(0.1, 0.1, 0, np.nan), LevelTerms(6.0, "points", 1))
+        found = move_probabilities(losses(0.1, 0.1, 0, np.nan), LevelTerms(6.0, "points", 1))
         assert found[0, 3] == 0
         assert found[0, :3] == pytest.approx(1 / 3, abs=0.01)
 
     def test_a_strong_player_plays_the_likely_move_where_none_loses(self) -> None:
         found = losses(0, 0)._replace(shares=np.array([[0.8, 0.2]], np.float32))
-        likely = [weights(found, LevelTerms(target, "points", 1))[0, 0] for target in (0.05, 0.3, 7.0)]
+        likely = [move_probabilities(found, LevelTerms(target, "points", 1))[0, 0] for target in (0.05, 0.3, 7.0)]
         assert likely[0] > 0.99 > likely[1] > 0.6 > likely[2]
 
     def test_a_done_board(self) -> None:
-        assert weights(losses(0, 3, np.nan, passes=True), LevelTerms(2.0, "points", 1)).tolist() == [[0, 0, 1]]
+        found = losses(0, 3, np.nan, passes=True)
+        assert move_probabilities(found, LevelTerms(2.0, "points", 1)).tolist() == [[0, 0, 1]]
 
 
 class TestCandidates:
