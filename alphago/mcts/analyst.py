@@ -242,11 +242,9 @@ class Analyst:
         with self._changed:
             while True:
                 self._admit()
-                if self._ready:  # False is less than True, and of equals `min` returns the first
-                    group = min(
-                        self._ready, key=lambda each: (not each.is_urgent, each.is_long == self._latest_was_long)
-                    )
-                    self._ready.remove(group)
+                if self._ready:  # the group of the least rank comes, of equals the first; False is less than True
+                    ranks = [(not group.is_urgent, group.is_long == self._latest_was_long) for group in self._ready]
+                    group = self._ready.pop(ranks.index(min(ranks)))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
                     return group

@@ -44,7 +44,8 @@ struct Improved {
     }
 };
 
-// The visits of the candidates that are due at a simulation; `scheduled`: how many simulations go to such candidates.
+// Returns the number of visits of the candidates that are due, and writes to `scheduled` how many simulations of their
+// round are left: see gumbel.py. simulation: the number of simulations before this one.
 BOTH int due_candidates(int candidates, int readouts, int simulation, int* scheduled) {
     int phases = 1, remaining = candidates, visits = 0, begin = 0, rounds;
     while (1 << phases < candidates) phases++;
@@ -54,7 +55,7 @@ BOTH int due_candidates(int candidates, int readouts, int simulation, int* sched
         if (simulation - begin < rounds * remaining) break;
         begin += rounds * remaining;
         visits += rounds;
-        remaining = remaining > 3 ? remaining / 2 : candidates > 1 ? 2 : 1;
+        remaining = remaining > 3 ? remaining / 2 : candidates > 1 ? 2 : 1;  // half of them, but two at least
     }
     int done = simulation - begin, left = remaining - done % remaining;
     *scheduled = left < readouts - simulation ? left : readouts - simulation;
@@ -66,7 +67,7 @@ struct Gumbel {
     double c_visit, c_scale;
     bool rounds;
     Long considered;
-    int planned;         // simulations
+    int planned;         // the simulations of the whole search
     const float* noise;  // [actions]
 
     BOTH double root_score(const Tree& tree, int child, double scale) const {
@@ -128,7 +129,7 @@ struct Gumbel {
     }
 };
 
-// Makes the `considered` actions with the greatest noise + logit children of the root.
+// Makes the `considered` actions with the greatest noise + logit children of the root. noise: [actions].
 BOTH void make_candidates(const Tree& tree, const float* noise, Long considered) {
     const float* waiting = tree.priors(ROOT);
     for (; considered > 0; considered--) {

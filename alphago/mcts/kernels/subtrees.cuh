@@ -15,7 +15,7 @@ BOTH void forget_children(const Tree& tree, int node) {
         after = tree.next_sibling[child];
         tree.priors(node)[tree.action[child]] = tree.prior[child];
         if (tree.state[child] == NEW) {
-            tree.parent[child] = NONE;
+            tree.parent[child] = NONE;  // nothing leads to the node now; it is removed when the next move is played
         } else {
             tree.next_sibling[child] = tree.cached[node];
             tree.cached[node] = child;
@@ -25,7 +25,7 @@ BOTH void forget_children(const Tree& tree, int node) {
     tree.next_action[node] = greatest_waiting(tree.priors(node), tree.actions);
 }
 
-// Undoes all visits, and caches the evaluated nodes; an evaluated root is expanded at once.
+// Undoes all visits, and caches the evaluated nodes but for the root, which gets one visit at once if it is evaluated.
 BOTH void restart(const Tree& tree) {
     for (int node = 0; node < *tree.used; node++) {
         forget_visits(tree, node);
@@ -38,7 +38,7 @@ BOTH void restart(const Tree& tree) {
 }
 
 // Moves `root` and all nodes below it to the front of the arrays, in order. Between two searches there are no virtual
-// visits, so the new index of each node is kept in their place meanwhile.
+// visits, so their array serves as scratch memory for the new indices, and is 0 again at the end.
 BOTH void compact(const Tree& tree, int root) {
     int used = 0, before = *tree.used, *moved = tree.virtual_visits;
     for (int node = root; node < before; node++) {  // parents come before their children

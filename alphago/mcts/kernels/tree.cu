@@ -16,7 +16,8 @@ KERNEL restart_all(GAMES) { EACH_TREE restart(GAMES_TREE); }
 
 KERNEL advance(GAMES, const int* played) { EACH_TREE play_action(GAMES_TREE, played[i]); }
 
-// field: of the nodes, words [all, nodes]; out: words [n, actions], in which the children of the roots are written.
+// Writes a field of each child of the roots to the entry of its action. field: words [all, nodes]; out: words [n,
+// actions], of which the other entries stay.
 KERNEL read_children(GAMES, const int* field, Long, int* out, Long) {
     EACH_TREE {
         Tree tree = GAMES_TREE;
@@ -24,12 +25,12 @@ KERNEL read_children(GAMES, const int* field, Long, int* out, Long) {
     }
 }
 
-// noise: float [n, actions].
+// Mixes noise into the priors at the roots. noise: float [n, actions].
 KERNEL mix_noise(GAMES, const float* noise, Long, double weight) {
     EACH_TREE mix_into_priors(GAMES_TREE, noise + i * actions, (float)weight);
 }
 
-// noise: float [all, actions]; considered: int [n].
+// Makes the candidates children of the roots. noise: float [all, actions]; considered: int [n], their numbers.
 KERNEL add_candidates(GAMES, const float* noise, Long, const int* considered, double*) {
     EACH_TREE make_candidates(GAMES_TREE, noise + games[i] * actions, considered[i]);
 }
@@ -41,13 +42,13 @@ KERNEL add_candidates(GAMES, const float* noise, Long, const int* considered, do
     double c_visit, double c_scale, Long rounds, Long considered, const int *planned, const float *noise, Long
 #define GUMBEL_OF(game) Gumbel{c_visit, c_scale, rounds != 0, considered, planned[game], noise + (game) * actions}
 
-// policies: float [n, actions]; winners: int [n].
+// Writes the roots' improved policies, float [n, actions], and the winners of sequential halving, int [n].
 KERNEL improved_policy(GAMES, GUMBEL, float* policies, Long, int* winners) {
     EACH_TREE winners[i] = write_policy(GAMES_TREE, GUMBEL_OF(games[i]), policies + i * actions);
 }
 
-// budget: int [all]. Each of the n games chooses `leaves` leaves at most, and has so many rows of the wave; the slots
-// of the leaves are behind those of the games.
+// Chooses new leaves in n games. budget: int [all]. Each game chooses `leaves` leaves at most, and has as many rows of
+// the wave; the slots of the leaves are behind those of all games.
 #define SELECT(NAME, PARAMETERS, RULE)                                                                   \
     KERNEL NAME(GAMES, int* budget, PARAMETERS, WAVE, Long leaves) {                                     \
         EACH_TREE {                                                                                      \
@@ -82,8 +83,9 @@ KERNEL decide(const int* decisive, float* priors, Long actions, float* values, L
     }
 }
 
-// over, movers, outcomes: those of the leaves, [rows] each; priors: float [rows, actions]; values: float [rows], which
-// count where the game is not over. broken: int [all], to which each game's number of unusable evaluations is added.
+// Writes the evaluations of the leaves of n games into the trees, and backs their values up. over, movers, outcomes: of
+// the leaves, [rows] each; priors: float [rows, actions]; values: float [rows], used where the game is not over.
+// broken: int [all], to which each game's number of unusable evaluations is added.
 KERNEL expand(TREES, WAVE, const bool* over, const signed char* movers, const float* outcomes, const float* priors,
               Long, const float* values, int* broken, Long leaves, Long n) {
     EACH(i, n) {

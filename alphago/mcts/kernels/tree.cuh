@@ -1,7 +1,7 @@
 // The search trees of many games, with the arrays of tree.py and the functions of nodes.py; a thread works on a game.
 //
-// All arrays are one array of words: in the order of tree.py those with a word for each node, then `waiting` and
-// `used`, and last `state` and `mover`, which have a byte for each node.
+// All arrays are parts of one array of words.  First come the 11 arrays that have a word for each node, in the order of
+// tree.py, then `waiting` and `used`, and last `state` and `mover`, which have a byte for each node.
 
 #pragma once
 #include "loops.cuh"
@@ -16,13 +16,14 @@ struct Tree {
     signed char *state, *mover;
 
     BOTH Tree(int* words, Long games, Long nodes, Long actions, Long game) : actions(actions) {
-        Long step = games * nodes;
-        int* at = words + game * nodes;
+        Long step = games * nodes;       // from an array to the next one
+        int* at = words + game * nodes;  // the game's first node in the next array
         int** integers[] = {&parent, &first_child, &next_sibling,  &cached,
                             &action, &next_action, &visits, &virtual_visits};
         for (int** array : integers) *array = at, at += step;
         float** numbers[] = {&prior, &value, &value_sum};
         for (float** array : numbers) *array = (float*)at, at += step;
+        // `waiting` has `actions` words for each node of the earlier games, of which `at` has skipped one.
         waiting = (float*)at + game * nodes * (actions - 1);
         used = words + step * (11 + actions) + game;
         state = (signed char*)(used - game + games) + game * nodes;
@@ -32,7 +33,7 @@ struct Tree {
     BOTH float* priors(int node) const { return waiting + node * actions; }  // of the untried actions
 };
 
-// What kernels get of all trees, and the tree of one game.
+// TREES: what kernels get of all trees; TREE: the tree of one game.
 #define TREES int *words, Long all, Long nodes, Long actions
 #define TREE(game) Tree(words, all, nodes, actions, game)
 
@@ -67,7 +68,7 @@ BOTH void make_new(const Tree& tree, int node, int parent, int action) {
     forget_visits(tree, node);
 }
 
-// Removes the child for an action from the cached children; returns it, or NONE.
+// Removes the child for an action from the node's cached children, and returns it; NONE if there is none.
 BOTH int take_cached(const Tree& tree, int node, int action) {
     int* link = tree.cached + node;
     while (*link != NONE && tree.action[*link] != action) link = tree.next_sibling + *link;
@@ -76,7 +77,7 @@ BOTH int take_cached(const Tree& tree, int node, int action) {
     return child;
 }
 
-// Makes an untried action a child, with a cached node or a new one; returns it.
+// Gives an untried action a child, and returns it: the action's cached node or a new one.
 BOTH int add_child(const Tree& tree, int node, int action) {
     int child = take_cached(tree, node, action);
     if (child == NONE) {
@@ -91,8 +92,8 @@ BOTH int add_child(const Tree& tree, int node, int action) {
     return child;
 }
 
-// Counts a simulation that ended in a leaf, with the value of the leaf's mover, up to the root.
-// pending: 1 if it has a virtual visit, which is removed, else 0.
+// Counts a simulation that ended in a leaf in every node from the leaf to the root.
+// value: in the view of the leaf's mover; pending: 1 if the simulation has a virtual visit, which is removed, else 0.
 BOTH void back_up(const Tree& tree, int leaf, float value, int pending) {
     int mover = tree.mover[leaf];
     for (int node = leaf; node != NONE; node = tree.parent[node]) {
@@ -103,6 +104,7 @@ BOTH void back_up(const Tree& tree, int leaf, float value, int pending) {
     }
 }
 
+// Adds `count` virtual visits (1, or -1 to remove one) to all nodes from a leaf to the root.
 BOTH void add_virtual(const Tree& tree, int leaf, int count) {
     for (int node = leaf; node != NONE; node = tree.parent[node]) tree.virtual_visits[node] += count;
 }

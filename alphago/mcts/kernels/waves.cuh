@@ -3,8 +3,8 @@
 #pragma once
 #include "tree.cuh"
 
-// The rows of one game in the arrays of a wave, see tree.py. Rows without a leaf have NONE in `leaf`; `collisions` has
-// two nodes for each row, which are NONE if unused, and between two waves.
+// The rows of one game in the arrays of a wave, see tree.py. Rows without a leaf have NONE in `leaf`. `collisions` has
+// two nodes for each row; unused ones are NONE, as are all between two waves.
 struct Wave {
     Long* game;
     int *leaf, *path, *length, *collisions;
@@ -18,8 +18,8 @@ struct Wave {
 #define WAVE Long *game, int *leaf, int *path, Long plies, int *length, int *collisions
 #define WAVE_FROM(row) Wave(game, leaf, path, plies, length, collisions, row)
 
-// Goes from the root down to a node that is not evaluated, which is created if it does not exist; writes the actions to
-// `path` and their number to `depth`. Returns WAIT if the rule cannot choose before the wave is evaluated.
+// Goes from the root down to a node that is not evaluated, creates it if it does not exist, and returns it; writes the
+// actions to `path` and their number to `depth`. Returns WAIT if the rule cannot choose before the wave is evaluated.
 template <typename Rule>
 BOTH int descend(const Tree& tree, const Rule& rule, int* path, int* depth) {
     int node = ROOT;
@@ -34,13 +34,14 @@ BOTH int descend(const Tree& tree, const Rule& rule, int* path, int* depth) {
     return node;
 }
 
-// Chooses up to `leaves` new leaves; see `select` in waves.py. spare: the root of the first row without a leaf, which
-// is itself the slot of that row's leaf.
+// Chooses up to `leaves` new leaves; see `select` in waves.py. slot: of the game's root among the boards; spare: of the
+// leaf of its first row, behind which those of the other rows are. A row without a leaf gets the slot of its own leaf
+// in place of the game, so that its board is copied onto itself.
 template <typename Rule>
 BOTH void select(const Tree& tree, int* budget, const Rule& rule, Long slot, const Wave& wave, int leaves, Long spare) {
-    int found = 0, collided = 0;
-    for (int attempts = 0; found < leaves && attempts < 2 * leaves && *budget > 0;) {
-        int depth, leaf = descend(tree, rule, wave.path + found * wave.plies, &depth);
+    int chosen = 0, collided = 0;
+    for (int attempts = 0; chosen < leaves && attempts < 2 * leaves && *budget > 0;) {
+        int depth, leaf = descend(tree, rule, wave.path + chosen * wave.plies, &depth);
         if (leaf == WAIT) break;
         int state = tree.state[leaf];
         if (state == CACHED || state == TERMINAL) {
@@ -57,15 +58,15 @@ BOTH void select(const Tree& tree, int* budget, const Rule& rule, Long slot, con
             continue;
         }
         tree.state[leaf] = PENDING;
-        wave.game[found] = slot;
-        wave.leaf[found] = leaf;
-        wave.length[found++] = depth;
+        wave.game[chosen] = slot;
+        wave.leaf[chosen] = leaf;
+        wave.length[chosen++] = depth;
         --*budget;
     }
-    for (; found < leaves; found++) {
-        wave.game[found] = spare + found;
-        wave.leaf[found] = NONE;
-        wave.length[found] = 0;
+    for (; chosen < leaves; chosen++) {
+        wave.game[chosen] = spare + chosen;
+        wave.leaf[chosen] = NONE;
+        wave.length[chosen] = 0;
     }
 }
 
