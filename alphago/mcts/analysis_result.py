@@ -181,7 +181,7 @@ class Analysis:
         return np.asarray(np.where(most, self.prior, -1).argmax(axis=1))
 
     def _of_leading(self, values: np.ndarray) -> np.ndarray:
-        """Return the values of the positions' best actions, [n], of values of all actions, [n, A]."""
+        """Return the value of each position's best action, [n], given values of all actions, [n, A]."""
         return values[np.arange(len(self)), self.leading]
 
     def _worse_for_mover(self, values: np.ndarray, limits: np.ndarray) -> np.ndarray:

@@ -72,10 +72,10 @@ class Analyst:
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
         self.evaluators = evaluators or Evaluators(network, device, forecasts, symmetries)
-        self._estimator = cache(
+        self._estimator = cache(  # of a game
             lambda env: StrengthEstimator(env, self.evaluators(env), measured_network(network, env))
         )
-        self._estimating = threading.Lock()
+        self._estimator_lock = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
         self._numbers = itertools.count()  # of the questions
@@ -100,11 +100,11 @@ class Analyst:
 
         The network alone says which stones are dead.  A search would not find them: its passes end the game.
         """
-        counted = count_as_alive(position)
-        if counted is None or not counted.position.board.any():  # an empty board has no dead stones
-            return counted
-        owners = self.ask(counted.before, limit=Limit(readouts=0)).last().found.as_black().raw_ownership
-        return counted.proposed(None if owners is None else owners[0])
+        all_alive = count_as_alive(position)
+        if all_alive is None or not all_alive.position.board.any():  # an empty board has no dead stones
+            return all_alive
+        owners = self.ask(all_alive.before, limit=Limit(readouts=0)).last().found.as_black().raw_ownership
+        return all_alive.proposed(None if owners is None else owners[0])
 
     def ask(
         self,
@@ -162,7 +162,7 @@ class Analyst:
             if not position.is_over:
                 check_move_left(position, rules)
             questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=rules, **options))
-        self._enter(questions)
+        self._enqueue(questions)
         return questions
 
     def analyze(self, positions: Sequence[Position], readouts: int | Limit, **options: Any) -> Analysis:
@@ -202,8 +202,8 @@ class Analyst:
         planned = 0 if settings.keeps_trees else limit.readouts or 0
         return Kind(position.env, settings, readouts=planned)
 
-    def _enter(self, questions: Sequence[Question]) -> None:
-        """Let questions wait for a thread, all at once."""
+    def _enqueue(self, questions: Sequence[Question]) -> None:
+        """Let questions wait for a thread, and start the threads; the questions arrive all at once."""
         with self._changed:
             if self._closing:
                 raise RuntimeError("the analyst must be open to be asked, and it was closed")
@@ -217,7 +217,7 @@ class Analyst:
             self._changed.notify_all()
 
     def _wake(self, question: Question) -> None:
-        """Give a stopped question its last answer if it waits; else its group does that, which comes next."""
+        """Give a stopped question its last answer if it still waits; if not, its group does so in the next turn."""
         with self._changed:
             waits, question.waits = question.waits, False  # False: `_admit` passes over it
         if waits:
@@ -299,7 +299,7 @@ class Analyst:
 
     def estimate(self, position: Position, seconds: float) -> OpponentStrength:
         """Return how strong the side that is not to move seems to be; seconds: the time for this."""
-        with self._estimating:
+        with self._estimator_lock:
             return self._estimator(position.env).estimate(position, seconds)
 
 
@@ -313,14 +313,14 @@ class Evaluators:
 
     def __init__(self, network: object, device: str = "auto", forecasts: bool = True, symmetries: bool = False) -> None:
         self.network, self.device, self.forecasts, self.symmetries = network, device, forecasts, symmetries
-        self._made: dict[GameEnv, Evaluator] = {}
-        self._making = threading.Lock()
+        self._evaluators: dict[GameEnv, Evaluator] = {}
+        self._lock = threading.Lock()
 
     def __call__(self, env: GameEnv) -> Evaluator:
         """Return the evaluator for a game; it evaluates the game with the planes that the network reads."""
-        with self._making:
-            if env not in self._made:
+        with self._lock:
+            if env not in self._evaluators:
                 self.network = as_network(self.network, env)  # a name is loaded once
-                made = as_evaluator(self.network, env, self.device, forecasts=self.forecasts)
-                self._made[env] = AveragedEvaluator(made, env) if self.symmetries else made
-            return self._made[env]
+                evaluator = as_evaluator(self.network, env, self.device, forecasts=self.forecasts)
+                self._evaluators[env] = AveragedEvaluator(evaluator, env) if self.symmetries else evaluator
+            return self._evaluators[env]

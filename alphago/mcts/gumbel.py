@@ -58,6 +58,7 @@ class Gumbel(SearchSettings):
 
     @property
     def independent_leaves(self) -> bool:
+        """Whether a wave's leaves in a game are chosen as if evaluated one after the other, which `rounds` ensures."""
         return self.leaves == 1 or self.rounds
 
     def new_rule(self, games: int, actions: int) -> "GumbelRule":

@@ -101,10 +101,10 @@ class MoveLosses(NamedTuple):
 
 
 def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
-    """Return what each candidate loses in `games` (int64 [n]), see `move_losses`, after more search before some passes.
+    """Return what each candidate loses in `games` (int64 [n]), see `move_losses`; search more before doubtful passes.
 
     If the mover would pass although the search is not sure who wins, the search goes on to PASS_READOUTS simulations,
-    as far as there is time.  Then losses are read again.
+    as far as there is time.  Then the losses in these games are read again.
 
     Args:
         deadline: as in `level_shares`.

@@ -26,13 +26,13 @@ class LostTurns:
 
         Args:
             answer: the last answer of the player's search.
-            network, threshold: as in `keep`.
+            network, threshold: as in `note_turn`.
         """
         analysis, position = answer.found, answer.position
-        is_lost = self.keep(position, float(analysis.value[0]), network, threshold)
+        is_lost = self.note_turn(position, float(analysis.value[0]), network, threshold)
         return is_lost and is_far_behind(position, float(analysis.root_score[0]), answer.least_behind)
 
-    def keep(self, position: Position, value: float, network: object, threshold: float | None) -> bool:
+    def note_turn(self, position: Position, value: float, network: object, threshold: float | None) -> bool:
         """Note whether a turn is lost; return whether the player's last LOST_TURNS turns are, with this one.
 
         Args:

@@ -70,9 +70,11 @@ class StrengthEstimator:
         self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4), forecasts=True)
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
-        self.usual = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` has returned, by `move_key`
-        self.cost = 0.0  # seconds of the latest search
+        self.usual_losses = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
+        self.known_losses: dict[
+            tuple[str, tuple[int, ...]], np.ndarray
+        ] = {}  # what `losses_by` has returned, by `move_key`
+        self.search_seconds = 0.0  # those of the latest search
 
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from that player's moves in this game.
@@ -83,21 +85,21 @@ class StrengthEstimator:
         """
         opponent_moves = [turn for turn in position.turns() if turn[0].to_play != position.to_play]
         deadline, moves = time.monotonic() + seconds, 0
-        totals = USUAL_MOVES * self.usual
+        totals = USUAL_MOVES * self.usual_losses
         for age, (before, action) in enumerate(reversed(opponent_moves[-LATEST:])):  # older moves count less
             began = time.monotonic()
-            losses = self.seen.get(move_key(before, action))
-            if losses is None and began + self.cost <= deadline:
+            losses = self.known_losses.get(move_key(before, action))
+            if losses is None and began + self.search_seconds <= deadline:
                 losses = self.losses_by(action, before)
-                self.cost = time.monotonic() - began
+                self.search_seconds = time.monotonic() - began
             if losses is not None:
                 totals = totals + FADING**age * losses
                 moves += 1
-        level = self.level_of(totals)
+        level = self.matching_level(totals)
         lost = expected_loss(level, self.search.env, self.search.has_forecasts, self.measured)
         return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=moves)
 
-    def level_of(self, totals: np.ndarray) -> float:
+    def matching_level(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.
 
         Args:
@@ -113,8 +115,8 @@ class StrengthEstimator:
     def losses_by(self, action: int, before: Position) -> np.ndarray:
         """Return what a move loses by the search's estimate, then what each level would lose there.
 
-        The result is float64 [1 + number of levels], in the unit of the levels.  In a position in which little can be
-        lost every level loses little, so that the move says little about its player.
+        The result is float64 [1 + number of levels], in the unit of the levels; it is kept in `known_losses`.  In a
+        position in which little can be lost every level loses little, so that the move says little about its player.
 
         Args:
             before: the position before the move.
@@ -127,4 +129,4 @@ class StrengthEstimator:
         candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
         losses = np.nan_to_num(candidates.lost)
         by_level = [float((move_probabilities(candidates, terms) * losses).sum()) for terms in self.levels]
-        return self.seen.setdefault(move_key(before, action), np.array([lost, *by_level]))
+        return self.known_losses.setdefault(move_key(before, action), np.array([lost, *by_level]))

@@ -192,7 +192,7 @@ class MCTSPlayer:
 
     @cached_property
     def opponent(self) -> StrengthEstimator:
-        """What estimates the other side's strength, for the level "even"."""
+        """The estimator of the other side's strength, for the level "even"."""
         return StrengthEstimator(self.env, self.search.evaluator, measured_network(self.network, self.env))
 
     def play_move(self, action: int | str) -> None:
@@ -203,7 +203,7 @@ class MCTSPlayer:
         action = self.position.check_action(action)
         if self.visits().any():
             self._searched[self.position.moves] = self.root_value, self.search.policies(_GAME)[0]
-        self._lost_turns.keep(self.position, self.root_value, self.network, self.resign_threshold)
+        self._lost_turns.note_turn(self.position, self.root_value, self.network, self.resign_threshold)
         self.search.advance(_GAME, np.array([action], np.int32))
         if not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
@@ -216,7 +216,7 @@ class MCTSPlayer:
         player is far behind; `alphago.mcts.lost_turns` has the numbers.  The result is False before any search.
         """
         value = self.root_value if self.root_visits else 1.0  # without a search the turn is not lost
-        is_lost = self._lost_turns.keep(self.position, value, self.network, self.resign_threshold)
+        is_lost = self._lost_turns.note_turn(self.position, value, self.network, self.resign_threshold)
         if not is_lost or self.is_done():
             return False
         score = float(self.analysis(plies=1).root_score[0])

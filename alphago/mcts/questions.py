@@ -154,7 +154,7 @@ class Question:
         self.due = math.inf if self.every is None or first is None else now + first
 
     def must_end(self, now: float) -> bool:
-        """Return whether the client has stopped it, or its time is over; now: the value of `time.monotonic()`."""
+        """Return whether the client has stopped the search, or its time is over; now: a value of `time.monotonic()`."""
         return self.stopped or now >= self.end or (self.limit.until is not None and self.limit.until.is_set())
 
     def stop(self) -> None:

@@ -99,7 +99,7 @@ class SearchRule(ABC):
 
     @abstractmethod
     def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
-        """Return the policy targets, [n, A], and the actions for self-play, int32 [n], after a search with noise.
+        """Return the policies to learn, [n, A], and the actions for self-play, int32 [n], after a search with noise.
 
         Args:
             early: bool [n], whether a game is in its first plies, in which moves should vary.

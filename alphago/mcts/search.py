@@ -79,7 +79,7 @@ class Search:
         device = "cpu" if needs_cpu else evaluator.device
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
         self._capacity = FIRST_NODES  # of each tree, in nodes
-        self._device_waves: DeviceWaves | None = None
+        self._device_waves: Any = None  # DeviceWaves if the boards are on a device
         self.tree: Any
         if device == "cpu":
             self.tree = new_tree(games, FIRST_NODES, env.action_space, self.points)
@@ -179,7 +179,7 @@ class Search:
             if count == 0:
                 continue
             if self._device_waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
-                self._run_on_device(self._device_waves, np.zeros(self.games, np.int32), [1], roots=unevaluated)
+                self._run_on_device(budget=np.zeros(self.games, np.int32), plan=[1], roots=unevaluated)
                 continue
             wave.game[:count] = unevaluated
             wave.leaf[:count] = ROOT
@@ -228,8 +228,7 @@ class Search:
             if self._device_waves is None or best_only is not None:  # one wave: `settled` is asked again after each
                 has_searched = self.wave(budget)
             else:
-                plan = self.rule.plan(budget, self.settings.leaves)
-                has_searched = self._run_on_device(self._device_waves, budget, plan) > 0
+                has_searched = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
             if not has_searched:  # the budget is used up: all simulations that were left ended in finished games
                 return
 
@@ -242,7 +241,7 @@ class Search:
                 `SearchSettings.leaves`.
         """
         if self._device_waves is not None:
-            return self._run_on_device(self._device_waves, budget, [leaves or self.settings.leaves]) > 0
+            return self._run_on_device(budget, [leaves or self.settings.leaves]) > 0
         wave = self._wave
         if leaves not in (None, self.settings.leaves):
             rows = self.games * leaves
@@ -300,14 +299,12 @@ class Search:
             "a legal action needs a positive prior and every value must be finite, from -1 to 1"
         )
 
-    def _run_on_device(
-        self, device_waves: DeviceWaves, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None
-    ) -> int:
+    def _run_on_device(self, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None) -> int:
         """Run waves on the device, and return the number of simulations that were added; see `DeviceWaves.run`."""
         before = int(budget.sum())
         change = self._exclude_forbidden if self._forbidden else None
         try:
-            broken = device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
+            broken = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
             if broken:
                 raise self._broken_evaluator(str(broken))
         except BaseException:
@@ -377,7 +374,7 @@ class Search:
 
     @TREE
     def selfplay_moves(self, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
-        """Return policy targets, [n, A], and actions, int32 [n], for self-play; see `SearchRule.selfplay_moves`."""
+        """Return policies to learn, [n, A], and actions, int32 [n], of self-play; see `SearchRule.selfplay_moves`."""
         return self.rule.selfplay_moves(self.tree, games, early, generators)
 
     def root_values(self, games: np.ndarray) -> np.ndarray:

@@ -162,7 +162,7 @@ class SearchGroup:
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
         failed = list(self.questions.values())
-        while self.coming:
+        while self.coming:  # one by one, since other threads append to it
             failed.append(self.coming.pop(0))
         for question in failed:
             question.answer(Answer(question.position, None, is_last=True, error=error))
@@ -207,5 +207,5 @@ class SearchGroup:
 
 @lru_cache  # `replace` checks the settings, which takes longer than a small search
 def tree_kind(kind: Kind) -> Kind:
-    """Return what the kinds have in common whose searches may go on in each other's trees: all but `leaves`."""
+    """Return a kind without its number of leaves: searches that differ only in it may use each other's trees."""
     return kind._replace(settings=replace(kind.settings, leaves=1))

@@ -117,9 +117,9 @@ def test_a_game_that_is_joined_late_is_estimated_as_time_allows() -> None:
     for move in ("A1", "E5", "B1", "D5", "C1"):
         position = position.play(move)
     assert estimator.estimate(position, seconds=-1).moves == 0
-    estimator.cost = 100.0  # seconds of one more search
+    estimator.search_seconds = 100.0  # of one more search
     assert estimator.estimate(position, seconds=50).moves == 0
-    estimator.cost = 0.0
+    estimator.search_seconds = 0.0
     for before, move in list(position.turns())[-1:]:
         estimator.losses_by(move, before)
     assert estimator.estimate(position, seconds=-1).moves == 1

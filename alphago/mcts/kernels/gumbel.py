@@ -93,7 +93,7 @@ def root_score(tree, game, child, noise, scale):
 
 @kernel
 def due_candidates(candidates, readouts, simulation):
-    """Return how many visits the candidates have that sequential halving visits next: they are due.
+    """Return the number of visits of the candidates that are due: those that sequential halving visits next.
 
     All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
     phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A

@@ -56,7 +56,7 @@ def forget_visits(tree, game, node):
 
 @inlined
 def take_cached(tree, game, node, action):
-    """Remove the child for `action` from the node's cached children (see tree.py) and return it; NONE if none fits."""
+    """Remove the child for `action` from the node's cached children (see tree.py), return it; NONE if there is none."""
     before = NONE
     child = tree.cached[game, node]
     while child != NONE and tree.action[game, child] != action:

@@ -238,7 +238,7 @@ class TestParameters:
         def losses_by(estimator: StrengthEstimator, action: int, before: Position) -> np.ndarray:
             searched.append(action)
             time.sleep(0.2)
-            return estimator.usual
+            return estimator.usual_losses
 
         monkeypatch.setattr(StrengthEstimator, "losses_by", losses_by)
         moves = ("b c3", "w b2", "b d2", "w b4", "b d4", "w a1", "b e5", "w a5")
