@@ -25,6 +25,8 @@ MOST = {POINTS: 20.0, "win rate": 1.0}  # a greater loss of a move counts as thi
 # The network also sees losses in good moves: about so much a move for a player who loses nothing.
 UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 
+MoveKey = tuple[str, tuple[int, ...]]  # see `move_key`
+
 
 class OpponentStrength(NamedTuple):
     """What is known of an opponent.
@@ -51,7 +53,7 @@ class OpponentStrength(NamedTuple):
         return f"You lose {loss} a move (in {self.moves} so far): level {self.level:g}"
 
 
-def move_key(before: Position, action: int) -> tuple[str, tuple[int, ...]]:
+def move_key(before: Position, action: int) -> MoveKey:
     """Return a key of a move: its game's settings and all moves up to it; before: the position before it."""
     return str(before.setup), (*before.moves, action)
 
@@ -71,9 +73,7 @@ class StrengthEstimator:
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual_losses = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
-        self.known_losses: dict[
-            tuple[str, tuple[int, ...]], np.ndarray
-        ] = {}  # what `losses_by` has returned, by `move_key`
+        self.known_losses: dict[MoveKey, np.ndarray] = {}  # what `losses_by` has returned, by `move_key`
         self.search_seconds = 0.0  # those of the latest search
 
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
