@@ -75,8 +75,7 @@ class SearchGroup:
             self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
         now = time.monotonic()
         most_nodes = self.analyst.group_bytes() // (self.count * node_bytes(self.kind.env))  # of each tree
-        is_full = self.search.tree.used >= most_nodes
-        ends = (self.budget <= 0) | is_full
+        ends = (self.budget <= 0) | (self.search.tree.used >= most_nodes)
         for slot, question in list(self.questions.items()):
             if ends[slot] or question.must_end(now):
                 self.end_question(slot)
@@ -100,7 +99,8 @@ class SearchGroup:
         self.budget[[slot for slot, question in self.questions.items() if question.must_end(now)]] = 0
         asked = [slot for slot, question in self.questions.items() if question.limit.certain]
         if asked:
-            self.budget[asked] *= ~self.search.rule.settled(self.search.tree, self.budget)[asked]
+            is_certain = self.search.rule.settled(self.search.tree, self.budget)
+            self.budget[asked] *= ~is_certain[asked]
 
     def begin_questions(self) -> None:
         """Give the questions that have come their slots and kept trees, and evaluate the roots."""
