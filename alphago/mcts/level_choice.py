@@ -156,12 +156,10 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     goal = terms.target / WORTH[unit]
     candidates = sensible & (all_shares >= least_shares(np.where(sensible, all_shares, 0), goal))
     passes = np.zeros(count, np.bool_)
-    if env.pass_action is None:
-        worth = move_values(search, games, analysis, candidates, unit)
-    else:
-        # `should_pass` needs the worth of a pass, whatever its share.
+    if env.pass_action is not None:  # `should_pass` needs the worth of a pass, whatever its share
         candidates[:, env.pass_action] = sensible[:, env.pass_action]
-        worth = move_values(search, games, analysis, candidates, unit)
+    worth = move_values(search, games, analysis, candidates, unit)
+    if env.pass_action is not None:
         candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
         all_shares = without_rash_passes(env, all_shares, analysis.value, current_outcomes(search, games))
         passes = should_pass(search, games, analysis, all_shares, worth, unit)
