@@ -63,6 +63,7 @@ class Shards:
         if self.waiting:
             data = records_to_bytes(self.waiting)
             shard = Shard(self.written, self.written + len(self.waiting), bytes_digest(data), self.board)
+            self.folder.mkdir(exist_ok=True)
             write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
             self.written, self.waiting = shard.end, []
@@ -187,13 +188,7 @@ class RunFolder(contextlib.ExitStack):
         """Write the config.  A folder with a config counts as a run, so save a new run's state first."""
         with explain_os_error(f"the config could not be written to {self.path}"):
             write_config(self.path, config)
-            self._make_folders()
         self.config = config
-
-    def _make_folders(self) -> None:
-        """Make the folders of games and networks."""
-        for name in (GAMES, WEIGHTS):
-            (self.path / name).mkdir(exist_ok=True)
 
     def add_row(self, log: str, row: Mapping[str, Any]) -> None:
         """Append one line to a log: to METRICS the metrics of an iteration, to EVALUATIONS a judge's measurement."""
@@ -221,6 +216,7 @@ class RunFolder(contextlib.ExitStack):
         with explain_os_error(f"the checkpoint could not be written to {self.path}"):
             self.shards.write()
             if keep:
+                (self.path / WEIGHTS).mkdir(exist_ok=True)
                 net.save(self.path / WEIGHTS / f"games-{games:07d}.safetensors", extra)
             net.save(latest, extra)
             self.write_state(state)
@@ -278,7 +274,6 @@ class RunFolder(contextlib.ExitStack):
                 except ModelError as error:
                     state.notes.append(set_aside(latest, str(error).removeprefix(f"{latest} ")))
             state.notes += repair_config(self.path, self.config)
-            self._make_folders()  # a process may have been killed after it wrote the config, and before it made them
             self.shards.restore(state.data["shards"])
             for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
                 games = path.stem.split("-")[1]  # N of games-N.safetensors
