@@ -56,28 +56,6 @@ def count_beside(row, point, colour):
 
 
 @part
-def list_liberties(row, stone, memory, begin, end, most):
-    """Add the liberties of a stone's chain to the list memory[begin:end] until it has `most` points; return its end."""
-    stride = load(row, layout.SIZE) + 1
-    head = stone
-    while True:
-        for side in range(4):
-            near = neighbour(stone, side, stride)
-            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY:
-                i = begin
-                while i < end and load(memory, i) != near:
-                    i += 1
-                if i == end:
-                    store(memory, end, near)
-                    end += 1
-                    if end == begin + most:
-                        return end
-        stone = load(row, cell(stone) + layout.NEXT)
-        if stone == head:
-            return end
-
-
-@part
 def add_liberties(row, head, liberties):
     """Add packed pseudo-liberties (negative to remove them) to the sum in a head cell; return the new sum."""
     liberties += load_long(row, head + layout.LIBERTIES_LOW)

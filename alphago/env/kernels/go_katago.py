@@ -21,7 +21,7 @@ from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
 from alphago.env.kernels.go_alive import mark_alive_chains
-from alphago.env.kernels.go_chains import count_beside, list_liberties, put
+from alphago.env.kernels.go_chains import count_beside, put
 from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_planes import write_chain, write_constant
 from alphago.env.kernels.go_row import action_of, cell, copy, is_vacated, pass_ends, point_of
@@ -108,7 +108,7 @@ def read_board(boards, age, enemy, points, out):
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
         # At most 4 are counted; begin is also the end of the list, which is empty at first.
-        liberties = list_liberties(board, head, board, begin, begin, 4) - begin
+        liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
         if liberties == 1:  # the defender moves first: a list of no move

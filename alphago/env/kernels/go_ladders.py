@@ -16,7 +16,7 @@ import numpy as np
 
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
-from alphago.env.kernels.go_chains import count_beside, in_atari, list_liberties
+from alphago.env.kernels.go_chains import count_beside, in_atari
 from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_row import action_of, cell, copy, neighbour, store_long
 from alphago.system.kernels.jit import load, part, store
@@ -33,6 +33,28 @@ def new_boards(row):
 
 
 @part
+def list_liberties(row, stone, begin, end, most):
+    """Add the liberties of a stone's chain to the list row[begin:end] until it has `most` points; return its end."""
+    stride = load(row, layout.SIZE) + 1
+    head = stone
+    while True:
+        for side in range(4):
+            near = neighbour(stone, side, stride)
+            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY:
+                i = begin
+                while i < end and load(row, i) != near:
+                    i += 1
+                if i == end:
+                    store(row, end, near)
+                    end += 1
+                    if end == begin + most:
+                        return end
+        stone = load(row, cell(stone) + layout.NEXT)
+        if stone == head:
+            return end
+
+
+@part
 def list_captures(row, stone, begin, end):
     """Add the points that take enemy chains beside a stone's chain to the list row[begin:end]; return its end."""
     stride = load(row, layout.SIZE) + 1
@@ -42,7 +64,7 @@ def list_captures(row, stone, begin, end):
         for side in range(4):
             near = neighbour(stone, side, stride)
             if load(row, cell(near) + layout.COLOUR) == enemy and is_in_atari(row, near):
-                end = list_liberties(row, near, row, begin, end, stride * stride)
+                end = list_liberties(row, near, begin, end, stride * stride)
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == head:
             return end
@@ -68,7 +90,7 @@ def is_ko_mouth(row, point, colour, begin):
         near_colour = load(row, cell(near) + layout.COLOUR)
         if near_colour == colour:
             in_danger += is_in_atari(row, near) * (2 - (load(row, cell(near) + layout.NEXT) == near))
-            end = list_liberties(row, near, row, begin, end, 4)
+            end = list_liberties(row, near, begin, end, 4)
         elif near_colour != layout.BORDER:
             return False
     return in_danger == 1 and end <= begin + 3  # one of these liberties is the point itself
@@ -85,7 +107,7 @@ def look(row, stone, defends):
     begin = at + 2
     if is_in_atari(row, stone) != defends:  # a free defender is to move, or the attacker takes
         return FREE if defends else CAUGHT
-    end = list_liberties(row, stone, row, begin, begin, 3)
+    end = list_liberties(row, stone, begin, begin, 3)
     store(row, at, begin)
     store(row, at + 1, end)
     first = load(row, begin)
