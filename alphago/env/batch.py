@@ -11,11 +11,11 @@ import numpy as np
 
 from alphago.env.leaves import Leaves, Reached
 
-FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
+FIRST = np.zeros(1, np.int64)  # the argument `slots` for the first slot, the only one of a Position's batch
 
 
 class Line(NamedTuple):
-    """How a position came about: its set-up, the moves since, and who played each (+1 or -1); as in `Position`."""
+    """The way to a position: its set-up, the moves since then, and who played each move (+1 or -1)."""
 
     setup: Mapping[str, Any]
     moves: tuple[int, ...]
@@ -31,7 +31,7 @@ class GameBatch(ABC):
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
-    line: Line | None = None  # of the only position of a Position's batch; None for other batches
+    line: Line | None = None  # set by Position, for the only slot of its batch; None for other batches
 
     env: Any  # the game, a GameEnv, whose module imports this one
 
@@ -52,7 +52,11 @@ class GameBatch(ABC):
         """
 
     def gather(self, batches: Sequence["GameBatch"]) -> None:
-        """Copy the only position of each of these batches, of the same game, to the slots 0, 1, 2, …"""
+        """Copy a position from each of these batches to the slots 0, 1, 2, …
+
+        Args:
+            batches: of the same game, each with a single slot.
+        """
         for slot, batch in enumerate(batches):
             self.copy(FIRST, np.array([slot]), of=batch)
 
@@ -67,7 +71,7 @@ class GameBatch(ABC):
         return self.env.position_of(self, slot)
 
     def text(self, slot: int) -> str:
-        """Return a position as the game itself writes it; "" if it does not."""
+        """Return the game's own text of a position, such as a drawing; "" if it has none."""
         return ""
 
     @abstractmethod
@@ -85,8 +89,11 @@ class GameBatch(ABC):
             has_action = lengths > ply
             self.play(targets[has_action], np.ascontiguousarray(paths[has_action, ply]))
 
-    def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:  # noqa: B027 (the sides' turns are the game's own)
-        """Let `movers` (int8 [n], +1 or -1) play next in games with `skips_turns`: the other side's turn is skipped."""
+    def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:  # noqa: B027 (not abstract: few games skip turns)
+        """In games with `skips_turns`, let `movers` (int8 [n], +1 or -1) play next.
+
+        Where it is the other side's turn, this turn is skipped.
+        """
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
         """Play each leaf's actions as `replay` does, and write its state to `out`.
@@ -113,17 +120,18 @@ class GameBatch(ABC):
         return self.legal_mask(slots, out)
 
     def neutral_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the moves that take a point of neither side at no risk, bool [n, action_space].
+        """Write the moves onto points that belong to neither side and that risk nothing, bool [n, action_space].
 
-        A player who is not sure to win or lose plays them before it passes.  Most games have no such moves.
+        In a game that is not decided, a player plays them before it passes.  Most games have no such moves.
         """
         out[:] = False
         return out
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write for each slot a legal action after which the game is over and won by the mover, or -1, int32 [n].
+        """Write for each slot a legal action that wins at once, int32 [n]; -1 if there is none.
 
-        Called only for games that set `GameEnv.has_decisive_moves`.
+        After such an action the game is over, and the mover has won.  Called only for games that set
+        `GameEnv.has_decisive_moves`.
         """
         raise NotImplementedError(f"{type(self).__name__} must have decisive_moves, since {self.env} sets it")
 
@@ -161,10 +169,10 @@ class GameBatch(ABC):
 
     def black_results(self, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return outcome and score of each slot in Black's view, each float32 [n]."""
-        sides = self.to_play(slots, np.empty(len(slots), np.int8))
+        movers = self.to_play(slots, np.empty(len(slots), np.int8))
         outcomes = self.outcome(slots, np.empty(len(slots), np.float32))
         scores = self.score(slots, np.empty(len(slots), np.float32))
-        return sides * outcomes, sides * scores
+        return movers * outcomes, movers * scores
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write each point's owner if the game ended now, int8 [n, height * width].

@@ -9,12 +9,12 @@ from alphago.env.position import Position
 
 
 def with_moves(batch: GameBatch) -> GameBatch:
-    """Let a new batch of any game remember the moves of its positions; return it.
+    """Let a new batch of any game remember the moves of its positions; return the batch.
 
-    It plays a path move by move, where a batch with kernels has one kernel for the whole path.
+    From then on it plays a path move by move, which is slower than the one kernel that some games have for a path.
 
     Args:
-        batch: its slots are still at the start; the batch itself changes its class.
+        batch: a batch with all slots at the start, changed in place: its class becomes `class_with_moves`.
     """
     batch.__class__ = class_with_moves(type(batch))
     assert isinstance(batch, BatchWithMoves)
@@ -24,20 +24,20 @@ def with_moves(batch: GameBatch) -> GameBatch:
 
 @cache
 def class_with_moves(kind: type[GameBatch]) -> type[GameBatch]:
-    """Return the class of batches of this kind that remember moves."""
+    """Return a class derived from `kind`, a game's class of batches, whose batches remember moves."""
     return type(f"{kind.__name__}WithMoves", (BatchWithMoves, kind), {})
 
 
 class BatchWithMoves(GameBatch):
-    """The part of such a batch that remembers; the other base class of `class_with_moves` knows the rules.
+    """Base class that remembers moves; `class_with_moves` combines it with a game's class, which knows the rules.
 
     Attributes:
-        lines: by slot, how its position came about; None if the batch it was copied from does not know.
+        lines: for each slot the way to its position; None if it was copied from a batch that does not know it.
     """
 
     lines: list[Line | None]
 
-    # The base class's, which play and copy through the methods below.
+    # GameBatch's own, which call `play` and `copy` below; a game's class may have kernels instead, which do not.
     gather = GameBatch.gather
     replay = GameBatch.replay
 
@@ -48,10 +48,10 @@ class BatchWithMoves(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
-        # A batch without `lines` has one `line`: of its only slot if it is a Position's, else None.
-        lines = self.lines if of is None else getattr(of, "lines", None)
-        found = [of.line if lines is None else lines[source] for source in sources.tolist()]  # type: ignore[union-attr]
-        for target, line in zip(targets.tolist(), found, strict=True):
+        known = self.lines if of is None else getattr(of, "lines", None)
+        # A batch without `lines` has the attribute `line`, which is None except in a Position's batch of one slot.
+        copied = [of.line if known is None else known[source] for source in sources.tolist()]  # type: ignore[union-attr]
+        for target, line in zip(targets.tolist(), copied, strict=True):
             self.lines[target] = line
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
@@ -65,5 +65,5 @@ class BatchWithMoves(GameBatch):
     def position(self, slot: int) -> Position:
         position: Position = super().position(slot)
         line = self.lines[slot]
-        # The same position, which also knows its set-up and its moves.
+        # `super().position` does not know the moves: the same position is made again, with set-up and moves.
         return position if line is None else type(position)(position.env, position.batch, *line)

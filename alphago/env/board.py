@@ -34,8 +34,8 @@ def check_board(board: object, shape: tuple[int, int]) -> np.ndarray:
     """Return a board as int8 [height, width] of 1, -1 and 0; raise ValueError for a wrong shape or other numbers."""
     try:
         stones = np.asarray(board)
-    except ValueError:  # rows of different lengths; a shape that is refused below takes their place
-        stones = np.zeros(0)
+    except ValueError:  # rows of different lengths
+        stones = np.zeros(0)  # refused below because of its shape
     if stones.shape != tuple(shape) or not np.isin(stones, (-1, 0, 1)).all():
         raise ValueError(f"board must be {list(shape)} points of 1, -1 and 0, got {list(stones.shape)}: {shown(board)}")
     return stones.astype(np.int8)
@@ -68,8 +68,8 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
     for point, sign in (marks or {}).items():
         if signs[point] == ".":
             signs[point] = sign
-    letters = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
-    lines = [letters]
+    column_names = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
+    lines = [column_names]
     for row in range(height):
         gaps = [" "] * (width + 1)  # what stands before each sign of the row, and after the last
         if last is not None and last // width == row:
@@ -78,7 +78,7 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
         signs_in_row = signs[row * width : (row + 1) * width]
         text = gaps[0] + "".join(sign + gap for sign, gap in zip(signs_in_row, gaps[1:], strict=True))
         lines.append(f"{height - row:2d} {text}{height - row:2d}")
-    return "\n".join([*lines, letters])
+    return "\n".join([*lines, column_names])
 
 
 class StonesEnv(GameEnv):
@@ -106,7 +106,7 @@ class StonesEnv(GameEnv):
             without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
             places = tuple((point,) for point in points) + without_cell
         names_are_numbers = self.action_names[0].isdecimal()  # the actions are neither points nor columns
-        if names_are_numbers or len(places) != self.action_space:  # they differ if there are fewer actions than points
+        if names_are_numbers or len(places) != self.action_space:  # the lengths differ if there are more points
             return super().board_view
         surface = self.surface or ("holes" if stones_fall else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
@@ -117,12 +117,12 @@ class StonesEnv(GameEnv):
     def position(self, *, history: Sequence[object] = (), **setup: Any) -> Position:
         """Return the start position, or a set-up position.
 
-        board: the stones, [height, width] of 1 Black, -1 White, 0 empty, if the game supports it.
-        to_play: the side to move, "black" or "white" (or +1, -1); by default found from `history` or `board`.
-
         Args:
             history: the boards before `board`, oldest first; one legal move must lead from each board to the next.  The
                 position's `moves` are these moves.
+            setup: the game's own keywords.  Most games have `board`, the stones, [height, width] of 1 Black, -1 White,
+                0 empty; and `to_play`, the side to move, "black" or "white" (or +1, -1), by default found from
+                `history` or `board`.
 
         Raises:
             TypeError: for an unknown keyword, with a suggestion of similar keywords.
@@ -228,7 +228,7 @@ class StonesPosition(Position):
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
         view = self.env.board_view
-        if view.surface == "text":  # its stones are drawn, though its actions have no places
+        if view.surface == "text":  # the game does not say where its actions are on a board, but its stones are known
             surface = self.env.surface or "squares"
             return self.board_drawing(grid_view(view.title, surface, self.board.shape, places=()), look)
         return super().drawing(look)
@@ -240,9 +240,8 @@ class StonesPosition(Position):
 
     def __str__(self) -> str:
         """Return the board with coordinates; X the first side, O the second, and brackets around the last stone."""
-        state = f"{self.env.board_view.side(self.to_play)} ({SYMBOLS[self.to_play]}) to play"
-        if self.is_over:
-            state = f"game over, {result_text(self.score())}"
+        side = self.env.board_view.side(self.to_play)
+        state = self.state_text if self.is_over else f"{side} ({SYMBOLS[self.to_play]}) to play"
         return f"{draw_board(self.board, self.last_point, self.marks)}\n   move {self.move_number}: {state}"
 
 
@@ -257,7 +256,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
         ValueError: if no legal moves lead through the boards, or if they lead to another side to move.
     """
     ends = []  # the positions at the end, for each side that can have moved first
-    most_reached = 0  # boards after the first one
+    most_reached = 0  # how many boards after the first one could be reached
     for first_mover in (1, -1):
         position = start(boards[0], first_mover)
         for reached, board in enumerate(boards[1:], 1):
@@ -280,7 +279,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
     """Return the position after the legal move that leads to this board; None if no legal move leads to it."""
-    candidates = np.flatnonzero(position.legal_mask)[::-1]  # first the pass, the usual move if no stone is added
+    candidates = np.flatnonzero(position.legal_mask)[::-1]  # the pass first: if no stone is added, it is likely
     added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
     if position.env.actions_are_points and len(added):
         candidates = np.intersect1d(candidates, added)

@@ -29,10 +29,12 @@ DTYPES: dict[str, type[np.generic]] = {
     "decisive_moves": np.int32,
 }
 FEWEST_WINS = 10  # games with a winner that must have been played before winners are judged
-# Points that change sides at every ply nearly cancel in the sum of one ply's and the next's: their differences are more
-# than so many times their sums.
+# Black's points change little from one ply to the next. If a game gives them in the view of the wrong player, their
+# sign changes at every ply; then their differences from ply to ply are more than FLIPS times the sums of two plies.
 FLIPS = 1.1
 SLOTS = 6  # of the batch in which a game is played
+# Slots: the game itself; a slot that is never used; a copy of the game; the game turned by a symmetry; after the end,
+# replays of the whole game and of its first half.
 GAME, START, COPY, TURNED, FULL, HALF = range(SLOTS)
 
 
@@ -53,8 +55,8 @@ def check_game(
     """Play random games of `env`; raise GameError at the first violation of the contract of a game.
 
     Checked are the description, the texts of moves, the look of the board, every method of a batch at every ply, copies
-    and replays, symmetries, `Position`, and, where ten games or more have a winner, whether it is won in the view of
-    the right player.
+    and replays, symmetries, and `Position`.  If ten games or more have a winner, it is also checked that the game gives
+    its results in the view of the right player.
 
     Args:
         plain: a second implementation of the same game, with the same actions; both implementations play the same moves
@@ -77,11 +79,11 @@ def check_game(
         if plain is not None and getattr(env, name) != getattr(plain, name):
             start.fail(name, f"{getattr(plain, name)} as in {plain}", getattr(env, name))
     random = np.random.default_rng(seed)
-    played = [_Game(env, setups[number % len(setups)]) for number in range(games)]
-    for number, game in enumerate(played):
+    all_games = [_Game(env, setups[number % len(setups)]) for number in range(games)]
+    for number, game in enumerate(all_games):
         _check_one_game(game, plain, number, random)
     if check_winners:
-        _check_winners([game for game in played if not game.setup])  # a set-up may favour a side
+        _check_winners([game for game in all_games if not game.setup])  # a set-up may favour a side
 
 
 class _View(NamedTuple):
@@ -105,8 +107,8 @@ class _Game:
         self.setup = setup
         self.moves: list[int] = []
         self.movers: list[int] = []  # the player to move at each ply, also at the end
-        self.points: list[tuple[float, float]] = []  # Black's score and points of the board at each ply
-        self.stones = 0  # how many more stones Black has, on a board that is drawn from the planes
+        self.points: list[tuple[float, float]] = []  # Black's score at each ply, and how many more points Black owns
+        self.stone_lead = 0  # how many more stones Black has; 0 for a board that is not drawn from the planes
         self.winner = 0  # +1 or -1; 0 before the end, and in a draw
 
     def where(self) -> str:
@@ -158,7 +160,7 @@ class _Game:
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
         legal = " ".join(map(self.env.to_text, np.flatnonzero(view.legal_mask).tolist()))
         owners = view.ownership.tolist()
-        sign = f"the sign of the score, {view.score:g}, which the same player has"
+        same_sign = f"the sign of the score, {view.score:g}, which the same player has"
         for holds, verb, expected, got in (
             (view.to_play in (1, -1), "to_play", "+1 or -1", view.to_play),
             (not view.is_over or not legal, "legal_mask", "nothing legal once the game is over", legal),
@@ -166,7 +168,7 @@ class _Game:
             (np.isfinite(view.planes).all(), "planes", "finite numbers", "some that are not"),
             (-1 <= view.outcome <= 1, "outcome", "-1 to 1", view.outcome),
             (np.isfinite(view.score), "score", "a finite number", view.score),
-            (view.outcome * view.score >= 0, "outcome", sign, view.outcome),
+            (view.outcome * view.score >= 0, "outcome", same_sign, view.outcome),
             ({-1, 0, 1}.issuperset(owners), "ownership", "-1, 0 or 1 for each point", owners),
         ):
             if not holds:
@@ -174,7 +176,7 @@ class _Game:
         return view
 
     def check_state(self, state: Any) -> None:
-        """Check a plain state itself, since PlainBatch converts answers of other dtypes without a word."""
+        """Check a state of a game in plain Python, since its PlainBatch converts answers of other dtypes silently."""
         for verb in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
             if not callable(getattr(state, verb, None)):
                 self.fail(verb, f"a method of {type(state).__name__}", "none")
@@ -195,7 +197,7 @@ class _Game:
         self.points.append((mover * float(view.score), mover * int(view.ownership.sum())))
         self.winner = int(np.sign(mover * view.outcome)) if view.is_over else 0
 
-    def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
+    def check_same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
         Args:
@@ -310,7 +312,9 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     At the same time, the same moves are played in the game `plain`, if there is one, and the moves turned by a
     symmetry are played in the slot TURNED.
 
-    number: the game's number, which chooses the symmetry.  Where it is the identity, no turned game is played.
+    Args:
+        number: the game's number, which chooses the symmetry.  If this is the identity, no turned game is played.
+        random: chooses the moves.
     """
     env = game.env
     slots = np.arange(SLOTS)
@@ -355,7 +359,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         views.append(game.view(batch, GAME))
         if position is not None:
             _check_new_stones(game, before, position)
-        game.same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
+        game.check_same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
     if position is not None:
         _check_position(game, position, view, random)
     _check_whole_game(game, batch, views)
@@ -364,9 +368,9 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
 def _check_copy(game: _Game, batch: GameBatch, view: _View, action: int) -> _View:
     """Copy the game, play an action in the copy only, and return the view of the copy after that."""
     game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
-    game.same("copy", "as in the original", view, game.view(batch, COPY))
+    game.check_same("copy", "as in the original", view, game.view(batch, COPY))
     game.play(batch, COPY, action)
-    game.same("copy", "the original does not change when a copy plays on", view, game.view(batch, GAME))
+    game.check_same("copy", "the original does not change when a copy plays on", view, game.view(batch, GAME))
     game.moves.append(action)  # for the message if the view of the copy is invalid
     copied = game.view(batch, COPY)
     game.moves.pop()
@@ -374,7 +378,7 @@ def _check_copy(game: _Game, batch: GameBatch, view: _View, action: int) -> _Vie
 
 
 def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
-    """Check the move that is said to win at once against all legal moves, each played in a copy."""
+    """Check the answer of `decisive_moves` by playing each legal move in a copy."""
 
     def wins(action: int) -> bool:
         """Return whether the mover has won after an action."""
@@ -400,14 +404,14 @@ def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBa
     if batch.env.has_ownership and twin.env.has_ownership:
         fields.append("ownership")
     method = ""  # none in particular: a message names the field that differs
-    game.same(method, "as in the plain game", game.view(twin, 0), view, *fields)
+    game.check_same(method, "as in the plain game", game.view(twin, 0), view, *fields)
 
 
-def _has_score(games: GameBatch) -> bool:
-    """Return whether a game defines `score`; if it does not, the score is the outcome."""
-    if isinstance(games, PlainBatch):
-        return hasattr(games.states[0], "score")
-    return type(games).score is not GameBatch.score
+def _has_score(batch: GameBatch) -> bool:
+    """Return whether the game of a batch defines `score`; if it does not, the score is the outcome."""
+    if isinstance(batch, PlainBatch):
+        return hasattr(batch.states[0], "score")
+    return type(batch).score is not GameBatch.score
 
 
 def _check_turned(game: _Game, batch: GameBatch, view: _View, symmetry: int) -> None:
@@ -420,23 +424,25 @@ def _check_turned(game: _Game, batch: GameBatch, view: _View, symmetry: int) -> 
         ownership=view.ownership[points],
         hash=turned.hash,
     )
-    game.same(f"symmetries[{symmetry}]", "the same game, all moves turned by this symmetry", expected, turned)
+    game.check_same(f"symmetries[{symmetry}]", "the same game, all moves turned by this symmetry", expected, turned)
 
 
 def _check_position(game: _Game, position: Position, view: _View, random: np.random.Generator) -> None:
     """Check that the readable position agrees with the batch, and refuses illegal actions."""
 
-    def read() -> _View:
-        """Return the position's answers in the view of the player to move, as a batch gives them."""
+    def answers() -> _View:
+        """Return the position's answers in the view of the player to move, as a batch gives them.
+
+        What cannot be compared is taken from the batch, so that it is equal.
+        """
         score, result = position.score() * view.to_play, position.result * view.to_play
         # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
         agrees = result == np.sign(view.outcome) or result == score == 0
         outcome = view.outcome if agrees else result
-        # A position has no hash and no ownership: they stay those of the batch, and so are equal.
-        own = (position.to_play, position.is_over, position.legal_mask, position.planes())
-        return _View(*own, view.hash, outcome, score, view.ownership)
+        own_answers = (position.to_play, position.is_over, position.legal_mask, position.planes())
+        return _View(*own_answers, view.hash, outcome, score, view.ownership)  # a position has no hash and no ownership
 
-    game.same("Position", "as in the batch", view, game.run("Position", read))
+    game.check_same("Position", "as in the batch", view, game.run("Position", answers))
     _check_contents(game, position)
     illegal = np.flatnonzero(~view.legal_mask)
     refused = [-1, game.env.action_space, *random.permutation(illegal)[:1]]
@@ -450,48 +456,51 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         game.fail(f"Position.play({action})", "IllegalMove", "a position")
     if not view.is_over:
         game.run("Position.play", position.play, int(np.argmax(view.legal_mask)))
-        game.same("Position.play", "the position played from stays", view, game.run("Position", read))
+        game.check_same("Position.play", "the position played from stays", view, game.run("Position", answers))
 
 
 def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
     """Check that a stone which a move has added is the mover's, on a board that is drawn from the planes."""
     if not isinstance(after, StonesPosition) or type(after).board is not StonesPosition.board:
         return
-    game.stones = int(after.board.sum())
+    game.stone_lead = int(after.board.sum())
     new_of_other_side = np.argwhere((before.board == 0) & (after.board == -before.to_play))
     if len(new_of_other_side):
-        plane = int(before.to_play != after.to_play)  # of the stones of who moved, in the view of who moves next
+        plane = int(before.to_play != after.to_play)  # 1, the other side's, if the player to move is another one now
         place = "row {} column {}".format(*new_of_other_side[0])
         why = "plane 0 has the stones of the player to move, plane 1 the other side's"
         game.fail("planes", f"the new stone at {place} in plane {plane} ({why})", f"it in plane {1 - plane}")
 
 
 def _check_winners(games: Sequence[_Game]) -> None:
-    """Check who wins random games, and that the points of a side are not the other side's a ply later.
+    """Check, over all games, that scores, ownership and outcomes are in the view of the player to move.
 
-    In a game without points the last move wins, or either side wins with or without it.  Outcomes in the view of one
-    player, whoever is to move, let the same player win all games; negated outcomes let the last move lose.
+    Scores and ownership in the view of another player change their sign at every ply.  In a game without points, wrong
+    outcomes are told by the last move, which usually wins: if outcomes are negated, it loses in all games; if they are
+    in the view of one player, whoever is to move, the same player wins all games.  In any game, negated outcomes let
+    the side with fewer stones and points win.
     """
     decided = [game for game in games if game.winner]
     if len(decided) < FEWEST_WINS:
         return
     for i, verb in enumerate(("score", "ownership")):  # as in `_Game.points`
-        # Of a ply and the next: differences are large, and sums small, where Black's points change their sign.
+        # Black's points at a ply and at the next. If the sign changes, their difference is large, and their sum small.
         pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
         changes, sums = (sum(abs(later + sign * now) for now, later in pairs) for sign in (-1, 1))
         if changes > FLIPS * sums:
             decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
-    # owned: how many more stones and points Black has at the end.
-    winners, owned = np.array([(game.winner, game.stones + game.points[-1][1]) for game in decided]).T
+    # leads: how many more stones and points Black has at the end.
+    winners, leads = np.array([(game.winner, game.stone_lead + game.points[-1][1]) for game in decided]).T
     lost = [game for game in decided if game.winner != game.movers[-2]]  # -2: who played the last move
-    if lost and not any(abs(game.points[-1][0]) not in (0, 1) for game in decided):  # a game without points
+    has_points = any(abs(game.points[-1][0]) not in (0, 1) for game in decided)
+    if lost and not has_points:
         expected = "-1 where the last move has won, in the view of the player to move after it"
         if len(lost) == len(decided):
             lost[0].fail("outcome", expected, f"all {len(lost)} games lost by the last move (see check_winners)")
         if len(set(winners)) == 1 and len({game.movers[-2] for game in decided}) == 2:
             winner = PLAYER_NAMES[lost[0].winner]
             lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
-    offsets = winners - winners.mean(), owned - owned.mean()
+    offsets = winners - winners.mean(), leads - leads.mean()
     if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):  # a correlation below -0.5
         decided[0].fail(
             "outcome", "more games won than lost by the side with more stones or points (see check_winners)", "fewer"
@@ -506,10 +515,10 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
         game.fail("reach", "the arrays `out` as the answer", "something else")
     for i, (slot, ply) in enumerate(zip(leaves.slots, leaves.lengths, strict=True)):
         expected = views[ply]
-        game.same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
+        game.check_same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
         outcome = out.outcomes[i] if expected.is_over else expected.outcome  # `reach` writes those of finished games
         answers = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
-        game.same("reach", f"as after {ply} of these moves", expected, answers)
+        game.check_same("reach", f"as after {ply} of these moves", expected, answers)
 
 
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
@@ -518,20 +527,22 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     The other ways are: a replay of the game, a replay of its first half, a copy into another batch, and a call for
     several slots at once. A slot that was not used must still be at the start.
 
-    batch: the batch in which the game was played, in slot GAME.  views: `views[ply]` has the answers after `ply` moves.
+    Args:
+        batch: the batch in which the game was played, in slot GAME.
+        views: `views[ply]` has the answers after `ply` moves.
     """
-    game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
+    game.check_same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length, half = len(game.moves), len(game.moves) // 2
     paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # [2, 0] if there are no moves
     lengths = np.array([length, half], np.int32)
     game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array([FULL, HALF]))
     for slot, ply in ((FULL, length), (HALF, half)):
-        game.same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
+        game.check_same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
     targets = np.array([COPY, TURNED])  # slots that no check needs any more
     _check_reach(game, batch, Leaves(np.array([START, START]), paths, lengths, slots=targets), views)
     alone = game.env.new_batch(1)
     game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
-    game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
+    game.check_same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
     for verb in _View._fields:
         together = game.ask(batch, verb, [HALF, GAME, START])
         expected = [getattr(views[ply], verb) for ply in (half, length, 0)]

@@ -46,6 +46,7 @@ class ConnectFourEnv(StonesEnv):
 
     @cached_property
     def symmetries(self) -> Symmetries:
+        """The identity, and the reflection that exchanges left and right."""
         points = np.arange(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)
         columns = np.arange(WIDTH)
         return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))

@@ -18,7 +18,7 @@ Out = TypeVar("Out", bound=Array)
 # The array of planes that a kernel writes, then the steps in this array, in items: from a board to the next board, from
 # a plane to the next plane, from a point to the next point.
 Target = tuple[KernelArray, int, int, int]
-REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
+REACHED = (np.bool_, np.int8, np.float32)  # dtypes of the fields of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
 PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.uint16): "bfloat16", np.dtype(np.int16): "bfloat16"}
 
@@ -36,7 +36,7 @@ class DeviceBatch(GameBatch):
     Args:
         program: the game's kernels, including the kernels of `alphago/env/kernels/batch.cuh`.
         words: number of int32 words per row.
-        options: numbers that the game's `outcome` kernel reads, such as komi.
+        options: numbers that the game's `outcome` kernel reads, such as Go's `margin_weight`.
     """
 
     def __init__(
@@ -137,7 +137,10 @@ class DeviceBatch(GameBatch):
         return self._deliver(target[0], out)
 
     def _plane_target(self, slots: Array, out: Array) -> tuple[str, Target]:
-        """Return the arguments `dtype` and `target` for `write_planes`, from the argument `out` of `planes`."""
+        """Return the arguments `dtype` and `target` of `write_planes` for the array `out` that was passed to `planes`.
+
+        The target is `out` itself if kernels can write to it, otherwise a new array.
+        """
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
         buffer = self.backend.reachable(out)  # a view of `out` with a NumPy dtype; None if kernels cannot write to it
@@ -162,6 +165,7 @@ class DeviceBatch(GameBatch):
 
         Args:
             dtype: "float32" or "bfloat16".
+            target: the array to write, and its steps.
         """
 
     @abstractmethod
@@ -183,8 +187,11 @@ class DeviceBatch(GameBatch):
         return self.backend.download(moves)
 
     def _scratch(self, count: int, words: int) -> KernelArray:
-        """Return scratch memory for `count` boards, int32 [count or more, words]: always the same, for CUDA graphs."""
-        shape = 1 << (count - 1).bit_length(), words  # a power of two, so that there are few
+        """Return scratch memory for `count` boards, int32 [count or more, words].
+
+        Calls with the same arguments get the same memory, since a CUDA graph keeps its address.
+        """
+        shape = 1 << (count - 1).bit_length(), words  # a power of two, so that few sizes are allocated
         if shape not in self._scratches:
             self._scratches[shape] = self.backend.zeros(shape, np.int32)
         return self._scratches[shape]
@@ -240,7 +247,7 @@ class DeviceBatch(GameBatch):
         return None
 
     def _check_takes_copies(self, out: Array, dtype: str) -> None:
-        """Raise ValueError unless `out` is a NumPy array, to which results can be copied."""
+        """Raise ValueError unless `out` is a NumPy array, to which results can be copied; dtype: for the message."""
         if not isinstance(out, np.ndarray):
             raise ValueError(
                 f"out must be a NumPy array, or a C-contiguous {dtype} array that {self.device!r} kernels reach, "

@@ -67,9 +67,11 @@ class DeviceRowBatch(DeviceBatch):
 
 
 def rows_on(device: str, env: GameEnv, count: int, kernels: ModuleType) -> DeviceRowBatch:
-    """Return `count` positions of a game at the start on the device "cuda" or "host"; kernels: see `row_program`.
+    """Return a batch of a game on the device "cuda" or "host"; this function is `new_batch` of the small games.
 
-    Raises the errors of `GameEnv.new_batch`.
+    Args:
+        count: number of slots, each at the start position.
+        kernels: the module of the game's kernels, see `row_program`.
     """
     return DeviceRowBatch(env, count, find_backend(device), row_program(kernels))
 

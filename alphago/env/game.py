@@ -49,7 +49,7 @@ class GameEnv:
     has_sgf = False  # whether games are saved as SGF files instead of records
     has_decisive_moves = False  # whether batches find moves that win at once, see SearchSettings.decisive_moves
     has_device_kernels = False  # whether `new_batch` accepts devices other than "cpu"
-    selfplay_options: frozenset[str] = frozenset()  # options of `config` that matter in self-play only
+    selfplay_options: frozenset[str] = frozenset()  # the names of options in `config` that matter in self-play only
     setup_words: tuple[str, ...] = ()  # keywords of `position` that describe a set-up as text, which links keep
 
     @cached_property  # so that a game may also define it as an attribute
@@ -143,7 +143,7 @@ class GameEnv:
             TypeError: for an unknown keyword.
         """
         batch = self.new_batch(1)
-        set_up = self.new if isinstance(batch, PlainBatch) else batch.reset
+        set_up = self.new if isinstance(batch, PlainBatch) else batch.reset  # takes the keywords of a set-up
         if not takes_any_keyword(set_up):  # otherwise the game itself checks them
             known = [*list_keywords(self.position), *list_keywords(set_up)]
             allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
@@ -239,7 +239,7 @@ class GameEnv:
 
 
 def check_env(env: object, name: str = "env") -> None:
-    """Raise TypeError for anything that is not a game; name: its name for the message."""
+    """Raise TypeError for anything that is not a game; name: what the message calls it."""
     if isinstance(env, type) and issubclass(env, GameEnv):
         raise TypeError(f"{name} must be a game, such as {env.__name__}(), got the class {env.__name__}")
     if not isinstance(env, GameEnv):

@@ -8,7 +8,7 @@ from alphago.system.validation import check_int
 
 HIDDEN = ("planes", "max_moves", "first_pass")  # keys of a game's config that a person does not choose
 TITLES = {"board_size": "Size"}  # titles of options that several games have
-MOST = 4000  # the limit of a whole number without a limit of its own
+MOST = 4000  # the limit of a whole number whose Option has no `most`
 YES, NO = "yes", "no"
 
 
@@ -51,7 +51,7 @@ class Option:
         if self.choices == (YES, NO):
             return {YES: True, NO: False}.get(given, given)  # the game refuses any other value
         if isinstance(self.value, int):
-            least, most = int(self.least or 0), int(self.most or MOST)  # None: no limit of its own
+            least, most = int(self.least or 0), int(self.most or MOST)
             return check_int(self.name, as_number(given), least, most)
         return as_number(given) if isinstance(self.value, float) else given
 
@@ -60,7 +60,7 @@ def to_option(name: str, value: object, **further: object) -> Option:
     """Return the option for a value of a game's config.
 
     Args:
-        further: fields of Option instead of the usual ones.
+        further: fields of Option, which replace those that follow from the value.
     """
     described: dict[str, Any] = {"title": TITLES.get(name, name.replace("_", " ")), "value": value}
     if isinstance(value, bool):

@@ -14,7 +14,7 @@ from alphago.system.validation import qualified_name
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that named it
-USUAL_GAME = GoEnv.name  # the default; packaged networks play it
+USUAL_GAME = GoEnv.name  # the game to play if none is named
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
 REQUIRED = ("N", "planes", "plane_shape", "action_space", "max_moves")  # attributes that every game defines
 # Defaults of `make_game`, where they differ from those of the game's class.

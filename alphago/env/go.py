@@ -271,6 +271,7 @@ class GoEnv(StonesEnv):
         return self.replace(max_moves=max(self.max_moves, enough), first_pass=0)
 
     def accepts(self, other: GameEnv) -> bool:
+        """Return whether `other` is Go that differs at most in komi, random komis, `margin_weight` and `first_pass`."""
         names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")
         return isinstance(other, GoEnv) and all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -282,7 +283,7 @@ class GoEnv(StonesEnv):
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
         same_rules = all(getattr(self, name) == getattr(position.env, name) for name in ("N", "ko", "suicide", "turns"))
-        spread = self.komi_spread or USUAL_SPREAD  # self-play plays a game without a spread with the usual one
+        spread = self.komi_spread or USUAL_SPREAD  # see `selfplay_variant`
         return same_rules and abs(position.komi - self.komi) <= spread
 
     def __repr__(self) -> str:
@@ -307,7 +308,7 @@ class GoEnv(StonesEnv):
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have
-        # Of the filter by which superko finds boards that occurred; simple ko needs none.
+        # The size of the filter by which superko finds boards that occurred; simple ko needs none.
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None

@@ -78,7 +78,7 @@ class GoBatch(PackedBatch):
             return
         for slot in slots:
             kernels.set_up(self.rows[slot], colours, mover)
-            misplaced = kernels.misplaced(self.rows[slot], colours)  # a point without liberty, or NO_ACTION
+            misplaced = kernels.find_misplaced(self.rows[slot], colours)  # a stone without liberty, or NO_ACTION
             if misplaced != layout.NO_ACTION:
                 raise ValueError(f"the chain at {self.env.to_text(misplaced)} has no liberty")
 
@@ -138,12 +138,12 @@ class GoBatch(PackedBatch):
         self.legal_mask(slots, out)
         out[:, :-1] &= self.ownership(slots, np.empty((len(slots), self._size**2), np.int8)) == 0
         out[:, -1] = False  # the pass
-        games, actions = np.nonzero(out)  # games: indices of `slots`; each candidate is played in a copy
-        after, places = self.env.new_batch(len(games)), np.arange(len(games))
-        after.copy(slots[games], places, of=self)
-        after.play(places, actions.astype(np.int32))
+        games, actions = np.nonzero(out)  # for each candidate the index of its slot, and the action
+        after, copies = self.env.new_batch(len(games)), np.arange(len(games))  # each candidate is played in a copy
+        after.copy(slots[games], copies, of=self)
+        after.play(copies, actions.astype(np.int32))
         is_safe = np.empty(len(games), np.bool_)
-        legal.joined_and_free_batch(after.rows, places, actions, is_safe)
+        legal.joined_and_free_batch(after.rows, copies, actions, is_safe)
         out[games, actions] = is_safe
         return out
 

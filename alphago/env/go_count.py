@@ -20,7 +20,7 @@ class GoCount:
 
     Attributes:
         dead: the points of the dead stones; they are whole chains.
-        engine: the result of the count that was proposed, which stays when stones are turned; "" before.
+        engine: the result of the count that `proposed` returned, also after `toggled`; "" if there was none.
     """
 
     position: GoPosition
@@ -116,15 +116,15 @@ def count_as_alive(position: Position) -> GoCount | None:
     """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
     if not isinstance(position, GoPosition) or not position.is_over:
         return None
-    passes_end_games = position.env.turns is None  # else a game has so many turns, and passes are turns like others
+    passes_end_games = position.env.turns is None  # with fixed turns, a pass is a turn like others
     ends_with_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
     return GoCount(position) if passes_end_games and ends_with_passes else None
 
 
 def chains(position: GoPosition) -> list[list[int]]:
     """Return the chains of a position, each as a sorted list of points."""
-    found: dict[int, list[int]] = {}  # by the chain's head
+    by_head: dict[int, list[int]] = {}  # the point of each chain's head: the chain's points
     for action in np.flatnonzero(position.board).tolist():
         head = int(position.row[layout.cell(layout.point_of(position.row, action)) + layout.HEAD])
-        found.setdefault(head, []).append(action)
-    return list(found.values())
+        by_head.setdefault(head, []).append(action)
+    return list(by_head.values())

@@ -14,7 +14,7 @@ from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-NO_MASK = 0  # a null pointer
+NO_MASK = 0  # a null pointer instead of the array of a legal mask
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
     # MARGIN_WEIGHT: the index of `margin_weight` in the batch's options.
@@ -50,7 +50,7 @@ class CudaGoBatch(DeviceBatch):
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:  # the start position: no stones, and Black to move
             return
-        misplaced = self.backend.zeros((len(slots),), np.int32)  # by slot, a point without liberty, or NO_ACTION
+        misplaced = self.backend.zeros((len(slots),), np.int32)  # by slot, a stone without liberty, or NO_ACTION
         self._launch("set_up_batch", slots, self.backend.upload(colours, np.int8), mover, misplaced)
         point = int(self.backend.download(misplaced).max(initial=layout.NO_ACTION))  # NO_ACTION is less than any point
         if point != layout.NO_ACTION:
@@ -66,7 +66,7 @@ class CudaGoBatch(DeviceBatch):
             self._write_rule_planes(slots, dtype, target, NO_MASK)
 
     def observe(self, slots: Array, mask: Array, planes: Array) -> None:
-        """Write legal actions and planes, as `GameBatch.observe`; rule planes and the mask come from one kernel."""
+        """Write legal actions and planes; for rule planes one kernel writes both."""
         if self._places is None:  # history planes
             super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
@@ -82,7 +82,7 @@ class CudaGoBatch(DeviceBatch):
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
-        """Write the pass-alive points, as `GoBatch.pass_alive`."""
+        """Write the pass-alive points, as `GoBatch.pass_alive` does."""
         words = alive.scratch_words(self._size)
         arguments = (self._scratch(len(slots), words), words)
         return self._answer("pass_alive_batch", slots, out, np.int8, *arguments, shape=(self._size**2,))

@@ -43,6 +43,7 @@ class GoPosition(StonesPosition):
 
     @property
     def komi(self) -> float:
+        """White's points before the game, which a set-up may give another value than the game's."""
         return float(self.row[layout.KOMI2]) / 2
 
     @property
@@ -102,8 +103,8 @@ class GoPosition(StonesPosition):
         last_was_pass = bool(self.moves) and self.last_point is None
         passed = ", after a pass" if last_was_pass and not self.is_over else ""
         black, white = self.captures
-        taken = f"; captured by Black {black}, by White {white}" if black or white else ""
-        return f"{super().caption}{passed}; komi {self.komi:g}{taken}"
+        captured = f"; captured by Black {black}, by White {white}" if black or white else ""
+        return f"{super().caption}{passed}; komi {self.komi:g}{captured}"
 
     @property
     def marks(self) -> dict[int, str]:
@@ -120,7 +121,8 @@ class GoPosition(StonesPosition):
         return points
 
     def setup_in(self, env: GameEnv) -> dict[str, object]:
-        has_same_komi = getattr(env, "komi", None) == self.komi  # otherwise the set-up must name the komi
+        """Return the keywords of `env.position` for the start of this game, with its komi if `env` has another one."""
+        has_same_komi = getattr(env, "komi", None) == self.komi
         return dict(self.setup) if has_same_komi else {**self.setup, "komi": self.komi}
 
     def repeats(self, action: int) -> bool:
@@ -141,6 +143,7 @@ class GoPosition(StonesPosition):
         return "suicide that repeats a board" if row[layout.SUICIDE] else "suicide"
 
     def moves_text(self) -> str:
+        """Return the moves so far as text, each with its player, such as "B D4, W C3"."""
         turns = zip(self.movers, self.moves, strict=True)
         return ", ".join(f"{PLAYER_NAMES[mover][0]} {self.env.to_text(action)}" for mover, action in turns)
 

@@ -49,13 +49,14 @@ NAMED = {
 TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor", "bga": "aga"}
 ALIASES |= dict.fromkeys(("chineseogs", "chinesekgs"), "chinese")
-# Names with which KataGo gives White points for handicap stones, and what is told of them where they are taken.
+# Short names of rules by which KataGo gives White points for handicap stones.
 WITH_BONUS = ("chinese", "aga", "agabutton")
+# What people are told if they choose such rules.
 NO_BONUS = "rules give White no bonus for handicap stones here, which komi can do"
 # Names of countries in files and programs of the east.
 COUNTRIES = {"Chinese": "中国|中國|중국", "Japanese": "日本|일본", "Korean": "韩国|韓國|韓国|한국"}
 JSON_FIELDS = ("ko", "scoring", "score", "tax", "suicide", "hasButton", "whiteHandicapBonus", "friendlyPassOk")
-# KataGo's long names, such as koSIMPLEscoreAREAtaxNONEsui0button1; what may follow, such as fpok1, does not count here.
+# KataGo's long names, such as koSIMPLEscoreAREAtaxNONEsui0button1. Further parts, such as fpok1, are ignored.
 LONG_NAME = re.compile(
     r"""ko (?P<ko> SIMPLE | POSITIONAL | SITUATIONAL)
     scoreAREA
@@ -91,14 +92,17 @@ def rules_word(text: str) -> str:
 
 
 def plain_letters(text: str) -> str:
-    """Return the letters of a text in lower case, without other signs; 日本 and the like as English names."""
+    """Return the Latin letters of a text in lower case, without other signs; 日本 becomes "japanese"."""
     for name, spellings in COUNTRIES.items():
         text = re.sub(spellings, name, text)
     return re.sub("[^a-z]", "", text.lower())
 
 
 def rules_fields(text: str) -> dict[str, Any]:
-    """Return the fields of rules in KataGo's JSON form, or in its long name as that form has them; else {}."""
+    """Return the fields of rules that are written as KataGo's JSON or as its long name; {} for any other text.
+
+    The fields of a long name get the names and values that they have in the JSON.
+    """
     if match := LONG_NAME.fullmatch(text.strip()):
         score = {"tax": match["tax"] or "NONE", "hasButton": match["button"] == "1"}
         bonus = (match["bonus"] or "0").upper()
@@ -111,7 +115,7 @@ def rules_fields(text: str) -> dict[str, Any]:
 
 
 def why_other_score(text: str) -> str:
-    """Return why games are not scored as the rules in a text say; "" if games are scored as the rules say.
+    """Return why this package scores games otherwise than the rules in a text say; "" if it scores as they say.
 
     Args:
         text: a name, KataGo's long name, or its JSON.
@@ -125,12 +129,12 @@ def why_other_score(text: str) -> str:
 
 
 def other_scoring(text: str) -> str:
-    """Return what `why_other_score` does, but nothing of a bonus for handicap stones."""
+    """Return what `why_other_score` returns, except that a bonus for handicap stones is ignored."""
     words = plain_letters(text)
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
     fields = rules_fields(text)
-    # A short name has the word only if there is a button; the other forms may also say that there is none.
+    # A short name with the word "button" has one. The other forms have a field, which may also be False.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
     # Stone scoring is KataGo's short name of rules with a tax.
@@ -140,9 +144,9 @@ def other_scoring(text: str) -> str:
 
 
 def gives_bonus(text: str) -> bool:
-    """Return whether KataGo gives White points for handicap stones by rules, in a form that `read_rules` reads."""
-    fields = rules_fields(text)
-    implied = "N" if rules_word(text) in WITH_BONUS else "0"  # by a short name, which has no fields
+    """Return whether KataGo gives White points for handicap stones by the rules in a text, see `read_rules`."""
+    fields = rules_fields(text)  # {} for a short name, which implies a value
+    implied = "N" if rules_word(text) in WITH_BONUS else "0"
     return str(fields.get("whiteHandicapBonus", implied)) != "0"
 
 

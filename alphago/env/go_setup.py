@@ -25,7 +25,13 @@ def with_past(
     ko: int | str | None,
     history: Sequence[np.ndarray],
 ) -> GoPosition:
-    """Return the position with the given stones, [N, N], and past; the arguments are those of `GoEnv.position`.
+    """Return the position with the given stones, and with what is known of the moves before it.
+
+    Args:
+        stones: [N, N], 1 Black, -1 White, 0 empty.
+        to_play: the side to move, +1 or -1; None to find it from `history`, or for Black without one.
+        komi: None for the game's own.
+        move_number, captures, ko, history: as in `GoEnv.position`.
 
     Raises:
         ValueError: if the arguments contradict each other.
@@ -42,7 +48,7 @@ def with_past(
         plies = check_int("move_number", move_number, 0, env.max_moves)
     if plies < known_plies:
         raise ValueError(f"move_number must be at least {known_plies}, the number of boards in history, got {plies}")
-    # Makes the earliest position that is known, from its board and its side to move.
+    # A function of a board and a side to move, which makes the earliest position that is known.
     start = partial(set_up, env, komi=komi, unknown_plies=plies - known_plies)
     position = follow([*earlier_boards, stones], to_play, start) if earlier_boards else start(stones, to_play or 1)
     if captures is None:
@@ -100,7 +106,7 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
     try:  # recapturing brings that board back
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
-        before = stones  # no difference, which is refused below
+        before = stones  # refused below, since it does not differ from `stones`
     if (before != stones).sum() != 2:  # recapturing must place one stone and take one
         raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
     return before

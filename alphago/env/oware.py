@@ -194,7 +194,7 @@ class OwareBatch(RowBatch):
 
     def __init__(self, env: OwareEnv, count: int) -> None:
         own = env.remainder == "own"
-        # The rules as the kernels read them.
+        # The rules as option bits, which the kernels read.
         self._bits = env.repetition * kernels.REPETITION | own * kernels.REMAINDER | env.graded * kernels.GRADED
         super().__init__(env, count, words=kernels.row_words(env.max_moves, self._bits))
 

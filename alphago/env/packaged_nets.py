@@ -38,8 +38,9 @@ def named_board_size(name: str) -> int | None:
 def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> str | None:
     """Return the name of the packaged network that plays a game by default, or None if no network plays the game.
 
-    In Go it is the network of this board, else of the next larger board, else of the largest board, and none that is
-    "large": levels are measured with the others.  In other games it is the network that has the game's name.
+    In Go it is the network of this board.  If there is none, it is that of the next larger board, or of the largest
+    board if none is larger.  Networks called "large" are left out, since levels are measured with the others.  In other
+    games it is the network that has the game's name.
 
     Args:
         game: the game's name.

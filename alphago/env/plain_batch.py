@@ -154,7 +154,8 @@ class PlainBatch(GameBatch):
         for i, planes in enumerate(self.planes(slots, np.empty(shape, np.float32))):
             state = self.states[slots[i]]
             digest = hashlib.blake2b(planes.tobytes(), digest_size=8)
-            digest.update(bytes([1, state.to_play > 0]))  # the side to move; the 1 keeps the hashes as they always were
+            # The side to move, after a 1 without a meaning, which keeps hashes equal to those of earlier versions.
+            digest.update(bytes([1, state.to_play > 0]))
             out[i] = int.from_bytes(digest.digest(), "little", signed=True)
         return out
 

@@ -132,7 +132,7 @@ class Position:
     @property
     def outcome(self) -> float:
         """The outcome if the game ended now, -1 .. 1, from Black's view; in some games it depends on the margin."""
-        return self.to_play * float(self.batch.outcome(FIRST, np.empty(1, np.float32))[0]) + 0.0
+        return self.to_play * float(self.batch.outcome(FIRST, np.empty(1, np.float32))[0]) + 0.0  # no -0.0
 
     @property
     def result(self) -> float:
@@ -212,7 +212,8 @@ class Position:
 
     def turns(self) -> Iterator[tuple[Self, int]]:
         """Yield for each move of the game so far the position before it, with its player to move, and the move."""
-        for before, mover, action in zip(self.replay(), self.movers, self.moves, strict=False):  # not the last position
+        # Not strict: `replay` also yields the last position, which no move follows.
+        for before, mover, action in zip(self.replay(), self.movers, self.moves, strict=False):
             yield before.give_turn(mover), action
 
     def check_action(self, action: int | str) -> int:
@@ -372,9 +373,9 @@ class Position:
         return [*filter(None, [text]), *explained]
 
     def line_points(self, line: str | Iterable[int | str]) -> dict[int, tuple[int, int]]:
-        """Return the moves of a line of play from this position on, as {number: (point, colour)}.
+        """Return the moves of a line of play from this position on, as {number: (point, colour)}, without passes.
 
-        Numbers begin with 1.  colour: 1 Black, -1 White.
+        Numbers begin with 1, and passes are counted.  The colour is 1 for Black, -1 for White.
         """
         position: Any = self
         points: dict[int, tuple[int, int]] = {}

@@ -66,7 +66,7 @@ class VectorEnv:
         legal_mask = self._zeros((count, env.action_space), np.bool_)
         planes = self._zeros((count, env.planes, *env.plane_shape), np.float32)
         self.batch.observe(self._slots, legal_mask, planes)
-        self._legal_mask = legal_mask.copy()  # the caller may write to the other
+        self._legal_mask = legal_mask.copy()  # the caller gets `legal_mask`, and may write to it
         info = {"legal_mask": self._convert(legal_mask), "to_play": self._output(self._movers())}
         return Observation(self._convert(planes), info)
 
@@ -83,7 +83,7 @@ class VectorEnv:
             game's start.  truncated: all False, since the most moves of a game are part of its rules.
 
         Raises:
-            ValueError: and plays nothing, if `actions` are not such integers or one of them is not legal.
+            ValueError: if `actions` are not such integers or one of them is not legal; then nothing was played.
         """
         moves, movers = self._check_actions(actions), self._movers()
         self.batch.play(self._slots, moves)
@@ -120,7 +120,7 @@ class VectorEnv:
             raise ValueError(f"actions must be {self.num_envs} integers, one for each game, got {shown(actions)}")
         moves = self._upload(given, np.int64)
         in_range = (moves >= 0) & (moves < self.env.action_space)
-        # Action 0 stands for actions out of range, which no mask has.
+        # An action out of range is looked up as action 0, since the mask has no entry for it.
         legal = in_range & self._legal_mask[self._slots, moves * in_range]
         if not legal.all():
             game = int(legal.argmin())

@@ -21,7 +21,7 @@ def legal_boards(row, start, colours):
     while True:
         layout.copy(start, row)
         kernels.set_up(row, colours, layout.BLACK)
-        legal += kernels.misplaced(row, colours) == layout.NO_ACTION
+        legal += kernels.find_misplaced(row, colours) == layout.NO_ACTION
         i = 0
         while i < points and colours[i] == 1:
             colours[i] = -1

@@ -9,6 +9,7 @@ CONNECT = 4
 
 @kernel
 def reset(row, height, width):
+    """Set the row to the empty board with Black to move."""
     clear(row, height, width)
 
 
@@ -16,7 +17,7 @@ def reset(row, height, width):
 def play(row, action):
     """Drop a stone into the column `action`."""
     width = load(row, layout.WIDTH)
-    point = (load(row, layout.HEIGHT) - 1) * width + action  # the lowest of the column, and from there up
+    point = (load(row, layout.HEIGHT) - 1) * width + action  # the lowest point of the column
     while load(row, layout.HEADER + point) != layout.EMPTY:
         point -= width
     put_stone(row, point, CONNECT)
@@ -24,6 +25,7 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
+    """Write whether each column has an empty point; all are 0 once the game is over."""
     going = load(row, layout.OVER) == 0
     for column in range(load(row, layout.WIDTH)):
         store(out, column, going and load(row, layout.HEADER + column) == layout.EMPTY)
@@ -31,6 +33,7 @@ def legal_mask(row, out):
 
 @part
 def planes(row, out):
+    """Write two planes: the mover's stones and the other side's."""
     stone_planes(row, out, 0)
 
 

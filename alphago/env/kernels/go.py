@@ -20,7 +20,7 @@ def lay_out(row):
     store(row, layout.TO_PLAY, layout.BLACK)
     for word in range(layout.LAST, layout.THIRD_LAST + load(row, layout.FURTHER) + 1):
         store(row, word, layout.NO_ACTION)
-    points = (size + 1) * (size + 2) + 1  # as `bordered_points`
+    points = (size + 1) * (size + 2) + 1  # as `bordered_points`, which is not compiled
     after_cells = layout.HEADER + layout.CELL * points
     at_boards = after_cells + 3 * size  # after a word per board row for `vacated`, and two for the scratch
     after_boards = at_boards + 2 * size * load(row, layout.DEPTH)
@@ -44,8 +44,8 @@ def set_up(row, colours, to_play):
     """Place stones on an empty board, and give the move to `to_play`; the row must be that of an empty board.
 
     Nothing is captured if every chain of the finished board has a liberty: such a chain also has a liberty while stones
-    are being placed (the same point, or a point that is still to be filled and leads to it). If `misplaced` finds a
-    stone afterwards, the row is invalid. For the ko rule the game begins with this board; older boards of history
+    are being placed (the same point, or a point that is still to be filled and leads to it). If `find_misplaced` finds
+    a stone afterwards, the row is invalid. For the ko rule the game begins with this board; older boards of history
     planes stay empty.
 
     Args:
@@ -67,7 +67,7 @@ def set_up(row, colours, to_play):
 
 
 @kernel
-def misplaced(row, colours):
+def find_misplaced(row, colours):
     """Return the action of a stone that `set_up` could not place: it was captured, or has no liberty.
 
     Args:
@@ -103,7 +103,7 @@ def advance_boards(row):
 
 @part
 def note_action(row, action):
-    """Make an action, or NO_ACTION for a skipped turn, the latest of the last actions."""
+    """Record an action as the latest one; NO_ACTION for a skipped turn."""
     for word in range(layout.THIRD_LAST + load(row, layout.FURTHER), layout.LAST, -1):
         store(row, word, load(row, word - 1))
     store(row, layout.LAST, action)

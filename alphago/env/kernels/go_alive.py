@@ -4,12 +4,15 @@ Source: D. B. Benson, "Life in the Game of Go", Information Sciences 10 (1976). 
 of points without stones of this colour.  It is vital to a chain if all its empty points are liberties of the chain. If
 suicide is allowed, which Benson does not consider, all points of the region must be adjacent to the chain, since enemy
 stones there may commit suicide and leave empty points.  Chains with fewer than two vital regions are struck out, then
-the regions that touch a struck-out chain, until nothing changes: the chains left are pass-alive, and so are the points
-of the regions vital to them.
+the regions that touch a struck-out chain; this is repeated until nothing changes.  The chains left are pass-alive, and
+so are the points of the regions vital to them.
 
-`scratch` is int32 [scratch_words(size)]: the points of all regions, concatenated; the index at which each region
-begins; whether each region is still open (not struck out); a mark for each point in a region; the number of vital
-regions of each chain (at the index of its head).
+`scratch` is int32 [scratch_words(size)].  Its parts are, in this order:
+    the points of all regions, concatenated
+    the index at which each region begins, and a last one, at which all end
+    for each region whether it is open, which means not struck out
+    for each point whether it is in a region already
+    for each chain the number of its vital regions, at the index of the chain's head
 """
 
 from alphago.env.kernels import go_row as layout
@@ -26,10 +29,12 @@ def scratch_words(size):
 
 @part
 def append(row, colour, point, end, scratch, at_marks):
-    """Append a point to the points scratch[:end], once and unless it has a stone of `colour`; return the new end.
+    """Append a point to the points scratch[:end], and return the new end.
+
+    A point that is there already, a stone of `colour` and the border are not appended.
 
     Args:
-        at_marks: index of the points' marks.
+        at_marks: index of the part of the scratch that says which points are there.
     """
     point_colour = load(row, cell(point) + layout.COLOUR)
     if point_colour == colour or point_colour == layout.BORDER or load(scratch, at_marks + point) != 0:
@@ -48,7 +53,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):  # all bordered points
         store(scratch, at_marks + i, 0)
-    regions = end = visited = 0  # the neighbours of the points before index `visited` have been looked at
+    regions = end = visited = 0  # the neighbours of the points before index `visited` have been appended
     for action in range(size * size):
         end = append(row, colour, point_of(row, action), end, scratch, at_marks)
         if visited < end:
@@ -111,7 +116,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
     # The region is vital only to chains that touch this point, so the chains beside it are the only candidates.
     point = load(scratch, i)
     stride = load(row, layout.SIZE) + 1
-    chains = 0
+    count = 0
     seen1 = seen2 = seen3 = 0  # heads of the chains found on earlier sides; 0 is no head
     for side in range(4):
         at = cell(neighbour(point, side, stride))
@@ -123,8 +128,8 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
                 seen1 = head
                 if is_vital(row, colour, head, scratch, i, end):  # a chain need not touch the points before i
                     store(scratch, at_counts + head, load(scratch, at_counts + head) + 1)
-                    chains += 1
-    return chains
+                    count += 1
+    return count
 
 
 @part
@@ -160,14 +165,14 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
         if load(scratch, at_open + region) != 0:
             begin = load(scratch, at_begins + region)
             count_vital(row, colour, scratch, begin, load(scratch, at_begins + region + 1), at_counts)
-    closed = False
+    any_closed = False
     for region in range(regions):
         if load(scratch, at_open + region) != 0:
             begin = load(scratch, at_begins + region)
             if touches_struck_out(row, colour, scratch, begin, load(scratch, at_begins + region + 1), at_counts):
                 store(scratch, at_open + region, 0)
-                closed = True
-    return closed
+                any_closed = True
+    return any_closed
 
 
 @part
@@ -177,7 +182,7 @@ def mark_alive_chains(row, colour, value, scratch, out, at):
     In `scratch`, these chains then have a count of VITAL or more, and the regions that touch no other chain are open.
 
     Args:
-        out, at: as in `mark_alive`.
+        out, at: an array that holds the board from index `at` on.
     """
     size = load(row, layout.SIZE)
     # Where the parts of the scratch begin, see the module; there are at most N * N regions.

@@ -17,6 +17,7 @@ from alphago.system.kernels.jit import load, lowest_bit, part, store, wrap
 
 @part
 def stone_hash(point, colour):
+    """Return the hash of a stone; the hash of a board or a chain combines its stones by exclusive or."""
     return mix(wrap((2 * point + colour) * GOLDEN))
 
 
@@ -36,7 +37,8 @@ def is_stone(colour):
 def in_atari(row, head):
     """Return whether the chain with this head cell has at most one liberty.
 
-    The square of the sum of points equals their count times the sum of squares only if all are the same point.
+    That is so if all its pseudo-liberties are the same point: only then the square of the sum of their points equals
+    their count times the sum of squares.
     """
     liberties = load_long(row, head + layout.LIBERTIES_LOW)
     squares = liberties & ((1 << layout.SUM_BITS) - 1)
@@ -96,10 +98,7 @@ def swap_empties(row, a, b):
 
 @part
 def join(row, a, b):
-    """Join the chains whose heads are the points `a` and `b`, and return the point that is no head any more.
-
-    The chain with more pseudo-liberties keeps its head.
-    """
+    """Join the chains whose heads are the points `a` and `b`; the chain with more pseudo-liberties keeps its head."""
     at_a = cell(a)
     at_b = cell(b)
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
@@ -120,7 +119,6 @@ def join(row, a, b):
     after_a = load(row, at_a + layout.NEXT)
     store(row, at_a + layout.NEXT, load(row, at_b + layout.NEXT))
     store(row, at_b + layout.NEXT, after_a)
-    return b
 
 
 @part
@@ -157,7 +155,8 @@ def place_stone(row, point, colour):
     """Put a stone on an empty point as a chain of its own, and remove the point from the liberties of its neighbours.
 
     Returns:
-        4 bits, one for each side.  Each enemy chain without a liberty sets one: that of the last side on which it lies.
+        4 bits, one for each side.  A bit is set for each enemy chain that has no liberty left.  If such a chain lies on
+        several sides, it is the bit of the last of them.
     """
     stride = load(row, layout.SIZE) + 1
     enemy = 3 - colour

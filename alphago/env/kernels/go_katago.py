@@ -27,8 +27,10 @@ from alphago.env.kernels.go_planes import write_chain, write_constant
 from alphago.env.kernels.go_row import action_of, cell, copy, is_vacated, pass_ends, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
-PLANES, DEPTH = 30, 4  # planes, and boards that a row keeps for them: three, and one more for the ko point
-MOVES = 5  # of which the row keeps the actions
+# DEPTH: boards that a row keeps, the three that are shown, and one more for the ko point of the oldest of them.
+PLANES, DEPTH = 30, 4
+MOVES = 5  # the last moves that are shown, and that the row keeps
+# The index of a plane, or of the first plane of several, see the module.
 OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
 KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
 
@@ -36,12 +38,11 @@ KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
 @part
 def write_numbers(row, points, out):
     """Write the constant planes that do not depend on the moves."""
-    # The mover's.
-    komi = load(row, layout.KOMI2) / 2 if load(row, layout.TO_PLAY) == layout.WHITE else load(row, layout.KOMI2) / -2
-    komi = min(max(komi, -points - 20.0), points + 20.0)
-    # Points above the largest komi below that could give a draw, which is odd on a board of odd area.
+    movers_komi = load(row, layout.KOMI2) / (2 if load(row, layout.TO_PLAY) == layout.WHITE else -2)
+    komi = min(max(movers_komi, -points - 20.0), points + 20.0)
+    # A draw is possible only if the komi is an even number; on a board with an odd number of points, an odd number.
     odd = points & 1
-    above = komi - odd - 2 * math.floor((komi - odd) / 2)
+    above = komi - odd - 2 * math.floor((komi - odd) / 2)  # the distance from the next such komi below, 0 to 2
     wave = above if above < 0.5 else 1 - above if above < 1.5 else above - 2
     rule = load(row, layout.KO_RULE)
     write_constant(np.float32(1), points, 0, out)
@@ -86,7 +87,13 @@ def write_last_moves(row, count, points, out):
 
 @part
 def lay_board(row, age, board):
-    """Place the stones of the board before the last `age` moves on an empty board."""
+    """Place the stones of an earlier board of the game on an empty board.
+
+    Args:
+        row: the position, with its earlier boards.
+        age: how many moves ago the board was there, 0 for the newest.
+        board: the row of an empty board, changed in place.
+    """
     size = load(row, layout.SIZE)
     slot = (load(row, layout.NEWEST) - age) % load(row, layout.DEPTH)
     at = load(row, layout.AT_BOARDS) + 2 * size * slot
@@ -97,8 +104,14 @@ def lay_board(row, age, board):
 
 
 @part
-def read_board(boards, age, enemy, points, out):
-    """Write the stones in a ladder of a board, and for the newest board also liberties and moves that catch."""
+def write_board(boards, age, enemy, points, out):
+    """Write the planes of liberties and ladders for one board, boards[0].
+
+    Args:
+        boards: see `go_ladders`; the others are scratch memory.
+        age: how many moves ago the board was there.  Liberties and moves that catch are written for age 0 only.
+        enemy: the colour of the side that is not to move in the newest board.
+    """
     board = boards[0]
     at = load(board, layout.AT_HASHES)
     begin = at + 2
@@ -107,15 +120,15 @@ def read_board(boards, age, enemy, points, out):
         colour = load(board, cell(head) + layout.COLOUR)
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
-        # At most 4 are counted; begin is also the end of the list, which is empty at first.
+        # At most 4 are counted. The list of liberties is empty at first, so it begins and ends at `begin`.
         liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
-        if liberties == 1:  # the defender moves first: a list of no move
+        if liberties == 1:  # the defender moves first: the list of the attacker's first moves has only 0, for none
             store(board, at, begin)
             store(board, at + 1, begin + 1)
             store(board, begin, 0)
-        elif liberties > 2 or ladders.look(board, head, False) == ladders.FREE:  # False: the attacker is to move
+        elif liberties > 2 or ladders.judge_chain(board, head, False) == ladders.FREE:  # False: the attacker is to move
             continue
         for i in range(load(board, at), load(board, at + 1)):
             start = load(board, i)
@@ -138,29 +151,34 @@ def write_ladders(row, known, oldest, empty, boards, points, out):
     lay_board(row, oldest, boards[0])
     for age in range(oldest, -1, -1):
         if age <= known:
-            read_board(boards, age, enemy, points, out)
+            write_board(boards, age, enemy, points, out)
         if age > 0:
             # The enemy played the last move (age 1), the mover the one before.
             store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
             play(boards[0], load(row, layout.LAST + age - 1))
-    for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):  # planes of boards that are not known
+    # The plane of a board that is not known is a copy of the plane before it.
+    for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):
         store(out, j, load(out, j - points))
 
 
 @part
 def write_territory(row, colour, scratch, points, out):
-    """Write one side's pass-alive chains and its regions into the plane OWN_AREA, 1 for the mover's, else -1."""
+    """Write one side's pass-alive chains and the regions that it owns into the plane OWN_AREA.
+
+    The numbers are 1 if it is the mover's side, else -1.  `write_areas` says which regions a side owns.
+    """
     at_area = OWN_AREA * points
     owner = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
     for region in range(mark_alive_chains(row, colour, owner, scratch, out, at_area)):
         begin = load(scratch, points + region)
         end = load(scratch, points + region + 1)
-        inner = enemies = 0  # points without an own stone beside them; points with a stone, which is the enemy's
+        # inner: points without an own stone beside them; enemies: points with a stone, which is the enemy's.
+        inner = enemies = 0
         for i in range(begin, end):
             point = load(scratch, i)
             inner += count_beside(row, point, colour) == 0
             enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
-        # The word of the scratch says whether the region touches pass-alive chains only, see `go_alive`.
+        # The word of the scratch says whether the region is open: it touches pass-alive chains only, see `go_alive`.
         surely = load(scratch, 2 * points + 1 + region) != 0 and (inner <= 1 or enemies == 0)
         for i in range(begin, end):
             at_point = at_area + action_of(row, load(scratch, i))
@@ -173,9 +191,9 @@ def write_territory(row, colour, scratch, points, out):
 def write_areas(row, scratch, points, out):
     """Write stones, points that only ko forbids, and areas.
 
-    Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
-    region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
-    other regions without enemy stones; then stones.
+    Source: KataGo, cpp/game/board.cpp, calculateArea.  A side's area has, in the order in which points are given away:
+    its pass-alive chains; regions that touch only these chains, and have no enemy stone or at most one point without an
+    own stone beside it; other regions without enemy stones; its other stones.
     """
     mover = load(row, layout.TO_PLAY)
     for colour in range(layout.BLACK, layout.WHITE + 1):
@@ -188,9 +206,9 @@ def write_areas(row, scratch, points, out):
         side = (colour == mover) - (colour == 3 - mover)
         owner = load(out, OWN_AREA * points + action)
         owner = np.float32(side) if owner == 0 else owner
-        for sign in range(2):  # the planes of the mover's (1), then those of the enemy's (-1)
-            store(out, (OWN + sign) * points + action, np.float32(side == 1 - 2 * sign))
-            store(out, (OWN_AREA + sign) * points + action, np.float32(owner == 1 - 2 * sign))
+        for plane in range(2):  # the plane of the mover's points, which are 1, then that of the enemy's, which are -1
+            store(out, (OWN + plane) * points + action, np.float32(side == 1 - 2 * plane))
+            store(out, (OWN_AREA + plane) * points + action, np.float32(owner == 1 - 2 * plane))
 
 
 @kernel
@@ -200,7 +218,7 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
     Args:
         empty: the row of an empty board by simple ko.
         boards: made by `go_ladders.new_boards`, overwritten.
-        scratch: as in `go_alive`.
+        scratch: int32, see `go_alive`, overwritten.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]

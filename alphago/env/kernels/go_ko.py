@@ -10,9 +10,9 @@ from alphago.system.kernels.jit import load, part, store
 
 
 @part
-def superko_key(row, board, mover):
-    """Return the number by which superko compares boards: the hash `board`; if situational, combined with the mover."""
-    return board ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board
+def superko_key(row, board_hash, mover):
+    """Return the number by which superko compares boards: the board's hash; if situational, combined with the mover."""
+    return board_hash ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board_hash
 
 
 @part
@@ -28,16 +28,16 @@ def record_board(row):
 
 
 @part
-def ko_forbids(row, board, mover):
+def ko_forbids(row, board_hash, mover):
     """Return whether the ko rule forbids a move.
 
     Args:
-        board: hash of the board after the move.
+        board_hash: hash of the board after the move.
         mover: the side to move after it.
     """
     if load(row, layout.KO_RULE) == layout.SIMPLE:
-        return board == load_long(row, layout.BEFORE_LOW)
-    key = superko_key(row, board, mover)
+        return board_hash == load_long(row, layout.BEFORE_LOW)
+    key = superko_key(row, board_hash, mover)
     bit = key & (load(row, layout.FILTER_BITS) - 1)
     filter_word = load(row, load(row, layout.AT_FILTER) + (bit >> 5))
     if (filter_word >> (bit & 31)) & 1 == 0:

@@ -1,8 +1,9 @@
 """Ladders on a board of Go, read as KataGo reads them for its networks.
 
 Source: KataGo, cpp/game/board.cpp, searchIsLadderCaptured.  The attacker tries to keep a chain of the defender in atari
-until it is captured; the defender extends the chain or captures attackers in atari beside it.  At the attacker's turn a
-chain with two liberties is read on, with three it is free.  Kos count for the defender.
+until it is captured; the defender extends the chain or captures attackers in atari beside it.  If the chain has three
+liberties at the attacker's turn, it is free; if it has two, the attacker's moves at both are tried.  Kos count for the
+defender.
 
 KataGo counts a chain as free at once if a move at its last liberty gives three liberties, and by mistake also if some
 capture does; here only the former.  So in a few positions of ten thousand a chain is caught here and free there.
@@ -21,8 +22,8 @@ from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_row import action_of, cell, copy, neighbour, store_long
 from alphago.system.kernels.jit import load, part, store
 
-FREE, CAUGHT, OPEN = 0, 1, 2  # what is known of a chain; OPEN: moves must be tried
-BUDGET = 25_000  # moves, after which a chain counts as free
+FREE, CAUGHT, OPEN = 0, 1, 2  # verdicts about a chain; OPEN: moves must be tried
+BUDGET = 25_000  # the number of tried moves after which a chain counts as free
 
 
 def new_boards(row):
@@ -72,18 +73,22 @@ def list_captures(row, stone, begin, end):
 
 @part
 def is_in_atari(row, stone):
+    """Return whether the chain of a stone is in atari."""
     return in_atari(row, cell(load(row, cell(stone) + layout.HEAD)))
 
 
 @part
 def is_ko_mouth(row, point, colour, begin):
-    """Return whether the attacker can take a ko of `colour` here, and filling it leaves at most two liberties.
+    """Return whether the attacker can take a ko at this point, and the defender has too few liberties after filling it.
+
+    That is, at most two.
 
     Args:
-        begin: index of free memory.
+        colour: the defender's colour.
+        begin: index in `row` from which on memory may be overwritten.
     """
     stride = load(row, layout.SIZE) + 1
-    in_danger = 0  # chains in atari, those of several stones twice
+    in_danger = 0  # the number of chains in atari, where a chain of several stones, which is no ko, counts as two
     end = begin
     for side in range(4):
         near = neighbour(point, side, stride)
@@ -97,8 +102,8 @@ def is_ko_mouth(row, point, colour, begin):
 
 
 @part
-def look(row, stone, defends):
-    """Return what is known of a chain before any further move, and list the moves to be tried.
+def judge_chain(row, stone, defends):
+    """Return the verdict about a chain before any further move; if it is OPEN, list the moves to be tried.
 
     Args:
         defends: whether the defender is to move.
@@ -117,7 +122,7 @@ def look(row, stone, defends):
     if end == begin + 3:
         return FREE
     second = load(row, begin + 1)
-    # Empty points beside either liberty, at which the defender could go on.
+    # The numbers of empty points beside the two liberties: liberties that the defender would get there.
     ways1 = count_beside(row, first, layout.EMPTY)
     ways2 = count_beside(row, second, layout.EMPTY)
     if ways1 == 0 and ways2 == 0:
@@ -126,7 +131,7 @@ def look(row, stone, defends):
             if list_captures(row, stone, end, end) == end:  # a double ko that only the attacker gains from
                 return CAUGHT
     distance = abs(first - second)
-    if distance != 1 and distance != load(row, layout.SIZE) + 1:  # neither move takes a way from the other
+    if distance != 1 and distance != load(row, layout.SIZE) + 1:  # the two liberties are not neighbours
         if ways1 >= 3 and ways2 >= 3:
             return FREE
         if ways1 >= 3:  # the attacker must play where the defender would be free
@@ -137,8 +142,13 @@ def look(row, stone, defends):
 
 
 @part
-def left_ko(before, row, point):
-    """Return whether the last move, at this point, took a single stone that only ko forbids to retake."""
+def is_ko_capture(before, row, point):
+    """Return whether a move at this point took a single stone, and only ko forbids to take back.
+
+    Args:
+        before, row: the boards before and after the move.
+    """
+    # As many empty points as before: one was filled, one became empty.
     took_one = load(row, layout.EMPTY_COUNT) == load(before, layout.EMPTY_COUNT)
     return took_one and load(row, cell(point) + layout.NEXT) == point and is_in_atari(row, point)
 
@@ -163,18 +173,19 @@ def is_caught(boards, stone, start):
     store_long(first, layout.BEFORE_LOW, -1)  # no board: a ko now is the defender's
     depth = 1
     moves = 0
-    known = look(first, stone, True)  # True: the defender is to move, as at every odd depth
-    while depth > 1 or known == OPEN:
-        if known != OPEN:
+    verdict = judge_chain(first, stone, True)  # True: the defender is to move, as at every odd depth
+    while depth > 1 or verdict == OPEN:
+        if verdict != OPEN:  # about the board after a move: back to the board before it
             depth -= 1
-            if moves < BUDGET and (known == CAUGHT) == (depth & 1 == 1):  # the move did not help its side
-                known = OPEN
+            failed = CAUGHT if depth & 1 == 1 else FREE  # the verdict if the move did not help its side
+            if verdict == failed and moves < BUDGET:  # the next move is tried
+                verdict = OPEN
             continue
         row = boards[depth]
         defends = depth & 1 == 1
         at = load(row, layout.AT_HASHES)
         if load(row, at) == load(row, at + 1):  # no move is left to be tried
-            known = CAUGHT if defends else FREE
+            verdict = CAUGHT if defends else FREE
             continue
         point = load(row, load(row, at))
         store(row, at, load(row, at) + 1)
@@ -184,9 +195,9 @@ def is_caught(boards, stone, start):
             copy(row, boards[depth])
             play(boards[depth], action_of(row, point))
             if depth == boards.shape[0] - 1:
-                known = CAUGHT
-            elif moves == BUDGET or (not defends and left_ko(row, boards[depth], point)):
-                known = FREE
+                verdict = CAUGHT
+            elif moves == BUDGET or (not defends and is_ko_capture(row, boards[depth], point)):
+                verdict = FREE
             else:
-                known = look(boards[depth], stone, not defends)
-    return known == CAUGHT
+                verdict = judge_chain(boards[depth], stone, not defends)
+    return verdict == CAUGHT

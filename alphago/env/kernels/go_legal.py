@@ -24,7 +24,7 @@ def allowed(row, point, colour, check_repetition):
 def has_liberties(row, point, colour):
     """Return whether a stone of `colour` on this point, which has no empty neighbour, would have a liberty."""
     stride = load(row, layout.SIZE) + 1
-    found = 0
+    has_liberty = 0  # 1 as soon as a liberty is known
     for side in range(4):
         at_near = cell(neighbour(point, side, stride))
         near_colour = load(row, at_near + layout.COLOUR)
@@ -32,15 +32,15 @@ def has_liberties(row, point, colour):
         near_head = load(row, at_near + layout.HEAD) * has_stone
         atari = in_atari(row, cell(near_head))  # without a stone, of the unused cell 0
         # An own chain that is not in atari, or an enemy chain in atari, which is captured.
-        found |= has_stone & (atari ^ (near_colour == colour))
-    return found != 0
+        has_liberty |= has_stone & (atari ^ (near_colour == colour))
+    return has_liberty != 0
 
 
 @part
 def hash_after(row, point, colour):
     """Return the board's hash after a stone of `colour` on this point and the captures it makes."""
     enemy = 3 - colour
-    only_in_atari = True  # these chains are captured
+    only_in_atari = True  # only enemy chains in atari are captured
     return hash_without(row, point, enemy, only_in_atari) ^ stone_hash(point, colour)
 
 
@@ -83,7 +83,7 @@ def suicide_allowed(row, point, colour):
 def is_repetition(row, action):
     """Return whether an illegal move on an empty point is illegal only because it would repeat a board.
 
-    If suicide is allowed, there is no other reason.
+    The other reason is suicide, if that is not allowed.
     """
     check_repetition = False
     mover = load(row, layout.TO_PLAY)
@@ -186,9 +186,10 @@ def clear_own_eyes_batch(rows, slots, out):
 
 @kernel
 def joined_and_free_batch(rows, slots, actions, out):
-    """Write for the stone on one point of each slot, bool [n], whether it has joined a chain that is not in atari.
+    """Write for a stone of each slot, bool [n], whether its chain has at least two stones and two liberties.
 
-    So its chain has at least two stones and two liberties.
+    Args:
+        actions: int64 [n], where the stones were placed.  A stone that was removed by suicide gets False.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]

@@ -20,7 +20,7 @@ def pass_is_legal(row):
 
 @kernel
 def is_legal(row, action):
-    """Return whether the side to move may play an action, 0 .. N * N."""
+    """Return whether the side to move may play an action, 0 .. N * N; never once the game is over."""
     size = load(row, layout.SIZE)
     if is_over(row):
         return False
@@ -36,7 +36,7 @@ def is_legal(row, action):
 def follow(row, colours, actions):
     """Play actions on the row until one is illegal; return how many were legal.
 
-    Passes after the end of the game count as legal, but are not played.
+    After the end of the game, passes count as legal, but they are not played.
 
     Args:
         colours: int32 [n], 1 Black, -1 White; where a colour plays twice in a row, the other colour's turn is skipped.

@@ -25,11 +25,13 @@ def reset_batch(rows, slots, start, komi2):
 
 @kernel
 def copy_batch(from_rows, sources, rows, targets):
+    """Copy the slots `sources` of `from_rows` to the slots `targets` of `rows`."""
     for i in range(sources.shape[0]):
         copy(from_rows[sources[i]], rows[targets[i]])
 
 
 play_batch = kernel(specialise(row_kernels.play_batch, play=play))
+# In Go a path has steps, which may also skip a turn (see `play_step`).
 replay_batch = kernel(specialise(row_kernels.replay_batch, play=play_step, copy=copy))
 legal_mask_batch = over_slots(write_batch, legal_mask)
 ownership_batch = over_slots(write_batch, ownership)  # int8 [n, N * N]: 1 the mover, -1 the other side, 0 neither

@@ -71,7 +71,7 @@ def liberties_to_three(row, head_point):
 
 @part
 def write_constant(value, points, place, out):
-    """Set all points of the plane with index `place` to `value`; nothing if the plane is ABSENT."""
+    """Set all points of the plane with index `place` to `value`; do nothing if `place` is ABSENT."""
     if place != ABSENT:
         for i in range(points * place, points * place + points):
             store(out, i, np.float32(value))
@@ -182,7 +182,7 @@ def rule_planes_batch(rows, slots, places, out):
     Args:
         places: see the module.
     """
-    # One long function: its callees are inlined, and two functions would take half a second more to compile.
+    # A function for one row, called by a loop, would take half a second more to compile, since all calls are inlined.
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         planes = out[i]

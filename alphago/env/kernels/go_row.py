@@ -18,11 +18,14 @@ neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + c
 from alphago.system.kernels.jit import kernel, load, load_pair, part, store
 
 # Header words.
-SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5
+SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5  # PASSES: in a row; KOMI2: twice the komi
 FIRST_PASS = 6  # the ply from which a pass is legal while there is another move
+# DEPTH: how many boards the ring buffer has; NEWEST: the index of the newest board in it.
+# BOARDS_SEEN: how many hashes are kept for superko; HASH_LOW, HASH_HIGH: the hash of the current board.
 DEPTH, NEWEST, BOARDS_SEEN, HASH_LOW, HASH_HIGH = 7, 8, 9, 10, 11
+# Where the parts of the row begin, and the size of the filter.
 AT_VACATED, AT_SCRATCH, AT_BOARDS, AT_FILTER, AT_HASHES, FILTER_BITS = 12, 13, 14, 15, 16, 17
-PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up: division by multiplication
+PER_SIZE, PER_STRIDE = 18, 19  # 65536 / N and 65536 / (N + 1), rounded up, to divide by multiplying with them
 BEFORE_LOW, BEFORE_HIGH = 20, 21  # hash of the board before the last move
 FURTHER = 22  # how many actions before THIRD_LAST the row keeps too, in the words after it; without it they are 0
 EMPTY_COUNT = 23  # how many points are empty
@@ -116,12 +119,13 @@ def neighbour(point, side, stride):
 
 @kernel
 def load_long(row, i):
+    """Return the 64-bit number in the words i (low) and i + 1 (high)."""
     return load_pair(row, i)
 
 
 @part
 def store_long(row, i, value):
-    """Set the words i (low) and i + 1 (high), which LLVM writes at once."""
+    """Write a 64-bit number into the words i (low) and i + 1 (high); compiled code writes both at once."""
     store(row, i, value)
     store(row, i + 1, value >> 32)
 

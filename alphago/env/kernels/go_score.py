@@ -21,7 +21,7 @@ def spread(row, at_marks, r, size):
     if r + 1 < size:
         marks |= load(row, at_marks + r + 1) & empty
     before = 0
-    while before != marks:  # along the row, a point further each time
+    while before != marks:  # grow along the row by a point each time, until nothing changes
         before = marks
         marks |= ((marks << 1) | (marks >> 1)) & empty
     changed = marks != load(row, at_marks + r)
@@ -43,7 +43,7 @@ def reach(row, at_marks, size):
 
 @part
 def mark_areas(row):
-    """Mark the points that Black's stones reach in N scratch words, those that White's reach in the next N words."""
+    """Mark stones and the empty points that they reach: Black's in N scratch words, White's in the next N words."""
     size = load(row, layout.SIZE)
     at_board = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     at_black = load(row, layout.AT_SCRATCH)

@@ -22,6 +22,7 @@ def row_words(size, depth):
 
 @kernel
 def reset(row, size, connect, depth):
+    """Set the row to an empty board with Black to move; the arguments are explained in the module."""
     clear(row, size, size)
     store(row, CONNECT, connect)
     store(row, DEPTH, depth)
@@ -30,13 +31,14 @@ def reset(row, size, connect, depth):
 @part
 def play(row, action):
     """Place a stone; the game is over if it makes a line of `connect` stones or fills the board."""
-    oldest = load(row, layout.PLY) % load(row, DEPTH)
-    store(row, layout.HEADER + points(row) + oldest, action)
+    index = load(row, layout.PLY) % load(row, DEPTH)  # of the oldest action, which is replaced
+    store(row, layout.HEADER + points(row) + index, action)
     put_stone(row, action, load(row, CONNECT))
 
 
 @part
 def legal_mask(row, out):
+    """Write whether each point is empty; all are 0 once the game is over."""
     going = load(row, layout.OVER) == 0
     for i in range(points(row)):
         store(out, i, going and load(row, layout.HEADER + i) == layout.EMPTY)
@@ -44,7 +46,10 @@ def legal_mask(row, out):
 
 @part
 def wins(row, action, scratch):
-    """Return whether a legal action wins at once; the stone is placed and taken off, much faster than on a copy."""
+    """Return whether a legal action wins at once.
+
+    The stone is placed and then removed, which is much faster than playing on a copy, so `scratch` is not used.
+    """
     store(row, layout.HEADER + action, load(row, layout.TO_PLAY))
     longest = longest_line(row, action)
     store(row, layout.HEADER + action, layout.EMPTY)

@@ -23,9 +23,10 @@ EXACT = 12  # the numbers of seeds 0 .. EXACT - 1 have a plane each
 PLANES = EXACT + 4
 HOUSE_INPUTS, STORE_INPUTS = 24, 27  # inputs per house and per store in `one_hot`
 ONE_HOT = HOUSES * HOUSE_INPUTS + 2 * STORE_INPUTS
-# Graded outcomes as in CGZero (github.com/marchete/CGZero, EvalPlayer): for a win, for each ply left, for each seed
-# captured by the winner and by the loser; in a draw, for each seed captured by Black.
-WON, EARLY, TAKEN, LOST, DRAWN = 0.85, 0.0006, 0.0026, 0.0020, 0.0005
+# Graded outcomes as in CGZero (github.com/marchete/CGZero, EvalPlayer), see OwareEnv. A win counts WIN, and so much for
+# each ply left and each of the winner's captured seeds, minus so much for each of the loser's. A draw counts
+# PER_SEED_IN_DRAW for each seed captured by Black.
+WIN, PER_PLY_LEFT, PER_WINNERS_SEED, PER_LOSERS_SEED, PER_SEED_IN_DRAW = 0.85, 0.0006, 0.0026, 0.0020, 0.0005
 
 
 def row_words(limit, options):
@@ -42,6 +43,7 @@ def copy(source, target):
 
 @part
 def left_house(player):
+    """Return the row index of the leftmost house of a player, BLACK or -BLACK."""
     return layout.HEADER if player == layout.BLACK else layout.HEADER + SIDE
 
 
@@ -74,12 +76,12 @@ def board_key(row):
 
 
 @part
-def is_new(row):
-    """Return whether the position is new since the last capture; if it is, record it."""
+def record_position(row):
+    """Record the position for the rule of repetition; return whether it is new since the last capture."""
     key = board_key(row)
     low, high = wrap(key << 32) >> 32, key >> 32  # as signed words
     seen = load(row, SEEN)
-    at = AT_HASHES + 2 * seen - 4  # in every second position the same side was to move
+    at = AT_HASHES + 2 * seen - 4  # two positions back, since the same side must be to move
     while at >= AT_HASHES:
         if load(row, at) == low and load(row, at + 1) == high:
             return False
@@ -115,39 +117,39 @@ def capture(row, last):
     mover = load(row, layout.TO_PLAY)
     left = left_house(-mover)
     first = last + 1  # the houses from `first` to `last` are captured, at first none
-    taken = 0
+    captured = 0  # the number of their seeds
     if left <= last < left + SIDE:
         while first > left and 2 <= load(row, first - 1) <= 3:
             first -= 1
-            taken += load(row, first)
-    if 0 < taken < seeds_of(row, -mover):
+            captured += load(row, first)
+    if 0 < captured < seeds_of(row, -mover):
         for i in range(first, last + 1):
             store(row, i, 0)
-        store(row, layout.MARGIN, load(row, layout.MARGIN) + mover * taken)
+        store(row, layout.MARGIN, load(row, layout.MARGIN) + mover * captured)
         store(row, SEEN, 0)
 
 
 @part
-def allowed(row, left, house, enemy):
+def allowed(row, left, house, enemy_seeds):
     """Return whether the mover may sow its house 0 to 5: it has seeds, and feeds an enemy that has none.
 
     Args:
         left: row index of the mover's first house.
-        enemy: the number of seeds in the houses of the other side.
+        enemy_seeds: the number of seeds in the houses of the other side.
     """
     seeds = load(row, left + house)
     reaches_enemy = house + seeds >= SIDE
-    return seeds > 0 and (reaches_enemy or enemy > 0)
+    return seeds > 0 and (reaches_enemy or enemy_seeds > 0)
 
 
 @part
-def can_move(row, own, enemy):
-    """Return whether the mover has a legal move; `own` and `enemy`: the numbers of seeds in both sides' houses."""
-    if own > 0 and enemy > 0:  # any house with seeds may be sown
+def can_move(row, own_seeds, enemy_seeds):
+    """Return whether the mover has a legal move, given the numbers of seeds in its houses and in the enemy's."""
+    if own_seeds > 0 and enemy_seeds > 0:  # any house with seeds may be sown
         return True
     left = left_house(load(row, layout.TO_PLAY))
     for house in range(SIDE):
-        if allowed(row, left, house, enemy):
+        if allowed(row, left, house, enemy_seeds):
             return True
     return False
 
@@ -159,20 +161,20 @@ def end_if_decided(row):
     Unless it is won, each side captures the seeds in its houses; at the ply limit only if REMAINDER is set.
     """
     mover = load(row, layout.TO_PLAY)
-    own = seeds_of(row, mover)
-    enemy = seeds_of(row, -mover)
+    own_seeds = seeds_of(row, mover)
+    enemy_seeds = seeds_of(row, -mover)
     margin = load(row, layout.MARGIN)
-    captured = SEEDS - own - enemy
-    if captured + abs(margin) > SEEDS:  # the sum is twice the fuller store, which has more than half the seeds
+    captured = SEEDS - own_seeds - enemy_seeds
+    if captured + abs(margin) > SEEDS:  # the sum is twice the fuller store, so this has more than half of all seeds
         store(row, layout.OVER, 1)
         return
     options = load(row, OPTIONS)
-    is_repeated = options & REPETITION != 0 and not is_new(row)  # `is_new` also records the position
+    is_repeated = options & REPETITION != 0 and not record_position(row)
     at_limit = load(row, layout.PLY) >= load(row, LIMIT)
-    if is_repeated or at_limit or not can_move(row, own, enemy):
+    if is_repeated or at_limit or not can_move(row, own_seeds, enemy_seeds):
         store(row, layout.OVER, 1)
         if not at_limit or options & REMAINDER != 0:
-            store(row, layout.MARGIN, margin + mover * (own - enemy))
+            store(row, layout.MARGIN, margin + mover * (own_seeds - enemy_seeds))
             for i in range(layout.HEADER, layout.HEADER + HOUSES):
                 store(row, i, 0)
 
@@ -198,6 +200,7 @@ def reset(row, start):
 
 @part
 def play(row, action):
+    """Sow a house of the mover, capture, and end the game if it is decided."""
     last_house = sow(row, left_house(load(row, layout.TO_PLAY)) + action)
     capture(row, last_house)
     end_turn(row)
@@ -206,12 +209,13 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
+    """Write whether the mover may sow each of its houses; all are 0 once the game is over."""
     mover = load(row, layout.TO_PLAY)
     left = left_house(mover)
-    enemy = seeds_of(row, -mover)
+    enemy_seeds = seeds_of(row, -mover)
     going = load(row, layout.OVER) == 0
     for house in range(SIDE):
-        store(out, house, going and allowed(row, left, house, enemy))
+        store(out, house, going and allowed(row, left, house, enemy_seeds))
 
 
 @part
@@ -263,9 +267,9 @@ def outcome(row):
     black = in_store(row, layout.BLACK)
     white = in_store(row, -layout.BLACK)
     if sign == 0:
-        return np.float32(load(row, layout.TO_PLAY) * DRAWN * black)
-    early = load(row, LIMIT) - load(row, layout.PLY)
-    value = WON + EARLY * early + TAKEN * max(black, white) - LOST * min(black, white)
+        return np.float32(load(row, layout.TO_PLAY) * PER_SEED_IN_DRAW * black)
+    plies_left = load(row, LIMIT) - load(row, layout.PLY)
+    value = WIN + PER_PLY_LEFT * plies_left + PER_WINNERS_SEED * max(black, white) - PER_LOSERS_SEED * min(black, white)
     return np.float32(sign * min(value, 1.0))
 
 

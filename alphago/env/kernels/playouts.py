@@ -31,7 +31,7 @@ def random_action(row, state, fill_eyes):
         fill_eyes: whether the mover's own eyes count as legal points.
     """
     colour = load(row, layout.TO_PLAY)
-    left = load(row, layout.EMPTY_COUNT)
+    left = load(row, layout.EMPTY_COUNT)  # the points before this place of the list have not been rejected
     while left > 0:
         place = (next_random(state) * left) >> 32  # from 32 random bits, a number from 0 to left - 1
         point = load(row, cell(place) + layout.EMPTY_POINT)

@@ -14,7 +14,7 @@ INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last, so that sh
 
 @part
 def stones_of(row, colour):
-    """Return the points of one colour as bits; 0 on a board that is too large."""
+    """Return the points of one colour as bits; 0, which means nothing, on boards that do not fit into a word."""
     size = load(row, layout.WIDTH)
     bits = 0
     if size > MOST_BITS:
@@ -37,29 +37,31 @@ def board_bits(size):
 
 
 @part
-def reached(own, passed, shift):
+def line_ends(own, crossed, shift):
     """Return, as bits, the points directly beyond a line of enemy stones that begins next to an own stone.
 
     Args:
         own: the own stones as bits.
-        passed: the enemy stones that the line may cross.
+        crossed: the enemy stones, as bits, that the line may cross.
         shift: distance in bits of neighbours along the line; both directions of the line count.
     """
     low = (1 << (64 - shift)) - 1  # clears the ones that signed shifts to the right bring in
-    up = passed & wrap(own << shift)
-    down = passed & (own >> shift) & low
-    for _ in range(MOST_BITS - 3):  # a line between two stones crosses at most MOST_BITS - 2 stones, one is marked
-        up |= passed & wrap(up << shift)
-        down |= passed & (down >> shift) & low
+    # The enemy stones of such lines in the direction of higher bits and of lower bits: first the stone next to an own
+    # one, then a stone more in each round. A line of the board has at most MOST_BITS - 2 stones between two others.
+    up = crossed & wrap(own << shift)
+    down = crossed & (own >> shift) & low
+    for _ in range(MOST_BITS - 3):
+        up |= crossed & wrap(up << shift)
+        down |= crossed & (down >> shift) & low
     return wrap(up << shift) | ((down >> shift) & low)
 
 
 @part
 def legal_bits(own, enemy, size):
     """Return the empty points, as bits, on which a stone would enclose enemy stones."""
-    inner = enemy & INNER  # enough for lines that leave their column: they cross no stone in an outer column
-    ends = reached(own, inner, 1) | reached(own, enemy, MOST_BITS)
-    ends |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1)
+    inner = enemy & INNER  # lines along a row or a diagonal cross no stone in the first or last column
+    ends = line_ends(own, inner, 1) | line_ends(own, enemy, MOST_BITS)
+    ends |= line_ends(own, inner, MOST_BITS - 1) | line_ends(own, inner, MOST_BITS + 1)
     return ends & ~(own | enemy) & board_bits(size)
 
 
@@ -76,7 +78,7 @@ def reset(row, size):
 
 
 @part
-def enclosed(row, point, mover, down, right):
+def count_enclosed(row, point, mover, down, right):
     """Return how many enemy stones a stone of `mover` on this point would enclose in one direction.
 
     Args:
@@ -105,7 +107,7 @@ def allowed(row, point, mover):
         return False
     for down in range(-1, 2):
         for right in range(-1, 2):
-            if (down != 0 or right != 0) and enclosed(row, point, mover, down, right) > 0:
+            if count_enclosed(row, point, mover, down, right) > 0:  # not for (0, 0), since the point is empty
                 return True
     return False
 
@@ -127,11 +129,11 @@ def play(row, action):
     """Place a stone and turn the enemy stones that it encloses, or pass."""
     mover = load(row, layout.TO_PLAY)
     size = load(row, layout.WIDTH)
-    if action < points(row):  # else a pass, after which the other side can move
+    if action < points(row):  # otherwise it is a pass, which never ends the game, since the other side can move
         turned = 0
         for down in range(-1, 2):
             for right in range(-1, 2):
-                count = enclosed(row, action, mover, down, right)  # 0 for (0, 0), since the point is empty
+                count = count_enclosed(row, action, mover, down, right)  # 0 for (0, 0), since the point is empty
                 for step in range(1, count + 1):
                     store(row, layout.HEADER + action + step * (down * size + right), mover)
                 turned += count
@@ -156,7 +158,8 @@ def write_legal(row, player, own, enemy, out, at):
     """Write into `out` from index `at` whether a player may place a stone on each point; return whether on any.
 
     Args:
-        own, enemy: the stones of the player and of the other side, see `stones_of`; 0 and not used on larger boards.
+        own, enemy: the stones of the player and of the other side, from `stones_of`; not used on boards that do not
+            fit into a word.
     """
     size = load(row, layout.WIDTH)
     if size <= MOST_BITS:  # bit shifts find all points at once
@@ -165,12 +168,12 @@ def write_legal(row, player, own, enemy, out, at):
             for c in range(size):
                 store(out, at + r * size + c, (bits >> (MOST_BITS * r + c)) & 1)
         return bits != 0
-    found = False
+    any_legal = False
     for point in range(points(row)):
         legal = allowed(row, point, player)
         store(out, at + point, legal)
-        found = found or legal
-    return found
+        any_legal = any_legal or legal
+    return any_legal
 
 
 @part

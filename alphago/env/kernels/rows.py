@@ -7,7 +7,7 @@
 This file has those operations of a GameBatch that do not depend on the rules. A game's own file defines `reset`,
 `play`, `legal_mask` and `planes`, and gets its loops over many games from `loops_over`. In a `_batch` function `rows`
 is int64 [count, words], `slots` (int64 [n]) lists the rows to process, and out[i] is the answer for rows[slots[i]].
-These functions are templates: `loops_over` puts in what a game defines, such as `legal_mask` and `wins`.
+Some of these functions are templates, which call stubs: `loops_over` replaces the stubs by a game's own kernels.
 """
 
 from typing import Any
@@ -37,6 +37,7 @@ def clear(row, height, width):
 
 @part
 def points(row):
+    """Return the number of points of the board."""
     return load(row, HEIGHT) * load(row, WIDTH)
 
 
@@ -112,6 +113,7 @@ def position_hash(row):
 
 @part
 def copy(source, target):
+    """Make the row `target` equal to the row `source`."""
     for i in range(source.shape[0]):
         store(target, i, load(source, i))
 
@@ -130,7 +132,7 @@ def legal_mask(row, out):
 
 
 def verb(row, *out):
-    """Write into `out`, or return, what a game says of a row: `legal_mask`, all planes one after the other, a hash."""
+    """Answer a question about a row: write into `out`, such as `legal_mask`, or return a number, such as a hash."""
     raise NotImplementedError
 
 
@@ -150,6 +152,7 @@ def wins_on_a_copy(row, action, scratch):
 
 
 def play_batch(rows, slots, actions):
+    """Play an action in each slot."""
     for i in range(slots.shape[0]):
         play(rows[slots[i]], wrap(int(actions[i])))  # converted to one dtype, so that the rules are compiled once
 
@@ -164,11 +167,13 @@ def replay_batch(rows, roots, paths, lengths, targets):
 
 
 def write_batch(rows, slots, out):
+    """Let the kernel `verb` write its answer for each slot into a row of `out`."""
     for i in range(slots.shape[0]):
         verb(rows[slots[i]], out[i])
 
 
 def answer_batch(rows, slots, out):
+    """Write the number that the kernel `verb` returns for each slot."""
     for i in range(slots.shape[0]):
         out[i] = verb(rows[slots[i]])
 
@@ -193,37 +198,41 @@ def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tup
     """Return a game's compiled loops, in the order play, replay, legal_mask, planes, decisive_moves.
 
     Args:
-        play, legal_mask, planes, wins: the game's own kernels, for one row; None for `wins_on_a_copy`.
+        play, legal_mask, planes: the game's own kernels, for one row.
+        wins: as the stub `wins`; None for `wins_on_a_copy`.
     """
     wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
-    verbs = {"play": play, "legal_mask": legal_mask, "wins": wins}
-    plays, replays, decides = (
-        kernel(specialise(loop, **verbs)) for loop in (play_batch, replay_batch, decisive_moves_batch)
+    stubs = {"play": play, "legal_mask": legal_mask, "wins": wins}
+    play_loop, replay_loop, decisive_loop = (
+        kernel(specialise(loop, **stubs)) for loop in (play_batch, replay_batch, decisive_moves_batch)
     )
-    return plays, replays, over_slots(write_batch, legal_mask), over_slots(write_batch, planes), decides
+    return play_loop, replay_loop, over_slots(write_batch, legal_mask), over_slots(write_batch, planes), decisive_loop
 
 
 def over_slots(loop: Any, verb: Any) -> Any:
     """Return a compiled loop over slots, `write_batch` or `answer_batch`, for a kernel `verb` of one row."""
     made = specialise(loop, verb=verb)
-    made.__name__ = made.__qualname__ = f"{verb.__name__}_batch"  # by which the cache keeps it
+    made.__name__ = made.__qualname__ = f"{verb.__name__}_batch"  # the compiled code is cached by this name
     return kernel(made)
 
 
 @kernel
 def copy_batch(from_rows, sources, rows, targets):
+    """Copy the slots `sources` of `from_rows` to the slots `targets` of `rows`."""
     for i in range(sources.shape[0]):
         copy(from_rows[sources[i]], rows[targets[i]])
 
 
 @kernel
 def to_play_batch(rows, slots, out):
+    """Write the side to move: 1 Black, -1 White."""
     for i in range(slots.shape[0]):
         out[i] = load(rows[slots[i]], TO_PLAY)
 
 
 @kernel
 def is_over_batch(rows, slots, out):
+    """Write whether each game is over."""
     for i in range(slots.shape[0]):
         out[i] = load(rows[slots[i]], OVER) != 0
 
