@@ -1,4 +1,4 @@
-"""`find_backend`: find a backend by its name."""
+"""`find_backend`: return the backend with a name."""
 
 from alphago.cuda.contract import Backend
 

@@ -25,16 +25,17 @@ if TYPE_CHECKING:
 OPTIONS = ("-std=c++17", "--fmad=false")
 BLOCKS = 65_535  # the most blocks of a launch; if there are more items, each thread processes several
 INTEGERS = (int, np.integer, np.bool_)  # types of arguments that kernels get as 64-bit integers
-# Streams to use again.  A stream is never destroyed: torch remembers which streams copied from a block of pinned
-# memory, and asks them whether the block is free again, perhaps long after a stream was last used here.
-KEPT: list["Stream"] = []
+# Streams that `new_stream` returns again.  A stream is never destroyed: torch remembers which streams copied from a
+# block of pinned memory, and asks them whether the block is free again, perhaps long after a stream was last used here.
+FREE_STREAMS: list["Stream"] = []
 
 
 def import_cupy() -> ModuleType:
     """Import and return the module cupy; raise BackendMissing if it is not installed or finds no GPU.
 
-    CuPy then keeps what it compiles with this package's kernels, or only in memory if that folder is not private; by
-    itself it would load what lies in ~/.cupy, or without a home folder below the current one.
+    CuPy then caches the kernels that it compiles in this package's folder of kernels; if that folder is not private, in
+    memory only.  Its own default would be ~/.cupy or, for a user without home folder, a folder below the current one,
+    from which it would load what others put there.
     """
     try:
         cupy = optional_import("cupy", "a CUDA device is used through CuPy: install alphago[cuda12] or alphago[cuda13]")
@@ -127,7 +128,7 @@ class Device:
 
     def upload(self, values: object, dtype: DTypeLike) -> "ndarray":
         is_ready = isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous
-        if is_ready:  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
+        if is_ready:  # the usual case in a search: a call of CuPy would take longer than a kernel's launch
             return values
         with TRANSFER:
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
@@ -151,12 +152,12 @@ class Device:
 
     def new_stream(self) -> "Stream":
         try:
-            return KEPT.pop()
+            return FREE_STREAMS.pop()
         except IndexError:  # not checked in advance, since another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
 
     def keep_stream(self, stream: "Stream") -> None:
-        KEPT.append(stream)
+        FREE_STREAMS.append(stream)
 
 
 def as_argument(value: object) -> object:

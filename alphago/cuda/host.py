@@ -1,4 +1,4 @@
-"""The backend "host": a C++ compiler compiles the CUDA source for the CPU, so that kernels are tested without a GPU.
+"""The backend "host": the CUDA source, compiled for the CPU by a C++ compiler, to test kernels without a GPU.
 
 `kernels/host.h` defines CUDA's keywords and built-in variables for a C++ compiler.  A launch calls the kernel
 sequentially for each thread of a small grid.
@@ -71,8 +71,8 @@ def load_library(program: Program) -> ctypes.CDLL:
     The file's name contains a hash of source text and compiler flags.
 
     Raises:
-        BackendMissing: if it cannot be compiled, or the folder cannot be made or is not private: loading a library runs
-            code.
+        BackendMissing: if it cannot be compiled, or if the folder cannot be made or is not private, since a library
+            that another user wrote there would be run.
     """
     text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()
@@ -101,10 +101,10 @@ class HostKernels:
         self._blocks, self._threads = blocks, threads
 
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
-        """Run a kernel for each thread of the grid, one after another; the kernel divides the items among the threads.
+        """Run a kernel for each thread of the grid, one after another.
 
         Args:
-            items: not used, since the size of the grid does not depend on it.
+            items: not used: the size of the grid does not depend on it, and kernels know it from their arguments.
         """
         function = self._library[kernel]
         function.restype = None
@@ -112,7 +112,7 @@ class HostKernels:
         for block in range(self._blocks):
             for thread in range(self._threads):
                 # Sets gridDim, blockDim, blockIdx and threadIdx, from which the kernel finds its items.
-                self._library.stand_at(self._blocks, self._threads, block, thread)
+                self._library.set_thread(self._blocks, self._threads, block, thread)
                 function(*prepared)
 
 

@@ -75,7 +75,8 @@ def expand(path: Path, seen: set[str]) -> str:
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
         included = _INCLUDE.fullmatch(line)
         if included is None:
-            lines.append("\n" if line == "#pragma once\n" else line)  # empty, so that other lines keep their numbers
+            # An empty line in place of the pragma, so that other lines keep their numbers.
+            lines.append("\n" if line == "#pragma once\n" else line)
         elif included[1] not in seen:
             in_same_folder = path.parent / included[1]
             text = expand(in_same_folder if in_same_folder.is_file() else FOLDER / included[1], seen)

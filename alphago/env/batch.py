@@ -82,7 +82,8 @@ class GameBatch(ABC):
         """Copy each root slot to its target slot and play the actions `paths[i, :lengths[i]]` there.
 
         Args:
-            paths: int32 [n, depth]. lengths: int32 [n].
+            paths: int32 [n, depth].
+            lengths: int32 [n].
         """
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):

@@ -120,7 +120,12 @@ class _Game:
         return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
 
     def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
-        """Raise GameError; verb: the method or attribute of the game that the message blames."""
+        """Raise GameError.
+
+        Args:
+            verb: the method or attribute of the game that the message blames.
+            cause: the exception of the game that is the reason, if there was one.
+        """
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:

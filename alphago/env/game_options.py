@@ -17,9 +17,13 @@ class Option:
     """One option of a new game, which a person may choose.
 
     Attributes:
-        name: the keyword. title: the words for people. value: the present value, a number or a text.
+        name: the keyword.
+        title: the words for people.
+        value: the present value, a number or a text.
         choices: the texts to choose from; () for a number or any text.
-        least, most, step: the limits of a number; None for no limit. common: numbers to choose with one click.
+        least, most: the limits of a number; None for no limit.
+        step: the difference of neighbouring numbers.
+        common: numbers to choose with one click.
         follows: the name of another option on which the usual value depends, such as "board_size" for the komi; "" for
             none.
         usual: the usual value for each value of the option `follows`.

@@ -66,7 +66,8 @@ class GoBatch(PackedBatch):
 
         Args:
             stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
-            to_play: +1, -1, "black" or "white". komi: None for the game's own.
+            to_play: +1, -1, "black" or "white".
+            komi: None for the game's own.
 
         Raises:
             ValueError: for an invalid argument or a chain without liberty.

@@ -80,17 +80,17 @@ class GoPosition(StonesPosition):
     @property
     def is_even(self) -> bool:
         """Whether the game began on the empty board, and the sides have moved in turn since, Black first."""
-        has_stones_or_history = bool(self.setup.keys() - {"komi"})
+        began_empty = not self.setup.keys() - {"komi"}  # without stones, history or a side to move
         turns = (*self.movers, self.to_play)
         black_turns, white_turns = turns[0::2], turns[1::2]  # Black begins
         no_turn_skipped = set(black_turns) == {1} and set(white_turns) <= {-1}
-        return not has_stones_or_history and no_turn_skipped
+        return began_empty and no_turn_skipped
 
     def give_turn(self, player: int) -> Self:
         """Return the position in which `player`, +1 or -1, moves next, and in which passes have not ended the game.
 
-        This position is returned if `player` is to move and the game goes on.  Otherwise the count of passes is
-        cleared, and a turn of the other side is skipped if it is to move.
+        If `player` is to move and the game goes on, this position itself is returned.  Otherwise the count of passes is
+        cleared, and if it is the other side's turn, this turn is skipped.
         """
         if player == self.to_play and not self.is_over:
             return self

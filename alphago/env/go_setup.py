@@ -53,8 +53,8 @@ def with_past(
     position = follow([*earlier_boards, stones], to_play, start) if earlier_boards else start(stones, to_play or 1)
     if captures is None:
         return position
-    earlier = {"captures": earlier_captures(captures, position.captures)}
-    return GoPosition(env, position.batch, {**position.setup, **earlier}, position.moves, position.movers)
+    setup = {**position.setup, "captures": earlier_captures(captures, position.captures)}
+    return GoPosition(env, position.batch, setup, position.moves, position.movers)
 
 
 def set_up(

@@ -212,7 +212,8 @@ class OwareBatch(RowBatch):
         Args:
             houses: seeds in Black's houses from the left, then in White's; None for 4 in each.
             margin: Black's captured seeds minus White's.
-            to_play: "black" or "white" (or +1, -1). move_number: plies so far, which count for `max_moves`.
+            to_play: "black" or "white" (or +1, -1).
+            move_number: plies so far, which count for `max_moves`.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
         are_integers = seeds.shape == (HOUSES,) and seeds.dtype.kind in "iu"

@@ -23,7 +23,9 @@ class IllegalMove(ValueError):
     """A move is not legal in a position.
 
     Args:
-        move: the move as text. reason: why it is not legal. position: where.
+        move: the move as text.
+        reason: why it is not legal.
+        position: in which position.
     """
 
     def __init__(self, move: str, reason: str, position: "Position") -> None:

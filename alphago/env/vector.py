@@ -27,7 +27,8 @@ class VectorEnv:
     returns for them.
 
     Args:
-        env: the game. num_envs: number of games.
+        env: the game.
+        num_envs: number of games.
         device: "cpu", "cuda", "host" or "auto", see `alphago.env.devices.choose_device`, which also says what it
             raises.
         convert: a function of an array, applied to every array that is returned, such as `torch.as_tensor`, which

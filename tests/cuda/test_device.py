@@ -150,7 +150,7 @@ def refused(kind: type[Exception], sentence: str) -> None:
 def test_streams_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """They go from one owner to the next, and never two have the same one."""
     fake_cupy(monkeypatch)
-    monkeypatch.setattr(device, "KEPT", [])
+    monkeypatch.setattr(device, "FREE_STREAMS", [])
     place = device.Device()
     one, two = place.new_stream(), place.new_stream()
     assert one is not two

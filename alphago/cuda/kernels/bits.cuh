@@ -1,13 +1,14 @@
-// Numbers: 64-bit hashes and chance as in system/kernels/hashing.py, and bits of words.
+// 64-bit hashes and random numbers as in system/kernels/hashing.py, and the bits of words.
 
 #pragma once
 #include "loops.cuh"
 
-// Signed numbers may not overflow in C++; these do, as Python's `wrap` says.
+// Products and sums that wrap around at 64 bits, as with Python's `wrap`; in C++ signed numbers must not overflow.
 BOTH Long wrapped_product(Long a, Long b) { return (Long)((unsigned long long)a * (unsigned long long)b); }
 
 BOTH Long wrapped_sum(Long a, Long b) { return (Long)((unsigned long long)a + (unsigned long long)b); }
 
+// Scrambles the 64 bits of x.
 BOTH Long mix(Long x) {
     x = wrapped_product(x ^ (x >> 30), FIRST_FACTOR);
     x = wrapped_product(x ^ (x >> 27), SECOND_FACTOR);
@@ -20,11 +21,12 @@ BOTH Long next_random(Long* state) {
     return (mix(*state) >> 16) & 0xFFFFFFFFLL;
 }
 
-// The number of ones, and the place of the lowest one in bits that are not all 0.
-__device__ inline int count_bits(int bits) { return __popc((unsigned int)bits); }
-__device__ inline int lowest_bit(int bits) { return __ffs(bits) - 1; }
-
-// The same of 64 bits.
 typedef unsigned long long Bits;
+
+// The number of 1 bits.
+__device__ inline int count_bits(int bits) { return __popc((unsigned int)bits); }
 __device__ inline int count_bits(Bits bits) { return __popcll(bits); }
+
+// The index of the lowest 1 bit; there must be one.
+__device__ inline int lowest_bit(int bits) { return __ffs(bits) - 1; }
 __device__ inline int lowest_bit(Bits bits) { return __ffsll((Long)bits) - 1; }

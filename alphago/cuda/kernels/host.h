@@ -1,8 +1,8 @@
-// What a C++ compiler lacks to compile the kernels for the CPU. The one who calls a kernel takes the part of a thread:
-// `stand_at` says which. Each thread of the process has its own place.
+// What a C++ compiler lacks to compile the kernels for the CPU. A kernel does the work of one CUDA thread in each call;
+// `set_thread` says before the call which one. Each thread of the process has indices of its own.
 
 #pragma once
-// What the kernels call of math.h, which WebAssembly lacks.
+// The functions of math.h that kernels call; WebAssembly has no math.h.
 extern "C" double sqrt(double), tanh(double), exp(double);
 extern "C" float logf(float);
 
@@ -10,20 +10,20 @@ extern "C" float logf(float);
 #define __device__
 #define __global__
 
-struct Place {
+struct Index {
     unsigned int x;
 };
 
-static thread_local Place gridDim{1}, blockDim{1}, blockIdx{0}, threadIdx{0};
+static thread_local Index gridDim{1}, blockDim{1}, blockIdx{0}, threadIdx{0};
 
-extern "C" void stand_at(unsigned int blocks, unsigned int threads, unsigned int block, unsigned int thread) {
+extern "C" void set_thread(unsigned int blocks, unsigned int threads, unsigned int block, unsigned int thread) {
     gridDim.x = blocks;
     blockDim.x = threads;
     blockIdx.x = block;
     threadIdx.x = thread;
 }
 
-// No thread waits for another: each is a block of its own.
+// Threads run one after another, so none can wait for another: each is a block of its own, see loops.cuh.
 #define BLOCK (blockIdx.x * blockDim.x + threadIdx.x)
 #define BLOCKS (gridDim.x * blockDim.x)
 #define MEMBER 0

@@ -8,6 +8,7 @@ struct Bfloat {
     unsigned short bits;
 };
 
+// The bits of a float32.
 BOTH unsigned int float_bits(float value) {
     union {
         float value;
@@ -17,7 +18,7 @@ BOTH unsigned int float_bits(float value) {
     return both.bits;
 }
 
-// Rounds to the nearest, ties to even.
+// Converts a number of a plane to type T, rounded to the nearest, ties to even.
 template <typename T>
 BOTH T rounded(float value);
 
@@ -33,11 +34,12 @@ BOTH Bfloat rounded<Bfloat>(float value) {
     return Bfloat{(unsigned short)((bits + 0x7FFF + is_odd) >> 16)};
 }
 
-// One position's planes in the network's tensor, of so many points: numbers of type T, `plane` and `point` steps apart.
+// One position's planes in the network's tensor: numbers of type T.
 template <typename T>
 struct Planes {
     T* out;
-    Long plane, point, points;
+    // Steps of `out` from a plane to the next, and from a point to the next; the number of points of a plane.
+    Long plane_step, step, points;
 
-    BOTH void set(int place, int i, float value) const { out[place * plane + i * point] = rounded<T>(value); }
+    BOTH void set(int plane, int point, float x) const { out[plane * plane_step + point * step] = rounded<T>(x); }
 };

@@ -1,4 +1,4 @@
-// What GameBatch's verbs do to rows (int [boards, words]), whatever the game: kernels of its rules.
+// The methods of GameBatch as kernels on rows (int [boards, words]) of any game.
 //
 // A game's file defines these functions, includes this file, and adds kernels for its legal moves and planes:
 //   words_in_use(row, words)            how many of the row's words are in use, the first ones
@@ -7,21 +7,23 @@
 //   is_over(row), position_hash(row)
 //   score(row), ownership(row, out)     the mover's margin, and the owner of each point
 //   outcome(row, options)               the mover's result; options: double [], the game's own
-//   random_action(row, state, fill_eyes)  an action of a game that is not over; fill_eyes: in Go, whether of own eyes too
+//   random_action(row, state, fill_eyes)  a random legal action of a game that is not over; state: of the random
+//                                       generator; fill_eyes: in Go, whether own eyes may be filled
 //
-// slots: long long [n]. Whole numbers arrive as Long, others as double.
+// In all kernels slots is Long [n]. Python passes integers as Long, other numbers as double.
 
 #pragma once
 #include "loops.cuh"
 
-// A block's copy of so many items of a row. The loads of four turns do not wait for each other.
+// The threads of a block copy items of a row together. A thread begins four loads at once, which do not wait for each
+// other.
 template <typename T>
 __device__ inline void copy_items(const T* __restrict__ source, T* __restrict__ target, int items) {
     FOUR_AT_ONCE TOGETHER(i, items) target[i] = source[i];
 }
 
-// A block makes `target` equal to `source` up to the last word in use, four words at once where rows begin at
-// multiples of four. words: from one row to the next.
+// The threads of a block make `target` equal to `source` up to the last word in use. They copy four words at once if
+// all rows begin at multiples of four. words: of a row.
 __device__ inline void copy_row(const int* source, int* target, Long words) {
     int used = words_in_use(source, (int)words);
     int fours = words % 4 == 0 ? used / 4 : 0;
@@ -45,8 +47,8 @@ KERNEL replay_batch(int* rows, Long words, const Long* slots, Long n, const int*
     }
 }
 
-// Copies the row of roots[i] to each slot, then as replay_batch; then over, movers and, where the game is over,
-// outcomes: [n] each, as the kernels of these names.
+// Copies the row of roots[i] to each slot, and plays there as replay_batch does. Then writes movers, over and, where
+// the game is over, outcomes, [n] each.
 KERNEL reach_batch(int* rows, Long words, const Long* slots, Long n, const Long* roots, const int* paths, Long depth,
                    const int* lengths, const double* options, bool* over, signed char* movers, float* outcomes) {
     EACH_BLOCK(i, n) {
@@ -73,7 +75,7 @@ KERNEL hash_batch(int* rows, Long words, const Long* slots, Long n, Long* out) {
 
 KERNEL score_batch(int* rows, Long words, const Long* slots, Long n, float* out) { EACH_SLOT out[i] = score(ROW); }
 
-// out: [n, points], 1 the mover's, -1 the other side's, 0.
+// out: [n, points], 1 the mover's, -1 the other side's, 0 of neither.
 KERNEL ownership_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, Long points) {
     EACH_SLOT ownership(ROW, out + i * points);
 }
@@ -82,7 +84,8 @@ KERNEL outcome_batch(int* rows, Long words, const Long* slots, Long n, float* ou
     EACH_SLOT out[i] = outcome(ROW, options);
 }
 
-// Plays every slot to its end with random moves; states: Long [n], a seed and then a stream per slot; moves: int [n].
+// Plays every slot to its end with random moves. states: Long [n], of each slot's random generator, at first its seed.
+// moves: int [n], how many were played.
 KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* states, int* moves, Long fill_eyes) {
     EACH_SLOT {
         int count = 0;

@@ -1,4 +1,4 @@
-// Connect Four: connect_four.py, with the same rows.
+// Connect Four: twin of connect_four.py.
 
 #include "rows.cuh"
 
@@ -22,6 +22,6 @@ BOTH void write_point(const int* row, int point, Planes<T> planes) {
     write_stone(row, point, planes);
 }
 
-BOTH int random_action(const int* row, Long* state, bool) { return any_legal(row, row[WIDTH], state); }
+BOTH int random_action(const int* row, Long* state, bool) { return random_legal(row, row[WIDTH], state); }
 
 #include "row_batch.cuh"

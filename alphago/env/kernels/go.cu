@@ -1,11 +1,10 @@
-// The kernels of Go. A thread does a board, or a part of one where parts do not wait for each other; or a block does a
-// board.
+// The kernels of Go. In some a thread does a whole board, in others the threads of a block do a board together.
 
 #include "go_alive.cuh"
 #include "go_planes.cuh"
 #include "playouts.cuh"
 
-// The mover's result, -1, 0 or 1, of which options[MARGIN_WEIGHT] is replaced by tanh(margin / 10).
+// The mover's outcome: with the weight w = options[MARGIN_WEIGHT], (1 - w) sign(margin) + w tanh(margin / 10).
 __device__ inline float outcome(int* row, const double* options) {
     double margin = score(row), weight = options[MARGIN_WEIGHT];
     double sign = (double)(margin > 0) - (double)(margin < 0);
@@ -14,7 +13,7 @@ __device__ inline float outcome(int* row, const double* options) {
 
 #include "batch.cuh"
 
-// Makes each row equal to `start` but for what belongs to one game.
+// Makes each row equal to `start`, with the komi komi2 / 2.
 KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* start, Long komi2) {
     EACH_BLOCK(i, n) {
         copy_row(start, ROW, words);
@@ -23,12 +22,12 @@ KERNEL reset_batch(int* rows, Long words, const Long* slots, Long n, const int* 
     }
 }
 
-// Places the same stones in all slots, on empty boards. dead: int [n], an action without liberty or NO_ACTION.
+// Places the same stones in all slots, on empty boards. out: int [n], for each slot the answer of find_misplaced.
 KERNEL set_up_batch(int* rows, Long words, const Long* slots, Long n, const signed char* colours, Long to_play,
-                    int* dead) {
+                    int* out) {
     EACH_SLOT {
         set_up(ROW, colours, (int)to_play);
-        dead[i] = misplaced(ROW, colours);
+        out[i] = find_misplaced(ROW, colours);
     }
 }
 
@@ -43,7 +42,8 @@ KERNEL legal_mask_batch(int* rows, Long words, const Long* slots, Long n, bool* 
     }
 }
 
-// out: [n, N * N], 1 where the mover is pass-alive, -1 where the other side is, else 0. scratch: int [n, per_board].
+// out: [n, N * N], 1 for the mover's pass-alive points, -1 for the other side's, 0 for others. scratch: int [n,
+// per_board], where per_board is `scratch_words` of go_alive.py.
 KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, int* scratch,
                         Long per_board) {
     EACH_SLOT {
@@ -55,8 +55,9 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
     }
 }
 
-// The planes of boards alone, and a named set of planes, as numbers of type T.
-// board, plane, point: the steps of `out`. planes: how many. mask: as legal_mask_batch writes it, or null.
+// History planes, and a set of rule planes, as numbers of type T.
+// board, plane, point: the steps of `out` from a board, plane or point to the next. planes: how many.
+// places: see go_planes.py. mask: legal actions, written as by legal_mask_batch; null for none.
 #define PLANES_KERNELS(T, NAME)                                                                                        \
     KERNEL history_planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board,         \
                                          Long plane, Long point, Long planes) {                                        \
@@ -69,7 +70,7 @@ KERNEL pass_alive_batch(int* rows, Long words, const Long* slots, Long n, signed
                                       Long plane, Long point, Long planes, const Long* places, bool* mask) {           \
         SHARED Sketch<T> sketch;                                                                                       \
         EACH_BLOCK(i, n) {                                                                                             \
-            draw(ROW, places, sketch);                                                                                 \
+            write_sketch(ROW, places, sketch);                                                                         \
             write_planes(sketch, (int)planes, ROW[SIZE], out + i * board, (int)plane, (int)point);                     \
             if (mask != nullptr) write_legal(ROW, sketch.legal, mask + i * (ROW[SIZE] * ROW[SIZE] + 1));               \
             meet();                                                                                                    \

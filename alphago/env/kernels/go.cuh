@@ -5,12 +5,12 @@
 
 // Copy the newest board to the next place of the ring buffer, and make the copy the newest.
 BOTH void advance_boards(int* row) {
-    int words = 2 * row[SIZE], depth = row[DEPTH], newest = row[NEWEST];
-    if (depth == 1) return;
-    int after = newest + 1 < depth ? newest + 1 : 0;
+    int words = 2 * row[SIZE], depth = row[DEPTH], newest = row[NEWEST];  // words: of a board
+    if (depth == 1) return;                                               // no older board is kept
+    int target = newest + 1 < depth ? newest + 1 : 0;
     int at = row[AT_BOARDS];
-    for (int i = 0; i < words; i++) row[at + after * words + i] = row[at + newest * words + i];
-    row[NEWEST] = after;
+    for (int i = 0; i < words; i++) row[at + target * words + i] = row[at + newest * words + i];
+    row[NEWEST] = target;
 }
 
 // Play a legal action for the side to move.
@@ -51,8 +51,8 @@ BOTH void set_up(int* row, const signed char* colours, int to_play) {
     record_board(row);
 }
 
-// Return the action of a stone of `set_up` that was captured or has no liberty, or NO_ACTION.
-BOTH int misplaced(const int* row, const signed char* colours) {
+// Return the action of a stone that `set_up` could not place: it was captured, or has no liberty. NO_ACTION: none.
+BOTH int find_misplaced(const int* row, const signed char* colours) {
     for (int action = 0; action < row[SIZE] * row[SIZE]; action++) {
         if (colours[action] == 0) continue;
         int at = cell(point_of(row, action));

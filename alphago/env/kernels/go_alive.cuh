@@ -3,12 +3,12 @@
 #pragma once
 #include "go_legal.cuh"
 
-// The indices at which the parts of the scratch begin; the points of all regions come first.
+// The search for the pass-alive chains and points of one colour.
 struct Alive {
     const int* row;
     int colour;
     int* scratch;
-    int begins, open, marks, counts;
+    int begins, open, marks, counts;  // where the parts of the scratch begin, after the points of all regions
 
     BOTH Alive(const int* row, int colour, int* scratch) : row(row), colour(colour), scratch(scratch) {
         int points = row[SIZE] * row[SIZE];
@@ -20,7 +20,7 @@ struct Alive {
 
     BOTH int bordered_points() const { return (row[SIZE] + 1) * (row[SIZE] + 2) + 1; }
 
-    // Append a point without a stone of `colour` to the last region, which ends before index `end`, but only once.
+    // Append a point to the points scratch[:end] unless it is there already, has a stone of `colour` or is the border.
     BOTH void append(int point, int& end) {
         int other = row[cell(point) + COLOUR];
         if (other == colour || other == BORDER || scratch[marks + point] != 0) return;
@@ -31,7 +31,7 @@ struct Alive {
     // Divide all points without a stone of `colour` into regions; return their number.
     BOTH int divide() {
         for (int i = 0; i < bordered_points(); i++) scratch[marks + i] = 0;
-        int regions = 0, end = 0, visited = 0;  // of the points before `visited` the neighbours were looked at
+        int regions = 0, end = 0, visited = 0;  // the neighbours of the points before `visited` have been appended
         for (int action = 0; action < row[SIZE] * row[SIZE]; action++) {
             append(point_of(row, action), end);
             if (visited < end) scratch[begins + regions++] = visited;
@@ -51,31 +51,31 @@ struct Alive {
         return false;
     }
 
-    // Return whether a point counts in Benson's test: a chain must touch all such points of a vital region.
+    // Return whether a chain must touch this point of a region for the region to be vital to the chain.
     BOTH bool has_to_touch(int point) const { return row[SUICIDE] != 0 || row[cell(point) + COLOUR] == EMPTY; }
 
-    // Return whether the chain touches all points of scratch[begin:end] that count.
+    // Return whether the region scratch[begin:end] is vital to the chain with this head point.
     BOTH bool is_vital(int head, int begin, int end) const {
         for (int i = begin; i < end; i++)
             if (has_to_touch(scratch[i]) && !touches(scratch[i], head)) return false;
         return true;
     }
 
-    // Add 1 to the count of each chain to which the region is vital; return the number of these chains.
+    // Add 1 to counts for each chain to which the region is vital; return the number of these chains.
     BOTH int count_vital(int region) {
         int i = scratch[begins + region], end = scratch[begins + region + 1];
         while (i < end && !has_to_touch(scratch[i])) i++;
         if (i == end) return 0;
-        // A chain to which the region is vital touches every point that it has to touch, so also this first one.
-        int chains = 0;
+        // The region is vital only to chains that touch this point, so the chains beside it are the only candidates.
+        int count = 0;
         Around around(row, scratch[i]);
         for (int side = 0; side < 4; side++) {
             int head = around.heads[side];
             if (around.colours[side] != colour || !around.is_first(side) || !is_vital(head, i, end)) continue;
             scratch[counts + head]++;
-            chains++;
+            count++;
         }
-        return chains;
+        return count;
     }
 
     // Return whether the region touches a chain with too few vital regions.
@@ -88,25 +88,26 @@ struct Alive {
         return false;
     }
 
-    // Run one round: count vital regions, close those that touch a chain with too few; return whether one was closed.
+    // Run one round: count the vital regions of each chain, and strike out the regions that touch a chain with too few.
+    // Return whether a region was struck out.
     BOTH bool strike_out(int regions) {
         for (int i = 0; i < bordered_points(); i++) scratch[counts + i] = 0;
         for (int region = 0; region < regions; region++)
             if (scratch[open + region] != 0) count_vital(region);
-        bool closed = false;
+        bool any_closed = false;
         for (int region = 0; region < regions; region++)
             if (scratch[open + region] != 0 && touches_struck_out(region)) {
                 scratch[open + region] = 0;
-                closed = true;
+                any_closed = true;
             }
-        return closed;
+        return any_closed;
     }
 
     // Write `value` at the pass-alive stones and points of `colour`.
     BOTH void mark(signed char value, signed char* out) {
         int size = row[SIZE], regions = divide();
         for (int region = 0; region < regions; region++) scratch[open + region] = 1;
-        while (strike_out(regions)) {
+        while (strike_out(regions)) {  // until nothing changes
         }
         for (int action = 0; action < size * size; action++) {
             int at = cell(point_of(row, action));

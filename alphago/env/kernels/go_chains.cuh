@@ -45,12 +45,14 @@ BOTH void swap_empties(int* row, int a, int b) {
     row[cell(point_a) + PLACE] = b;
 }
 
+// Return the cell of the head of a stone's chain.
 BOTH int head_of(const int* row, int point) { return cell(row[cell(point) + HEAD]); }
 
 // Join the chains whose heads are the points a and b; the chain with more pseudo-liberties keeps its head.
 BOTH void join(int* row, int a, int b) {
     Long of_a = load_long(row, cell(a) + LIBERTIES_LOW), of_b = load_long(row, cell(b) + LIBERTIES_LOW);
-    int kept = of_a >> COUNT_BITS < of_b >> COUNT_BITS ? b : a, other = a + b - kept, at = cell(kept), from = cell(other);
+    bool keeps_a = of_a >> COUNT_BITS >= of_b >> COUNT_BITS;
+    int kept = keeps_a ? a : b, other = keeps_a ? b : a, at = cell(kept), from = cell(other);
     store_long(row, at + LIBERTIES_LOW, of_a + of_b);
     store_long(row, at + CHAIN_LOW, load_long(row, at + CHAIN_LOW) ^ load_long(row, from + CHAIN_LOW));
     int stone = other;
@@ -63,8 +65,8 @@ BOTH void join(int* row, int a, int b) {
     row[from + NEXT] = after;
 }
 
-// What is around a point, by side, loaded at once: loads that do not wait for each other. heads: the head points of the
-// stones' chains, 0 for other neighbours.
+// The neighbours of a point, by side: points, colours, and the head points of the stones' chains, 0 where there is no
+// stone. All are loaded before any is used, so that loads do not wait for each other.
 struct Around {
     int points[4], colours[4], heads[4];
 
@@ -77,7 +79,7 @@ struct Around {
         for (int side = 0; side < 4; side++) heads[side] = is_stone(colours[side]) ? heads[side] : 0;
     }
 
-    // Whether the chain on this side is on no side before it.
+    // Whether the chain on this side is not also on an earlier side.
     BOTH bool is_first(int side) const {
         for (int other = 0; other < side; other++)
             if (heads[other] == heads[side]) return false;
@@ -85,24 +87,27 @@ struct Around {
     }
 };
 
-// Capture the chain with this head; `at_board`: index of the chain's colour in the newest board.
+// Capture the chain with this head point. taker: the colour of the capturing stones, which gain liberties. at_board:
+// the index at which the bits of the captured colour begin in the newest board.
 BOTH void take(int* row, int head_point, int taker, int at_board) {
     int stone = head_point;
     do {
         Around around(row, stone);
-        int at = cell(stone), after = row[at + NEXT], r = board_row(row, stone), bit = point_bit(row, stone, r);
+        // The next stone is read first, since `list_empty` overwrites it.
+        int at = cell(stone), next_stone = row[at + NEXT], r = board_row(row, stone), bit = point_bit(row, stone, r);
         row[at_board + r] ^= bit;
         row[row[AT_VACATED] + r] |= bit;
         row[at + COLOUR] = EMPTY;
         list_empty(row, stone);
         for (int side = 0; side < 4; side++)
             if (around.colours[side] == taker) add_liberties(row, cell(around.heads[side]), liberty(stone));
-        stone = after;
-    } while (stone != head_point);
+        stone = next_stone;
+    } while (stone != head_point);  // the chain is a ring
 }
 
 // Put a stone on an empty point as a chain of its own, and remove the point from its neighbours' liberties.
-// Return 4 bits, one per side, set where an enemy chain has no liberty left: on the last side of such a chain.
+// Return 4 bits, one for each side. A bit is set for each enemy chain that has no liberty left; if such a chain lies on
+// several sides, it is the bit of the last of them.
 BOTH int place_stone(int* row, int point, int colour, const Around& around) {
     Long before[4], liberties = 0;
     for (int side = 0; side < 4; side++) before[side] = load_long(row, cell(around.heads[side]) + LIBERTIES_LOW);
@@ -112,14 +117,14 @@ BOTH int place_stone(int* row, int point, int colour, const Around& around) {
         int head = around.heads[side];
         if (around.colours[side] == EMPTY) liberties += liberty(around.points[side]);
         if (head == 0) continue;
-        int sides = 0, last = side;  // on how many sides the chain is, and the last of them
+        int sides = 0, last = side;  // on how many sides the chain lies, and the last of them
         for (int other = 0; other < 4; other++) {
             sides += around.heads[other] == head;
             if (around.heads[other] == head) last = other;
         }
-        Long left = before[side] - sides * liberty(point);  // on each of its sides the same number is stored
-        store_long(row, cell(head) + LIBERTIES_LOW, left);
-        dead |= (int)(around.colours[side] != colour && left == 0 && side == last) << side;
+        Long remaining = before[side] - sides * liberty(point);  // on each side of the chain the same number is stored
+        store_long(row, cell(head) + LIBERTIES_LOW, remaining);
+        dead |= (int)(around.colours[side] != colour && remaining == 0 && side == last) << side;
     }
     int at = cell(point);
     row[at + COLOUR] = colour;
@@ -130,7 +135,7 @@ BOTH int place_stone(int* row, int point, int colour, const Around& around) {
     return dead;
 }
 
-// Place a stone, join its chains and capture chains without liberties, the enemy's before its own.
+// Place a stone, join it with its neighbours, and capture chains without liberties: first enemy ones, then its own.
 // Updates the newest board, the hash and the list of empty points.
 BOTH void put(int* row, int point, int colour) {
     Around around(row, point);
@@ -151,7 +156,7 @@ BOTH void put(int* row, int point, int colour) {
         take(row, around.heads[side], colour, at_enemy);
     }
     int head = row[at + HEAD];
-    if (load_long(row, cell(head) + LIBERTIES_LOW) == 0) {
+    if (load_long(row, cell(head) + LIBERTIES_LOW) == 0) {  // suicide
         board_hash ^= load_long(row, cell(head) + CHAIN_LOW);
         take(row, head, 3 - colour, at_own);
     }

@@ -79,11 +79,12 @@ def is_in_atari(row, stone):
 
 @part
 def is_ko_mouth(row, point, colour, begin):
-    """Return whether the attacker can take a ko at this point, and the defender has too few liberties after filling it.
+    """Return whether the attacker can take a ko at this point, where the defender would gain little by filling it.
 
-    That is, at most two.
+    After filling the ko, the defender has at most two liberties.
 
     Args:
+        point: an empty point, the liberty of the chain that is read.
         colour: the defender's colour.
         begin: index in `row` from which on memory may be overwritten.
     """

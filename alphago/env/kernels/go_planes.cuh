@@ -1,46 +1,51 @@
-// What a network receives: go_planes.py.
+// The planes that a network receives: twin of go_planes.py.
 
 #pragma once
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(PLANES == 18, "a new plane of go_planes.py has to be written here too, in write_background, write_liberties or write_part");
+static_assert(PLANES == 18, "write a new plane of go_planes.py here too, in write_background or do_second_part");
 
-// A board's planes before they are written: each is bits, and the number that a 1 stands for.
+// A board's rule planes before they are written. A plane is kept as bits, and a number that stands for each 1. In all
+// structs and functions, `place` is the index of a plane in the network's input, or ABSENT.
 template <typename T>
 struct Sketch {
-    int bits[PLANES * MAX_SIZE];  // board rows of the planes that were asked for, in the order of the network's input
-    T ones[PLANES];
-    int legal[MAX_SIZE];  // points, by board row
-    unsigned char liberties[(MAX_SIZE + 1) * (MAX_SIZE + 2) + 1];  // of the chain with this head point, up to three
+    int bits[PLANES * MAX_SIZE];  // by plane of the network's input and board row
+    T ones[PLANES];               // by plane, the number for a 1; a 0 stands for 0
+    int legal[MAX_SIZE];          // the legal points as bits, by board row
+    unsigned char liberties[(MAX_SIZE + 1) * (MAX_SIZE + 2) + 1];  // by head point, a chain's number of them, at most 3
 
-    BOTH void put(Long place, int size, int r, int of_row) {
-        if (place != ABSENT) bits[(int)place * size + r] = of_row;
+    // Set a board row of a plane.
+    BOTH void put(Long place, int size, int r, int row_bits) {
+        if (place != ABSENT) bits[(int)place * size + r] = row_bits;
     }
 
-    // A plane that is the same on all points.
+    // Set all points of a plane to the same number.
     BOTH void fill(Long place, int size, float value) {
         if (place == ABSENT) return;
         ones[place] = rounded<T>(value);
         for (int r = 0; r < size; r++) put(place, size, r, ~0);
     }
 
+    // Return the number of a plane at row r, column c.
     BOTH T number(int place, int size, int r, int c) const {
         return (bits[place * size + r] >> c) & 1 ? ones[place] : T{};
     }
 };
 
-// The planes of boards alone: own and enemy stones of the newest board, of the one before, and so on; last plane: 1 if
+// A board's history planes: own and enemy stones of the newest board, of the one before, and so on; last plane: 1 if
 // Black is to move.
 template <typename T>
 struct History {
     const int* row;
-    int last;  // plane
+    int last_plane;
 
+    // Return the number of a plane at row r, column c.
     BOTH T number(int place, int size, int r, int c) const {
+        // Even planes have the mover's stones. In the ring buffer a slot has Black's stones, then White's.
         bool black_moves = row[TO_PLAY] == BLACK, of_white = (place & 1) == (int)black_moves;
-        if (place == last) return rounded<T>(black_moves);
-        int age = row[NEWEST] - place / 2, slot = age < 0 ? age + row[DEPTH] : age;
+        if (place == last_plane) return rounded<T>(black_moves);
+        int index = row[NEWEST] - place / 2, slot = index < 0 ? index + row[DEPTH] : index;
         return rounded<T>((row[row[AT_BOARDS] + (2 * slot + of_white) * size + r] >> c) & 1);
     }
 };
@@ -57,34 +62,35 @@ struct Division {
     }
 };
 
-// Writes two numbers, of 16 bits each, at once.
+// Write two numbers of 16 bits each at once.
 template <typename T>
 BOTH void store_pair(T* out, T first, T second) {
     *(unsigned int*)out = first.bits | (unsigned int)second.bits << 16;
 }
 
-// Writes all planes of a board. Threads side by side write numbers side by side: with channels last those of a point,
-// else those of a plane. With channels last, numbers of 16 bits are written two at once where pairs are aligned.
-// plane, point: steps of `out`, from a plane to the next and from a point to the next.
+// Write all planes of a board. Neighbouring threads write neighbouring numbers: with channels last those of a point,
+// otherwise those of a plane. With channels last, numbers of 16 bits are written in pairs where pairs are aligned.
+// source: a Sketch or History. plane, point: steps of `out`, from a plane to the next and from a point to the next.
 template <typename T, typename Source>
 __device__ inline void write_planes(const Source& source, int planes, int size, T* out, int plane, int point) {
     int points = size * size;
     bool channels_last = plane < point, aligned = planes % 2 == 0 && point % 2 == 0 && (Long)out % 4 == 0;
     bool pairs = sizeof(T) == 2 && plane == 1 && aligned;
-    // Number i belongs to the point (with channels last) or plane `outer`, and in it to the plane or point `index`.
+    // Item i is a number or a pair. With channels last, `outer` is its point and `index` its plane or pair of planes;
+    // otherwise `outer` is its plane and `index` its point.
     Division by_size(size), by_inner(pairs ? planes / 2 : channels_last ? planes : points);
     TOGETHER(i, pairs ? planes / 2 * points : planes * points) {
         int outer = by_inner(i), index = i - outer * (int)by_inner.by;
-        int place = pairs ? 2 * index : channels_last ? index : outer;  // the plane
-        int at = channels_last ? outer : index, r = by_size(at), c = at - r * size;
-        T number = source.number(place, size, r, c), *target = out + place * plane + at * point;
+        int place = pairs ? 2 * index : channels_last ? index : outer;
+        int action = channels_last ? outer : index, r = by_size(action), c = action - r * size;
+        T number = source.number(place, size, r, c), *target = out + place * plane + action * point;
         if constexpr (sizeof(T) == 2)
             if (pairs) store_pair(target, number, source.number(place + 1, size, r, c));
         if (!pairs) *target = number;
     }
 }
 
-// How many different liberties a chain has: 1, 2, or 3 for any number above.
+// Return a chain's number of liberties, but at most 3.
 BOTH int liberties_to_three(const int* row, int head_point) {
     int first = NO_ACTION, second = NO_ACTION, stone = head_point;
     do {
@@ -103,16 +109,16 @@ BOTH int liberties_to_three(const int* row, int head_point) {
     return second == NO_ACTION ? 1 : 2;
 }
 
-// The bits of `forbidden`, points of board row r, that only the ko rule forbids.
+// Return, as bits, the points among `forbidden` (bits of board row r) that only the ko rule forbids.
 __device__ inline int repeating_bits(const int* row, int r, int forbidden) {
-    for (int left = forbidden; left; left &= left - 1) {
-        int c = lowest_bit(left);
+    for (int unchecked = forbidden; unchecked; unchecked &= unchecked - 1) {
+        int c = lowest_bit(unchecked);
         if (!is_repetition(row, r * row[SIZE] + c)) forbidden &= ~(1 << c);
     }
     return forbidden;
 }
 
-// Writes one point of the plane of its chain's liberties.
+// Set a point with a stone in the plane for its chain's number of liberties.
 template <typename T>
 __device__ inline void write_liberties(const int* row, int action, const Long* places, Sketch<T>& sketch) {
     int point = point_of(row, action), at = cell(point), r = board_row(row, point);
@@ -121,7 +127,7 @@ __device__ inline void write_liberties(const int* row, int action, const Long* p
     if (place != ABSENT) atomicOr(&sketch.bits[place * row[SIZE] + r], point_bit(row, point, r));
 }
 
-// Board row r of stones, forbidden points and regions.
+// Write board row r of the planes of stones, forbidden points and regions, and the legal points.
 template <typename T>
 __device__ inline void write_row(const int* row, int r, const Long* places, Sketch<T>& sketch) {
     int size = row[SIZE];
@@ -140,7 +146,7 @@ __device__ inline void write_row(const int* row, int r, const Long* places, Sket
     if (places[KO] != ABSENT) sketch.put(places[KO], size, r, repeating_bits(row, r, forbidden));
 }
 
-// A block writes the N * N + 1 flags of `legal_mask` from legal points by board row.
+// The threads of a block write the N * N + 1 flags of `legal_mask`. legal: the legal points as bits, by board row.
 __device__ inline void write_legal(const int* row, const int* legal, bool* out) {
     int size = row[SIZE], points = size * size;
     bool going = !is_over(row);
@@ -155,7 +161,7 @@ __device__ inline void write_legal(const int* row, const int* legal, bool* out) 
     out[points] = going && (row[PLY] >= row[FIRST_PASS] || columns == 0);
 }
 
-// Writes a plane that is the same on all points, or 0 but for points that are set later.
+// Write a plane that is the same on all points, or that has a last move. Set other planes to 0; points are set later.
 template <typename T>
 BOTH void write_background(const int* row, int plane, const Long* places, Sketch<T>& sketch) {
     Long place = places[plane];
@@ -171,13 +177,13 @@ BOTH void write_background(const int* row, int plane, const Long* places, Sketch
         case PLIES_LEFT: return sketch.fill(place, size, left > 1 ? 1 : left);
     }
     if (plane < LAST_MOVE || plane > THIRD_LAST_MOVE) return;
-    int action = row[LAST + plane - LAST_MOVE];  // a pass has no point
+    int action = row[LAST + plane - LAST_MOVE];  // a pass and NO_ACTION have no point
     if (0 <= action && action < points) sketch.put(place, size, action / size, 1 << action % size);
 }
 
-// A part of the sketch: a board row, or the score and its sign.
+// Do a part of the second phase of a sketch: board row `part`, or the score and its sign.
 template <typename T>
-__device__ inline void write_part(const int* row, int part, const Long* places, Sketch<T>& sketch) {
+__device__ inline void do_second_part(const int* row, int part, const Long* places, Sketch<T>& sketch) {
     int size = row[SIZE];
     if (part < size) return write_row(row, part, places, sketch);
     float margin = mover_margin(row, marked_area(row)), tens = margin / 10.0f;
@@ -185,9 +191,10 @@ __device__ inline void write_part(const int* row, int part, const Long* places, 
     sketch.fill(places[AHEAD], size, (float)(margin > 0) - (float)(margin < 0));
 }
 
-// A block's sketch of a set of planes, of which `places` says which and where.
+// The threads of a block sketch a set of rule planes. places: the index of each rule plane, or ABSENT, as go_planes.py
+// explains.
 template <typename T>
-__device__ inline void draw(int* row, const Long* places, Sketch<T>& sketch) {
+__device__ inline void write_sketch(int* row, const Long* places, Sketch<T>& sketch) {
     TOGETHER(action, row[SIZE] * row[SIZE]) {
         int point = point_of(row, action), at = cell(point);
         if (is_stone(row[at + COLOUR]) && row[at + HEAD] == point)
@@ -197,6 +204,6 @@ __device__ inline void draw(int* row, const Long* places, Sketch<T>& sketch) {
     TOGETHER(side, 2) mark_area(row, side == 0 ? BLACK : WHITE);
     meet();
     TOGETHER(action, row[SIZE] * row[SIZE]) write_liberties(row, action, places, sketch);
-    TOGETHER(part, row[SIZE] + 1) write_part(row, part, places, sketch);
+    TOGETHER(part, row[SIZE] + 1) do_second_part(row, part, places, sketch);
     meet();
 }

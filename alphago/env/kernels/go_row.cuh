@@ -1,4 +1,4 @@
-// Go's packed row, an int* here; go_row.py explains its words.
+// Go's packed row: twin of go_row.py, which explains its words; here a row is an int*.
 // Constants in capitals are injected from the Python modules. Actions are not checked for legality.
 
 #pragma once

@@ -1,4 +1,4 @@
-// Gomoku: gomoku.py, with the same rows.
+// Gomoku: twin of gomoku.py.
 
 #include "rows.cuh"
 
@@ -13,8 +13,8 @@ BOTH bool wins(int* row, int action, int*) { return makes_line(row, action, row[
 
 BOTH float outcome(const int* row, const double*) { return (float)sign_of_margin(row); }
 
-// How many of the newest `depth` boards have the stone that is on this point: those since it was played, or since a
-// set-up. At a set-up the older boards are unknown.
+// How many of the newest `depth` boards have the stone that is on this point: those since it was played; in a set-up
+// position, those since the set-up, as the older boards are unknown.
 BOTH int boards_since(const int* row, int point) {
     int depth = row[DEPTH], ply = row[PLY], at = HEADER + points(row);
     for (int back = 0; back < depth - 1 && back < ply; back++) {
@@ -36,10 +36,9 @@ BOTH void write_point(const int* row, int point, Planes<T> planes) {
 }
 
 BOTH int random_action(const int* row, Long* state, bool) {
-    int size = points(row), left = (int)((next_random(state) * (size - row[PLY])) >> 32);  // a ply is a stone
-    int point = 0;
-    for (; point < size; point++)
-        if (row[HEADER + point] == EMPTY && left-- == 0) break;
+    int empty = points(row) - row[PLY], point = 0;                // each ply has filled a point
+    int skipped = (int)((next_random(state) * empty) >> 32);  // so many empty points come before the chosen one
+    while (row[HEADER + point] != EMPTY || skipped-- > 0) point++;
     return point;
 }
 

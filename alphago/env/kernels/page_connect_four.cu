@@ -3,5 +3,5 @@
 #include "connect_four.cu"
 #include "page_rows.cuh"
 
-// The start of a game, in a row of zeros; returns its words.
+// Sets up the start of a game in a row of zeros; returns the row's number of words.
 extern "C" int start(int* row, int height, int width) { return begin(row, height, width); }

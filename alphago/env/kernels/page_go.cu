@@ -1,10 +1,13 @@
-// Go on a page: what it needs beside the kernels of a batch, of one row, which is alone in its memory.
+// What a page needs for Go besides the kernels of a batch.
 
 #include "go.cu"
 
-// The empty board, in a row of zeros; returns its words. Twin of GoEnv.start and go.py's lay_out.
-extern "C" int start(int* row, int size, int depth, int ko, int suicide, int most, int passes, int komi2) {
-    int points = (size + 1) * (size + 2) + 1, boards = most + 1, usual = 4 * size * size;
+// Sets up the empty board in a row of zeros; returns the row's number of words. Twin of GoEnv.start and lay_out of
+// go.py. ko: SIMPLE, POSITIONAL or SITUATIONAL. max_moves: most plies of a game. passes: how many in a row end the
+// game. komi2: twice the komi.
+extern "C" int start(int* row, int size, int depth, int ko, int suicide, int max_moves, int passes, int komi2) {
+    // boards: the most of a game; usual: the most of a usual game, for which the filter is made, as in `filter_bits`.
+    int points = (size + 1) * (size + 2) + 1, boards = max_moves + 1, usual = 4 * size * size;
     int filter = ko == SIMPLE ? 0 : 256;
     while (filter > 0 && filter < 16 * (boards < usual ? boards : usual)) filter *= 2;
     row[SIZE] = size;
@@ -12,7 +15,7 @@ extern "C" int start(int* row, int size, int depth, int ko, int suicide, int mos
     row[DEPTH] = depth;
     row[KO_RULE] = ko;
     row[SUICIDE] = suicide;
-    row[MAX_MOVES] = most;
+    row[MAX_MOVES] = max_moves;
     row[PASSES_TO_END] = passes;
     row[KOMI2] = komi2;
     row[FILTER_BITS] = filter;
@@ -35,11 +38,13 @@ extern "C" int start(int* row, int size, int depth, int ko, int suicide, int mos
     return row[AT_HASHES] + 2 * boards;
 }
 
+// Whether the mover may play on any point, by the rules of ko and suicide and since it is empty.
 BOTH bool allowed(const int* row, int point, bool check_repetition) {
     return row[cell(point) + COLOUR] == EMPTY && allowed(row, point, row[TO_PLAY], check_repetition);
 }
 
-// A kernel that writes a number for each point of a board; out: [n, N * N] of type T.
+// A kernel that writes a number for each point of a board; out: [n, N * N] of type T. NUMBER is an expression of `row`,
+// `point`, its cell's index `at`, and its `colour`.
 #define POINTS_KERNEL(NAME, T, NUMBER)                                                           \
     KERNEL NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long points) { \
         EACH_POINT(i, action, n, points) {                                                       \

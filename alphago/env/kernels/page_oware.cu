@@ -3,7 +3,8 @@
 #include "oware.cu"
 #include "page_rows.cuh"
 
-// The start of a game, in a row of zeros; returns its words.
+// Sets up the start of a game in a row of zeros; returns the row's number of words. limit: plies at which the game
+// ends. repetition, remainder: the rules of OwareEnv, 0 or 1; remainder 1 is "own".
 extern "C" int start(int* row, int limit, int repetition, int remainder) {
     begin(row, HOUSES / SIDE, SIDE);
     row[LIMIT] = limit;

@@ -3,10 +3,10 @@
 #include "reversi.cu"
 #include "page_rows.cuh"
 
-// The start of a game, in a row of zeros; returns its words.
+// Sets up the start of a game in a row of zeros; returns the row's number of words.
 extern "C" int start(int* row, int size) {
-    int middle = HEADER + (size / 2 - 1) * (size + 1);  // the upper left one of the four points
-    row[middle] = row[middle + size + 1] = WHITE;
-    row[middle + 1] = row[middle + size] = BLACK;
+    int upper_left = HEADER + (size / 2 - 1) * (size + 1);  // of the four points in the middle
+    row[upper_left] = row[upper_left + size + 1] = WHITE;
+    row[upper_left + 1] = row[upper_left + size] = BLACK;
     return begin(row, size, size);
 }

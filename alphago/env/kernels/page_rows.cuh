@@ -1,8 +1,9 @@
-// What a page needs of the small games beside row_batch.cuh: one row, which is alone in its memory.
+// What a page needs for the small games besides row_batch.cuh.
 
 #pragma once
 
-// Makes a row of zeros an empty board with Black to move; returns how many words it has so far.
+// Makes a row of zeros an empty board with Black to move; returns its number of words, without those that only one game
+// has.
 BOTH int begin(int* row, int height, int width) {
     row[TO_PLAY] = BLACK;
     row[HEIGHT] = height;
@@ -10,7 +11,7 @@ BOTH int begin(int* row, int height, int width) {
     return HEADER + height * width;
 }
 
-// out: [n, size], what is on each point.
+// out: [n, size], what is on each point: a stone's colour, or a number of seeds.
 KERNEL board_batch(int* rows, Long words, const Long* slots, Long n, signed char* out, Long size) {
     EACH_POINT(i, at, n, size) out[i * size + at] = (signed char)ROW[HEADER + at];
 }

@@ -1,9 +1,9 @@
-// Reversi: reversi.py, with the same rows.
+// Reversi: twin of reversi.py.
 
 #include "rows.cuh"
 
 // How many enemy stones a stone of `mover` would enclose in the direction (down, right).
-BOTH int enclosed(const int* row, int point, int mover, int down, int right) {
+BOTH int count_enclosed(const int* row, int point, int mover, int down, int right) {
     int size = row[WIDTH], r = point / size + down, c = point % size + right;
     for (int count = 0; 0 <= r && r < size && 0 <= c && c < size; count++, r += down, c += right) {
         int colour = row[HEADER + r * size + c];
@@ -18,22 +18,23 @@ BOTH bool allowed(const int* row, int point, int mover) {
     if (row[HEADER + point] != EMPTY) return false;
     for (int down = -1; down <= 1; down++)
         for (int right = -1; right <= 1; right++)
-            if ((down != 0 || right != 0) && enclosed(row, point, mover, down, right) > 0) return true;
+            if ((down != 0 || right != 0) && count_enclosed(row, point, mover, down, right) > 0) return true;
     return false;
 }
 
-// The points beyond a row of enemy stones (`passed`) that begins beside an own one, both ways of a shift; see legal_points.
-BOTH Bits reached(Bits own, Bits passed, int shift) {
-    Bits up = passed & (own << shift), down = passed & (own >> shift);
+// The points directly beyond a line of enemy stones that begins next to an own stone, as bits. crossed: the enemy
+// stones that the line may cross. shift: distance in bits of neighbours along the line, in both directions.
+BOTH Bits line_ends(Bits own, Bits crossed, int shift) {
+    Bits up = crossed & (own << shift), down = crossed & (own >> shift);
     for (int i = 0; i < MOST_BITS - 3; i++) {
-        up |= passed & (up << shift);
-        down |= passed & (down >> shift);
+        up |= crossed & (up << shift);
+        down |= crossed & (down >> shift);
     }
     return (up << shift) | (down >> shift);
 }
 
-// The points on which a stone of `mover` would enclose enemy stones as bits, on boards of up to MOST_BITS points along a
-// side: bit MOST_BITS * row + column.
+// The points on which a stone of `mover` would enclose enemy stones, as bits: bit MOST_BITS * row + column. Only for
+// boards of up to MOST_BITS points along a side.
 BOTH Bits legal_points(const int* row, int mover) {
     Bits own = 0, enemy = 0, empty = 0;
     for (int point = 0; point < points(row); point++) {
@@ -43,9 +44,10 @@ BOTH Bits legal_points(const int* row, int mover) {
         enemy |= owner == -1 ? bit : 0;
         empty |= owner == 0 ? bit : 0;
     }
-    Bits inner = enemy & (Bits)INNER, found = reached(own, inner, 1) | reached(own, enemy, MOST_BITS);
-    found |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1);
-    return found & empty;
+    // inner: lines along a row or a diagonal cross no stone in the first or last column.
+    Bits inner = enemy & (Bits)INNER, ends = line_ends(own, inner, 1) | line_ends(own, enemy, MOST_BITS);
+    ends |= line_ends(own, inner, MOST_BITS - 1) | line_ends(own, inner, MOST_BITS + 1);
+    return ends & empty;
 }
 
 BOTH bool can_move(const int* row, int mover) {
@@ -57,11 +59,11 @@ BOTH bool can_move(const int* row, int mover) {
 
 BOTH void play(int* row, int action) {
     int mover = row[TO_PLAY], size = row[WIDTH];
-    if (action < points(row)) {  // else a pass, after which the other side can move
+    if (action < points(row)) {  // otherwise it is a pass, which never ends the game, since the other side can move
         int turned = 0;
         for (int down = -1; down <= 1; down++)
             for (int right = -1; right <= 1; right++) {
-                int count = down != 0 || right != 0 ? enclosed(row, action, mover, down, right) : 0;
+                int count = down != 0 || right != 0 ? count_enclosed(row, action, mover, down, right) : 0;
                 for (int step = 1; step <= count; step++) row[HEADER + action + step * (down * size + right)] = mover;
                 turned += count;
             }
@@ -78,8 +80,8 @@ BOTH bool is_legal(const int* row, int action) {
     return !is_over(row) && !can_move(row, row[TO_PLAY]);
 }
 
-BOTH bool wins(const int* row, int action, int* played) {
-    return wins_on_a_copy(row, action, played, HEADER + points(row));
+BOTH bool wins(const int* row, int action, int* scratch) {
+    return wins_on_a_copy(row, action, scratch, HEADER + points(row));
 }
 
 BOTH float outcome(const int* row, const double*) { return (float)sign_of_margin(row); }
@@ -99,10 +101,10 @@ __device__ inline int nth_point(Bits legal, int before, int size) {
 }
 
 __device__ inline int random_action(const int* row, Long* state, bool) {
-    if (row[WIDTH] > MOST_BITS) return any_legal(row, points(row) + 1, state);
+    if (row[WIDTH] > MOST_BITS) return random_legal(row, points(row) + 1, state);
     Bits legal = legal_points(row, row[TO_PLAY]);
-    Long chance = next_random(state);
-    return legal == 0 ? points(row) : nth_point(legal, (int)((chance * count_bits(legal)) >> 32), row[WIDTH]);
+    int before = (int)((next_random(state) * count_bits(legal)) >> 32);
+    return legal == 0 ? points(row) : nth_point(legal, before, row[WIDTH]);
 }
 
 #include "row_batch.cuh"

@@ -107,7 +107,7 @@ def allowed(row, point, mover):
         return False
     for down in range(-1, 2):
         for right in range(-1, 2):
-            if count_enclosed(row, point, mover, down, right) > 0:  # not for (0, 0), since the point is empty
+            if (down != 0 or right != 0) and count_enclosed(row, point, mover, down, right) > 0:
                 return True
     return False
 

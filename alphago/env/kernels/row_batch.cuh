@@ -1,9 +1,8 @@
 // What a small game adds to batch.cuh. Its file defines, after including rows.cuh, `play` and
 //   is_legal(row, action)          whether an action is legal, false once the game is over
 //   wins(row, action, scratch)     whether a legal action wins at once; scratch: as many words as a row
-//   write_point(row, point, out)   one point of all planes, to a Planes<T>
-//   random_action(row, state, _)   an action of a game that is not over, as any_legal chooses it
-//   outcome(row, options)          see batch.cuh
+//   write_point(row, point, out)   writes one point of all planes; out: a Planes<T>
+//   random_action(row, state, fill_eyes), outcome(row, options)   see batch.cuh
 // and includes this file. A thread does one action, or one point, of a board.
 
 #pragma once
@@ -24,7 +23,8 @@ KERNEL decisive_moves_batch(int* rows, Long words, const Long* slots, Long n, in
     }
 }
 
-// All planes, as numbers of type T. board, plane, point: the steps of `out`. size: points of a plane.
+// All planes, as numbers of type T. board, plane, point: the steps of `out` from a board, plane or point to the next.
+// size: points of a plane.
 #define PLANES_KERNEL(T, NAME)                                                                                  \
     KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane, \
                                  Long point, Long size) {                                                       \

@@ -1,11 +1,11 @@
-// The row of the small games, word by word that of rows.py, which explains it: here a row is an int*.
-// Constants in capitals are injected from the Python modules. Nothing checks that an action is legal.
+// The row of the small games: twin of rows.py, which explains its words; here a row is an int*.
+// Constants in capitals are injected from the Python modules. Actions are not checked for legality.
 
 #pragma once
 #include "bits.cuh"
 #include "planes.cuh"
 
-// Of the game's own file.
+// A game's own file defines these two.
 BOTH void play(int* row, int action);
 BOTH bool is_legal(const int* row, int action);
 
@@ -15,10 +15,10 @@ BOTH int player(const int* row) { return row[TO_PLAY]; }
 
 BOTH bool is_over(const int* row) { return row[OVER] != 0; }
 
-// How many words of a row are in use.
+// How many words of a row are in use: here all.
 BOTH int words_in_use(const int*, int words) { return words; }
 
-// Counts a ply and hands the move to the other side.
+// Counts a ply and gives the turn to the other side.
 BOTH void end_turn(int* row) {
     row[PLY]++;
     row[TO_PLAY] = -row[TO_PLAY];
@@ -55,7 +55,7 @@ BOTH void put_stone(int* row, int point, int connect) {
     row[OVER] = has_won || row[PLY] == points(row);
 }
 
-// Whether the mover's stone on an empty point makes such a line; the board is left as it was.
+// Whether the mover's stone on an empty point makes a line of `connect` stones; the board is left as it was.
 BOTH bool makes_line(int* row, int point, int connect) {
     row[HEADER + point] = row[TO_PLAY];
     int longest = longest_line(row, point);
@@ -63,23 +63,23 @@ BOTH bool makes_line(int* row, int point, int connect) {
     return longest >= connect;
 }
 
-// Whether an action wins at once. played: scratch, for the words in use.
-BOTH bool wins_on_a_copy(const int* row, int action, int* played, int words) {
-    for (int i = 0; i < words; i++) played[i] = row[i];
-    play(played, action);
-    return is_over(played) && played[MARGIN] * row[TO_PLAY] > 0;
+// Whether a legal action wins at once. copied: scratch memory for the first `words` words of the row, those in use.
+BOTH bool wins_on_a_copy(const int* row, int action, int* copied, int words) {
+    for (int i = 0; i < words; i++) copied[i] = row[i];
+    play(copied, action);
+    return is_over(copied) && copied[MARGIN] * row[TO_PLAY] > 0;
 }
 
-// One of the first `actions` actions: with a random number r, the (r * count >> 32)th of `count` legal ones.
-BOTH int any_legal(const int* row, int actions, Long* state) {
-    int count = 0, action = -1;
+// A random legal action among the first `actions`, all equally likely; there must be one.
+BOTH int random_legal(const int* row, int actions, Long* state) {
+    int count = 0, action = 0;
     for (int i = 0; i < actions; i++) count += is_legal(row, i);
-    for (int left = (int)((next_random(state) * count) >> 32); left >= 0; left--)  // each turn goes on to the next one
-        for (action++; !is_legal(row, action);) action++;
+    int skipped = (int)((next_random(state) * count) >> 32);  // so many legal actions come before the chosen one
+    while (!is_legal(row, action) || skipped-- > 0) action++;
     return action;
 }
 
-// Writes two planes of a point: whether it has the mover's stone, and the other side's.
+// Writes one point of planes 0 and 1: whether it has the mover's stone, and the other side's.
 template <typename T>
 BOTH void write_stone(const int* row, int point, Planes<T> planes) {
     int owner = row[HEADER + point] * row[TO_PLAY];
@@ -95,9 +95,10 @@ BOTH Long position_hash(const int* row) {
     return value;
 }
 
-// The mover's margin as if the game ended here, and its sign.
+// The mover's margin if the game ended now.
 BOTH float score(const int* row) { return (float)(row[MARGIN] * row[TO_PLAY]); }
 
+// The sign of that margin: 1, 0 or -1.
 BOTH int sign_of_margin(const int* row) {
     int margin = row[MARGIN] * row[TO_PLAY];
     return (margin > 0) - (margin < 0);

@@ -182,7 +182,8 @@ def decisive_moves_batch(rows, slots, mask, scratch, out):
     """Write for each slot the first action that wins at once, or NO_ACTION.
 
     Args:
-        mask: bool [A], scratch: int64 [words]; both are scratch memory.
+        mask: bool [A], scratch memory for the legal actions.
+        scratch: int64 [words], scratch memory for a copy of a row.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
