@@ -80,7 +80,7 @@ class GoCount:
 
     @property
     def bonuses(self) -> tuple[float, float]:
-        """The points that the komi gives to Black and White."""
+        """The points that the komi gives to Black and White; Black gets some if it is negative."""
         komi = self.position.komi
         return max(0.0, -komi), max(0.0, komi)
 
@@ -96,11 +96,11 @@ class GoCount:
 
     @property
     def other_result(self) -> str:
-        """The result of the engine's own count, if this one has another; else ""."""
+        """The result of the engine's count if it differs from this one's, else ""."""
         return "" if self.engine == self.result else self.engine
 
     def territory(self) -> dict[str, list[int]]:
-        """Return the points of SGF's properties TB and TW: the area of each side without its living stones."""
+        """Return the points of SGF's properties "TB" and "TW", Black's and White's area without living stones."""
         owners, stones = self.owners.ravel(), self.position.board.ravel()
         sides = (("TB", 1), ("TW", -1))
         return {name: np.flatnonzero((owners == side) & (stones != side)).tolist() for name, side in sides}

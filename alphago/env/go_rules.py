@@ -53,8 +53,9 @@ ALIASES |= dict.fromkeys(("chineseogs", "chinesekgs"), "chinese")
 WITH_BONUS = ("chinese", "aga", "agabutton")
 # What people are told if they choose such rules.
 NO_BONUS = "rules give White no bonus for handicap stones here, which komi can do"
-# Names of countries in files and programs of the east.
+# For each name of rules that is a country's, the spellings in files and programs from China, Japan and Korea.
 COUNTRIES = {"Chinese": "中国|中國|중국", "Japanese": "日本|일본", "Korean": "韩国|韓國|韓国|한국"}
+# The fields of rules in KataGo's JSON.
 JSON_FIELDS = ("ko", "scoring", "score", "tax", "suicide", "hasButton", "whiteHandicapBonus", "friendlyPassOk")
 # KataGo's long names, such as koSIMPLEscoreAREAtaxNONEsui0button1. Further parts, such as fpok1, are ignored.
 LONG_NAME = re.compile(
@@ -72,8 +73,8 @@ LONG_NAME = re.compile(
 def read_rules(text: str) -> Rules | None:
     """Return the rules called `text` in any spelling ("new_zealand", "NZ"); None for an unknown name.
 
-    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and its JSON ({"ko": "SIMPLE", …}) are also read.  Of these only
-    `ko` and `suicide` count, and with a field that KataGo does not know, the rules are unknown.
+    KataGo's long names (koSIMPLEscoreAREAtaxNONEsui0) and its JSON ({"ko": "SIMPLE", …}) are also read.  Only `ko` and
+    `suicide` are taken from them.  JSON with a field that KataGo does not have counts as an unknown name.
     """
     fields = rules_fields(text)
     if not fields and not text.lstrip().startswith("{"):  # a short name
@@ -170,7 +171,7 @@ def played_rules() -> list[str]:
 
 
 def rules_name(rules: Rules) -> str:
-    """Return a name that `read_rules` and other programs understand: a short name, or else KataGo's long form."""
+    """Return a name that `read_rules` and other programs understand: a short one if there is one, or KataGo's long."""
     for name in played_rules():
         if NAMED[name] == rules:
             return name
@@ -178,7 +179,7 @@ def rules_name(rules: Rules) -> str:
 
 
 def rules_json(rules: Rules) -> str:
-    """Return the rules in the format of KataGo's `kata-get-rules`, with all keys by which programs recognise rules."""
+    """Return the rules as KataGo's command `kata-get-rules` writes them, with all keys that other programs look for."""
     always = {"hasButton": False, "scoring": "AREA", "tax": "NONE", "whiteHandicapBonus": "0"}
     return json.dumps(always | {"ko": rules.ko.upper(), "suicide": rules.suicide}, sort_keys=True)
 

@@ -70,7 +70,7 @@ class ReversiEnv(StonesEnv):
     def symmetries(self) -> Symmetries:
         """The four symmetries that keep the start position: identity, half turn, and both diagonal reflections."""
         points, actions = symmetry.square(self.N, extra_actions=1)
-        kept = [0, 2, 4, 6]  # `square` has rotations by 0 to 3 quarters, then each of them transposed
+        kept = [0, 2, 4, 6]  # `square` returns rotations by 0, 1, 2 and 3 quarter turns, then each of them transposed
         return Symmetries(points[kept], actions[kept])
 
     def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
