@@ -43,6 +43,7 @@ def write_numbers(row, points, out):
     # A draw is possible only if the komi is an even number; on a board with an odd number of points, an odd number.
     odd = points & 1
     above = komi - odd - 2 * math.floor((komi - odd) / 2)  # the distance from the next such komi below, 0 to 2
+    # A triangle wave: it rises to 0.5 at 0.5, falls to -0.5 at 1.5, and rises to 0 at 2.
     wave = above if above < 0.5 else 1 - above if above < 1.5 else above - 2
     rule = load(row, layout.KO_RULE)
     write_constant(np.float32(1), points, 0, out)
