@@ -4,7 +4,8 @@
 #include "go_score.cuh"
 #include "planes.cuh"
 
-static_assert(PLANES == 18, "write a new plane of go_planes.py here too, in write_background or do_second_part");
+// Where: in write_background, write_row or do_second_part.
+static_assert(PLANES == 18, "a new plane of go_planes.py has to be written here too");
 
 // A board's rule planes before they are written. A plane is kept as bits, and a number that stands for each 1. In all
 // structs and functions, `place` is the index of a plane in the network's input, or ABSENT.
