@@ -56,7 +56,7 @@ def test_an_iteration(tmp_path: Path) -> None:
     assert first["game_length"] == np.mean([len(GAMES.record(number)) for number in first_two])
     assert (last["games"], last["steps"]) == (10, last["positions"] // 4)
     assert first["selfplay_share"] is None  # so no advice about self-play is given
-    assert not list((tmp_path / "games").iterdir())
+    assert not (tmp_path / "games").exists()
     settings = make(SupervisedSettings, {"batch_size": 1, "checks": 1}).completed(TOTAL)
     at_once = run_settings(settings, GAMES).selfplay.games_in_flight
     assert at_once == min(TOTAL, round(32 / GAMES.lengths.mean()))

@@ -1,5 +1,7 @@
 """What a page asks without a desk: replies of KataGo's protocol for any game, views, counts, and what is refused."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.questions import Limit
 from alphago.system.kernels.cache import compiling_time
-from alphago.ui.web import answers, page_actions
+from alphago.ui.web import answers
 from alphago.ui.web.guard import most_readouts
 from alphago.ui.web.page_search import analysis_fields
 from tests.ui.own_games import NimEnv, OwnedByBlack
@@ -116,16 +118,16 @@ def test_what_is_asked_wrongly_is_a_sentence() -> None:
 
 def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while, and once; in the end its line is as usual."""
-    spent = iter(range(10**6))
+    spent, was_told = iter(range(10**6)), threading.Event()
     monkeypatch.setattr(answers, "LONG", 0.01)
-    monkeypatch.setattr(page_actions, "READOUTS", 2000)  # so that the answer takes longer on any machine
+    monkeypatch.setitem(answers.ACTIONS, "why", lambda *_: {"waited": was_told.wait(PATIENCE)})
     monkeypatch.setattr(type(compiling_time), "seconds", property(lambda self: next(spent)))
     with Asker() as asker:
-        asker.post(action="why", **about(played(asker.start, "C3")), network="hash")
-        told = list[str]()
-        while "" not in told[-1:] or answers.COMPILING not in told:
-            told.append(asker.told.get(timeout=PATIENCE).get("status", "an answer"))
-        assert told.count(answers.COMPILING) == 1
+        asker.post(action="why", **about(played(asker.start, "C3")))
+        assert asker.told.get(timeout=PATIENCE)["status"] == answers.COMPILING
+        was_told.set()
+        later = [asker.told.get(timeout=PATIENCE).get("status", "an answer") for _ in range(2)]
+        assert sorted(later) == ["", "an answer"]
 
 
 def test_readouts_are_limited_by_memory() -> None:
