@@ -22,7 +22,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
 from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
-from alphago.system.children import end_with_parent, start_child
+from alphago.system.children import exit_when_input_ends, start_child
 from alphago.system.cores import available_cores
 
 GAMES_AT_ONCE = 2  # games searched side by side
@@ -111,7 +111,7 @@ def compile_player(analysis: bool = True) -> None:
 
 
 if __name__ == "__main__":
-    end_with_parent()
+    exit_when_input_ends()
     gc.disable()  # collecting the compiler's garbage would take an eighth of the time
     if len(sys.argv) > 1 and sys.argv[1] in GAMES:
         compile_planes(sys.argv[1])

@@ -11,9 +11,9 @@ import threading
 from typing import Any
 
 
-def python_command(*words: str) -> list[str]:
-    """Return the command that starts Python with these words, without a search of the current folder (-P)."""
-    return [sys.executable, "-P", *words]
+def python_command(*arguments: str) -> list[str]:
+    """Return the command that starts Python with these arguments; -P: without looking for modules in the folder."""
+    return [sys.executable, "-P", *arguments]
 
 
 def child_environment() -> dict[str, str]:
@@ -21,19 +21,19 @@ def child_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def start_child(*words: str, **streams: Any) -> "subprocess.Popen[bytes]":
-    """Start Python with these words, in a session of its own, which Ctrl-C does not reach.
+def start_child(*arguments: str, **streams: Any) -> "subprocess.Popen[bytes]":
+    """Start Python with these arguments, in a session of its own, which Ctrl-C does not reach.
 
     Args:
-        streams: as in `subprocess.Popen`; by default a pipe to it, which tells it when this process has ended (see
-            `end_with_parent`), and no output.
+        streams: stdin, stdout and stderr as in `subprocess.Popen`.  By default stdin is a pipe, which ends when this
+            process ends (see `exit_when_input_ends`), and what the child writes to stdout is dropped.
     """
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, **streams}
-    return subprocess.Popen(python_command(*words), env=child_environment(), start_new_session=True, **streams)
+    return subprocess.Popen(python_command(*arguments), env=child_environment(), start_new_session=True, **streams)
 
 
-def end_with_parent() -> None:
-    """End this process, which `start_child` has started, as soon as its standard input ends."""
+def exit_when_input_ends() -> None:
+    """End this process as soon as its standard input ends, as it does when the parent of `start_child` has ended."""
 
     def wait_for_end() -> None:
         os.read(0, 1)  # `read` of sys.stdin takes a lock, for which a forked child would wait for ever

@@ -46,15 +46,15 @@ def user_path(path: str | os.PathLike[str]) -> Path:
         os.stat(expanded)
     except (OSError, ValueError) as error:
         # Any other OSError, as for a file that does not exist yet, says nothing against the name.
-        is_name = isinstance(error, OSError) and error.errno not in (errno.ENAMETOOLONG, errno.ELOOP)
-        if not is_name:
+        is_bad_name = isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
+        if is_bad_name:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ValueError(f"{shown(os.fspath(path))} cannot be the name of a file ({reason})") from error
     return expanded
 
 
 def typed_path(path: str | os.PathLike[str]) -> str:
-    """Return a path as it is typed in a shell: quoted where needed, and never like an option."""
+    """Return a path as it is typed in a shell: quoted where needed; "-x" becomes "./-x", which is no option."""
     text = os.fspath(path)
     return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
@@ -87,7 +87,11 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
 
 
 def write_named(path: str | os.PathLike[str], data: bytes) -> Path:
-    """Write a file atomically and return its path; raise OSError, with a sentence that has the path, if that fails."""
+    """Write a file to a path that a user gave, atomically, and return the path as `user_path` does.
+
+    Raises:
+        OSError: whose message is a sentence with the path, if the file cannot be written.
+    """
     path = user_path(path)
     with explain_os_error(f"{path} cannot be written"):
         write_atomic(path, data)
@@ -134,7 +138,7 @@ def check_regular(path: Path) -> None:
 
 @contextlib.contextmanager
 def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Set the file name of an OSError in the `with` block to `path`; a full disk's error, for example, has no name."""
+    """Let every OSError of the `with` block name `path` as its file; that of a full disk, for example, names none."""
     try:
         yield
     except OSError as error:
@@ -167,11 +171,14 @@ def flush_folder(folder: Path) -> None:
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes.
 
+    Args:
+        most: the largest number of bytes that is read.
+
     Raises:
         OSError: if the file cannot be opened.
-        ValueError: if `path` is not a regular file or is a link to itself, if the file has more than `most` bytes or
-            does not fit into the memory, and if the disk fails to read it (EIO).  Its message, such as "is no file", is
-            the rest of a sentence that begins with the file's name.
+        ValueError: if it can be opened but not be read: it is no regular file, is too large, or its disk is broken; or
+            if `path` is a link to itself.  The message, such as "is no file", is the rest of a sentence that begins
+            with the file's name.
     """
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT)) as file:
@@ -204,9 +211,9 @@ def parse_json(data: bytes) -> Any:
     """Return the value in a JSON text.
 
     Raises:
-        ValueError: for any other data.  Its message, "is damaged (...)", is the rest of a sentence that begins with the
-            file's name.  It has only the class of Python's error, whose own text may advise to change Python's
-            settings, as for an integer of too many digits ("use sys.set_int_max_str_digits()").
+        ValueError: for any other data.  Its message, "is damaged (JSONDecodeError)", is the rest of a sentence that
+            begins with the file's name.  The text of Python's error is left out, since it may advise to change Python's
+            settings: "use sys.set_int_max_str_digits()" for an integer of too many digits.
     """
     try:
         return json.loads(data)
@@ -215,7 +222,7 @@ def parse_json(data: bytes) -> Any:
 
 
 def bytes_digest(data: bytes) -> str:
-    """Return a hash by which damage of saved data is found, 32 hexadecimal digits."""
+    """Return a hash of 32 hexadecimal digits, which shows later whether saved data was damaged."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 

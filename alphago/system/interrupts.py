@@ -15,8 +15,8 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
-LATER = 0.05  # seconds after which a lost Ctrl-C is repeated
-PATIENCE = 10.0  # longest time in seconds from a write that fails on a closed terminal to the signal, on a busy machine
+DELAY = 0.05  # seconds after which a lost Ctrl-C is repeated
+PATIENCE = 10.0  # longest time in seconds to wait for SIGHUP after a write to a closed terminal has failed
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal
 
 
@@ -52,13 +52,14 @@ def repeated_interrupts() -> Iterator[None]:
     """Within the `with` block, send Ctrl-C again whenever Python has ignored it.
 
     A KeyboardInterrupt in a destructor, or in a callback of an import or a garbage collection, does not end the
-    program: Python prints the error and goes on.  Here the error is not printed, and Ctrl-C comes again after LATER.
+    program: Python prints the error and goes on.  Here the error is not printed, and Ctrl-C is sent again after DELAY.
     """
     before = sys.unraisablehook
 
     def hook(lost: "sys.UnraisableHookArgs", /) -> None:
+        """Repeat a KeyboardInterrupt that Python has ignored; print any other error as before."""
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            timer = threading.Timer(LATER, interrupt_again)
+            timer = threading.Timer(DELAY, interrupt_again)
             timer.daemon = True
             timer.start()
         else:
@@ -81,15 +82,16 @@ def interrupt_again() -> None:
 
 @contextlib.contextmanager
 def only_parent_is_interrupted() -> Iterator[None]:
-    """Within the `with` block, start processes of multiprocessing that no Ctrl-C reaches; this process has to end them.
+    """Let no Ctrl-C reach processes of multiprocessing that start within the `with` block; this process must end them.
 
-    A terminal sends Ctrl-C to all processes; one that is still starting would print a traceback of Python's imports.
+    A terminal sends Ctrl-C to all processes, and a process that is still starting would print a traceback of its
+    imports.
     """
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
     resource_tracker.ensure_running()  # its start would let interrupts through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits the mask
     try:
         yield
     finally:
@@ -101,11 +103,11 @@ NEEDS_GUARD = (
 )
 
 
-NO_FILE = "a program from standard input cannot start processes, since each would import it: write it into a file"
+NEEDS_FILE = "a program from standard input cannot start processes, since each would import it: write it into a file"
 
 
 def comes_from_standard_input() -> bool:
-    """Return whether the program is text that Python reads from standard input; no worker process can then start."""
+    """Return whether Python reads the program from standard input; no worker process, which imports it, can start."""
     return getattr(sys.modules["__main__"], "__file__", None) == "<stdin>"
 
 
@@ -117,10 +119,11 @@ def has_importable_program() -> bool:
 
 
 def leave_if_imported_again() -> None:
-    """End this process if it is a worker that is importing the script of its parent.
+    """End this process if it is a worker of multiprocessing that is importing its parent's script.
 
-    That happens if the script starts processes without a guard; this worker would now start workers of its own.  The
-    parent reports NEEDS_GUARD; an exception here would print a traceback for each worker.
+    Call this before workers are started.  A worker gets here if the script starts workers without a guard
+    (`if __name__ == "__main__":`), and would start workers of its own.  The parent reports NEEDS_GUARD; an exception
+    here would print a traceback for each worker.
     """
     # Python sets the attribute in a worker while it imports the parent's script.
     if getattr(multiprocessing.current_process(), "_inheriting", False):
@@ -147,22 +150,24 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
 
     SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
-    signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  After SIGHUP
-    nothing is written to the closed terminal; a write that failed there before, whose error names no file, counts as
-    the signal.  Outside the main thread this context does nothing.
+    signal's number.  If one of them is ignored, or has a handler already, it is left as it is.
+
+    SIGHUP says that the terminal was closed: nothing is written there any more.  A write may have failed there a
+    moment before the signal; its OSError is then dropped.  Outside the main thread this context does nothing.
     """
     received: list[int] = []  # the signals received; `stop` may also be set for another reason
     hang_up = getattr(signal, "SIGHUP", None)  # None on Windows
 
     def handle(number: int, frame: object) -> None:
+        """Set `stop` for the signal `number`; on a second signal raise.  Python also passes the frame."""
         received.append(number)
         stop.set()
         if number == hang_up:
             drop_terminal_output()
         if len(received) > 1:
-            end()
+            raise_last()
 
-    def end() -> None:
+    def raise_last() -> None:
         raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
 
     if threading.current_thread() is not threading.main_thread():
@@ -176,21 +181,22 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        # An error of a closed terminal names no file, and comes a moment before SIGHUP.
         may_be_terminal = hang_up in handled and error.errno == errno.EIO and error.filename is None
         until = time.monotonic() + PATIENCE
         while may_be_terminal and hang_up not in received and time.monotonic() < until:
-            time.sleep(LATER)  # writes to a closed terminal fail from a moment on before its signal comes
+            time.sleep(DELAY)
         if not may_be_terminal or hang_up not in received:
-            raise  # otherwise the error counts as SIGHUP, and `end` is called below
+            raise  # otherwise the error counts as SIGHUP, and `raise_last` is called below
     finally:
         for number in handled:
             signal.signal(number, before[number])
     if received and received[-1] != signal.SIGINT:
-        end()
+        raise_last()
 
 
 def drop_terminal_output() -> None:
-    """Write to nowhere from now on, instead of to a terminal that is closed, where every write fails."""
+    """Drop from now on what is written to a terminal; it is closed, so every write would fail."""
     for descriptor in (1, 2):  # standard output and error
         with contextlib.suppress(OSError):
             if stat.S_ISCHR(os.fstat(descriptor).st_mode):  # a terminal; output to a file or a pipe goes on

@@ -13,10 +13,11 @@ IN_FILE = 10.0  # least seconds between two lines where stderr is a file
 
 
 class LiveBar(tqdm):
-    """A tqdm bar on stderr that a thread redraws twice a second on a terminal; a file gets a line each ten seconds.
+    """A tqdm bar on stderr.  On a terminal a thread redraws it twice a second; a file gets a line each ten seconds.
 
     Args:
-        update: called by this thread before each redrawing, to set the bar's contents.
+        args, options: as in tqdm.
+        update: called by the thread before each redrawing, to set the bar's contents.
     """
 
     def __init__(self, *args: object, update: Callable[[], object] | None = None, **options: object) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 
 # NumPy reads the header of an array with Python's parser, which before Python 3.11.8 may fail if two threads use it.
 READING = threading.Lock()
-# Arrays that inflate to more than this, and to more than so many times the file's bytes, are refused.  Games of 19x19
-# inflate 10 to 50 times, without searches 250 times; deflated zeros 1000 times.
+# A file is refused if its arrays take more than MOST_BYTES and more than MOST_TIMES the file's bytes.  Arrays of games
+# of 19x19 take 10 to 50 times the file's bytes, of games without searches 250 times; zeros take 1000 times.
 MOST_BYTES, MOST_TIMES = 2**28, 256
 LEVEL = 2  # of compression; takes a third of the time of NumPy's level 6, and files of games are a tenth larger
 
@@ -27,10 +27,11 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def read_npz(data: bytes | memoryview) -> dict[str, np.ndarray]:
-    """Return the named arrays of a .npz file; raise what NumPy raises for damaged data.
+    """Return the named arrays of a .npz file.
 
     Raises:
-        ValueError: before anything is inflated, for arrays that are too large for the file.
+        ValueError: before anything is inflated, for arrays that are too large for the file (MOST_TIMES).  For damaged
+            data NumPy's errors are raised.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         size, most = sum(entry.file_size for entry in archive.infolist()), max(MOST_BYTES, MOST_TIMES * len(data))

@@ -20,7 +20,7 @@ def optional_import(name: str, need: str) -> Any:
     """
     library = name.partition(".")[0]
     try:
-        importlib.import_module(library)  # else a module that was loaded before would do for a library that is gone
+        importlib.import_module(library)  # fails if the library is gone, even if `name` was loaded before
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         missing_library = (error.name or "").partition(".")[0]

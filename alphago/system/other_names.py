@@ -47,7 +47,7 @@ class NameHint:
 
 
 def with_name_hints(hints: Mapping[str, str]) -> Callable[[type[Class]], type[Class]]:
-    """Return a class decorator that adds a NameHint for each name in `hints`; hints: what to use instead, by name."""
+    """Return a class decorator that adds a NameHint for each name in `hints`, such as GAME_NAMES."""
 
     def decorate(cls: type[Class]) -> type[Class]:
         for name, hint in hints.items():

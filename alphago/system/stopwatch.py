@@ -9,8 +9,9 @@ from contextlib import ContextDecorator, contextmanager
 class Stopwatch:
     """A measurement of one thread's seconds by kind of work.
 
-    Within `with watch.running(kind):` time counts for `kind`.  While a nested block `with NET:` or a function decorated
-    with `@NET` runs, time counts for NET instead; NET is a Work.  Entering and leaving a kind takes a microsecond.
+    Within `with watch.running(kind):` time counts for `kind`.  NET, below, is a Work: while a nested block `with NET:`
+    or a function decorated with `@NET` runs, time counts for "net" instead.  Entering and leaving a kind takes a
+    microsecond.
 
     Args:
         clock: returns the time in seconds.
@@ -24,7 +25,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
-        """Measure this thread's time within the `with` block: for a Work while it is entered, otherwise for `kind`."""
+        """Measure this thread's time within the `with` block; it counts for `kind` where no Work is entered."""
         outer, _thread.watch = _thread.watch, self  # a Work finds the watch there
         self.enter(kind)
         try:

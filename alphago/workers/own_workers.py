@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, importable_name, is_packaged
-from alphago.system.children import end_with_parent, start_child
+from alphago.system.children import exit_when_input_ends, start_child
 from alphago.workers.shared_folder import LEFT, WORKERS, FolderWorker, SharedFolder
 
 MOST_FALSE_STARTS = 3  # for each worker: processes that end before they have begun, from which others would, too
@@ -71,7 +71,7 @@ class OwnWorkers(SharedFolder):
 
 
 if __name__ == "__main__":
-    end_with_parent()
+    exit_when_input_ends()
     path, game = sys.argv[1:]
     if game:
         kind = resolve_name(game)

@@ -114,8 +114,8 @@ def test_workers_that_end_before_they_begin() -> None:
 
 FORKS = """
 import multiprocessing, time
-from alphago.system.children import end_with_parent
-end_with_parent()
+from alphago.system.children import exit_when_input_ends
+exit_when_input_ends()
 time.sleep(0.2)
 child = multiprocessing.get_context("fork").Process(target=int)
 child.start()

@@ -147,7 +147,7 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
         return
     try:
         if interrupts.comes_from_standard_input():
-            raise TypeError(interrupts.NO_FILE)
+            raise TypeError(interrupts.NEEDS_FILE)
         pickled = pickle.dumps((call, [run.settings for run in runs]))
         if b"__main__" in pickled and not interrupts.has_importable_program():
             raise TypeError("this program is no file")
