@@ -39,32 +39,40 @@ GLANCE = 0.02  # seconds between two attempts to lock the file
 class CompilingTime(Listener):
     """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
 
-    numba compiles in one thread at a time, and there calls `on_start` and `on_end`; any thread may read the properties.
+    numba compiles in one thread at a time, and calls `on_start` and `on_end` there.  Any thread may read `seconds` and
+    `processor_time`.
     """
 
     def __init__(self) -> None:
-        self._depth = 0  # kernels are compiled within others
-        self._state: tuple[float, float | None] = 0.0, None  # seconds before, and when the present ones began
-        self._processor = self._processor_began = 0.0  # before the present ones, and when they began
+        self._depth = 0  # kernels are compiled while others are
+        # The seconds of compilations that are over, and when the present one began.  One tuple, since threads read it.
+        self._state: tuple[float, float | None] = 0.0, None
+        self._processor = 0.0  # processor seconds of compilations that are over
+        self._processor_began = 0.0  # the thread's processor time when the present one began
 
     @property
     def seconds(self) -> float:
-        """All the seconds."""
+        """All seconds until now, also those of a compilation that goes on."""
         before, began = self._state
         return before if began is None else before + time.monotonic() - began
 
     @property
-    def processor(self) -> float:
-        """Those seconds in which the compiling thread was on the processor; of a compilation that goes on, all."""
+    def processor_time(self) -> float:
+        """The seconds in which the compiling thread was on the processor.
+
+        A compilation that goes on counts in full, since only its own thread can read the thread's processor time.
+        """
         return self._processor + self.seconds - self._state[0]
 
     def on_start(self, event: Event | None = None) -> None:
+        """Note that a compilation begins; numba passes the event, which is not needed."""
         if not self._depth:
             self._state = self.seconds, time.monotonic()
             self._processor_began = time.thread_time()
         self._depth += 1
 
     def on_end(self, event: Event | None = None) -> None:
+        """Note that a compilation ends; numba passes the event, which is not needed."""
         self._depth -= 1
         if not self._depth:
             self._state = self.seconds, None
@@ -76,10 +84,11 @@ register("numba:compile", compiling_time)
 
 
 def lock_beside(path: Path) -> BinaryIO | None:
-    """Wait until no other process compiles a function into the file `path`; return a lock, which closing it releases.
+    """Wait until no other process compiles a function into the file `path`; return a lock file, to be closed.
 
-    The lock only saves work: a process that does not get it (after PATIENCE, on Windows, or if no lock can be created)
-    compiles too.  The system releases the lock of a killed process.
+    The lock only saves work: a process that does not get it compiles too.  After PATIENCE the file is returned without
+    its lock.  On Windows, and if no file can be made, None is returned.  The system releases the lock of a killed
+    process.
     """
     if sys.platform == "win32":
         return None
@@ -92,7 +101,7 @@ def lock_beside(path: Path) -> BinaryIO | None:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             time.sleep(GLANCE)
-        return lock  # after PATIENCE a file that is not locked
+        return lock
     return None
 
 
@@ -111,27 +120,30 @@ class KernelCache:
 
     def __init__(self, function: FunctionType, folder: str) -> None:
         source = Path(function.__code__.co_filename)
-        place = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
+        place_digest = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
         self.folder = folder
-        self.cache_path = os.path.join(folder, f"{source.parent.name}_{place}")  # one for each installed copy
+        self.cache_path = os.path.join(folder, f"{source.parent.name}_{place_digest}")  # one for each installed copy
         self.function = function
-        self.lock: BinaryIO | None = None  # for which other processes wait
+        self.lock: BinaryIO | None = None  # held while this process compiles the function
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
-        state = source.stat()
-        self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
+        status = source.stat()
+        self.source_digest = file_digest(source, status.st_mtime_ns, status.st_size)
 
     def path(self, signature: Signature, codegen: Codegen) -> Path:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
         code = self.function.__code__
         cells = [cell.cell_contents for cell in self.function.__closure__ or ()]  # values that the code has frozen
-        source = (self.stamp, code.co_firstlineno, code.co_code, dumps(cells))
-        depends = (numba.__version__, sys.version, *source, str(signature), codegen.magic_tuple())
-        return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
+        source = (self.source_digest, code.co_firstlineno, code.co_code, dumps(cells))
+        depends_on = (numba.__version__, sys.version, *source, str(signature), codegen.magic_tuple())
+        return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends_on).encode()).hexdigest()[:32]}.kernel")
 
     def load_overload(self, signature: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return the compiled function from its file; None if this process has to compile the function.
 
         If there is no file, and another process is compiling the function, wait for that process and read its file.
+
+        Args:
+            target_context: numba's object for code of this processor, which makes the file's code callable.
         """
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
@@ -145,14 +157,15 @@ class KernelCache:
             compiled = self.read(path, signature, target_context)
         return compiled
 
-    def unlocks(self, compile_signature: Callable[[Signature], object]) -> Callable[[Signature], object]:
-        """Return numba's `compile`, after which the lock is released, also if it fails or is interrupted."""
+    def with_unlock(self, compile_signature: Callable[[Signature], object]) -> Callable[[Signature], object]:
+        """Return a function that calls numba's `compile`, and then releases the lock that `load_overload` has taken."""
 
         def compile_and_unlock(signature: Signature) -> object:
+            """Compile as numba does, and release the lock, also after an error or an interruption."""
             try:
                 return compile_signature(signature)
             finally:
-                lock, self.lock = self.lock, None  # several threads may do so
+                lock, self.lock = self.lock, None  # only one of several threads gets the lock, and closes it
                 if lock is not None:
                     with contextlib.suppress(OSError):
                         os.unlink(lock.name)
@@ -166,7 +179,7 @@ class KernelCache:
             make_private(Path(folder))
 
     def read(self, path: Path, signature: Signature, target_context: BaseContext) -> CompileResult | None:
-        """Return the compiled function in a file; None if it is not there, damaged, or not private."""
+        """Return the compiled function in a file; None if the file is missing or damaged, or its folder not private."""
         try:
             self.make_folders()
             data = path.read_bytes()
@@ -184,8 +197,8 @@ class KernelCache:
         """Write a compiled function atomically, unless its code holds addresses of this process."""
         path = self.path(signature, result.codegen)
         if not result.library.has_dynamic_globals:  # addresses of this process, which mean nothing to another one
-            # numba makes the annotation from source lines.  It would look for those of a specialised function in
-            # the wrong file, since `specialise` names the kernel's file as that function's source.
+            # numba makes the annotation from source lines.  For a function that `specialise` has made it would look
+            # for them in the wrong file, since `specialise` names another file as that function's source.
             without_annotation = result._replace(type_annotation="")
             self.write(path, dumps((signature, without_annotation._reduce())))
 
@@ -211,14 +224,15 @@ def file_digest(path: Path, modified: int, size: int) -> bytes:
     """Return a hash of a file's text, cached until the file changes.
 
     Args:
-        modified, size: the file's time of change and size, by which a change is noticed.
+        modified, size: the file's time of change in nanoseconds, and its size in bytes.  They only are a part of the
+            cache's key: after a change of the file the key is new, and the file is read again.
     """
     return hashlib.sha256(path.read_bytes()).digest()
 
 
 @functools.cache
 def warn_once(text: str) -> None:
-    """Warn of something that does not stop the program, once; also where the caller turns warnings into errors."""
+    """Warn once of something that does not stop the program; where warnings are errors, print it instead."""
     try:
         warnings.warn(text, RuntimeWarning, stacklevel=3)
     except RuntimeWarning:

@@ -70,7 +70,7 @@ class KernelError(ValueError):
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a function with numba so that Python and other kernels can call it; see the module for restrictions."""
-    return compiled(function)
+    return make_dispatcher(function)
 
 
 def part(function: Kernel, **options: bool) -> Kernel:
@@ -81,12 +81,12 @@ def part(function: Kernel, **options: bool) -> Kernel:
     Args:
         options: further options of numba.njit.
     """
-    made = compiled(function, no_cpython_wrapper=True, **options)
+    dispatcher = make_dispatcher(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
         # numba would register the missing entry point and jump to it; without one it calls `_compile_for_args`.
-        made._insert = lambda *signature: None
-        made._compile_for_args = partial(refuse, function.__name__)
-    return made
+        dispatcher._insert = lambda *signature: None
+        dispatcher._compile_for_args = partial(refuse_call, function.__name__)
+    return dispatcher
 
 
 def inlined(function: Kernel) -> Kernel:
@@ -98,18 +98,21 @@ def inlined(function: Kernel) -> Kernel:
     return part(function, forceinline=True)
 
 
-def refuse(name: str, *arguments: object, **named: object) -> None:
+def refuse_call(name: str, *arguments: object, **named: object) -> None:
+    """Raise TypeError, whatever the arguments of the call; name: the function that was called."""
     raise TypeError(f"{name} is a part of kernels, which Python cannot call")
 
 
 def specialise(template: Any, **kernels: Any) -> FunctionType:
-    """Return a copy of the Python function `template` in which some global names stand for kernels, or constants.
+    """Return a copy of the Python function `template` in which some global names have other values.
 
-    The copy counts as a function of the first kernel's file, so that its compiled code is cached there and compiled
-    again if the file changes.  A kernel passed as an argument would be slower, one in a closure could not be cached.
+    `specialise(play_batch, play=go_play)` returns a `play_batch` that calls `go_play` where its text says `play`.  A
+    kernel passed as an argument would be slower, and one in a closure could not be cached.
 
     Args:
-        kernels: the kernels and constants, by these names, first a kernel.
+        kernels: kernels and constants, by the global names that stand for them in `template`.  The first must be a
+            kernel: the copy counts as a function of that kernel's file, so that its compiled code is cached there, and
+            compiled again if the file changes.
     """
     first = next(iter(kernels.values()))
     global_names = {**template.__globals__, "__name__": first.__module__, **kernels}
@@ -117,34 +120,42 @@ def specialise(template: Any, **kernels: Any) -> FunctionType:
     return FunctionType(code, global_names, template.__name__)
 
 
-def compiled(function: Any, **options: bool) -> Any:
-    """Return numba's dispatcher of a function, with a cache unless the function was defined in a notebook.
+def make_dispatcher(function: Any, **options: bool) -> Any:
+    """Return numba's dispatcher of a function, which compiles it when it is called, and caches the code in files.
+
+    A function that was defined in a notebook is not cached.
 
     Args:
         options: further options of numba.njit.
     """
     # Without reference counting (_nrt), and with NumPy's results of a division by 0 instead of an exception.
-    made: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
     if numba.config.DISABLE_JIT:
-        return made  # the Python function
+        return dispatcher  # the Python function
     if os.path.isfile(function.__code__.co_filename):
-        made._cache = cache = KernelCache(function, CACHE_FOLDER)
-        made.compile = cache.unlocks(made.compile)
-    compile_for_args = made._compile_for_args
+        dispatcher._cache = cache = KernelCache(function, CACHE_FOLDER)
+        dispatcher.compile = cache.with_unlock(dispatcher.compile)
+    compile_for_args = dispatcher._compile_for_args
 
-    def compile_or_tell(*arguments: object, **named: object) -> object:
-        """Compile as numba does; its pages of text become a sentence."""
+    def compile_or_raise(*arguments: object, **named: object) -> object:
+        """Compile as numba does, but raise KernelError, whose text is a sentence, for an error of many lines."""
         try:
             return compile_for_args(*arguments, **named)
         except NumbaError as error:
             raise_kernel_error(function, arguments, str(error))
 
-    made._compile_for_args = compile_or_tell
-    return compiled_once(made)
+    dispatcher._compile_for_args = compile_or_raise
+    return widen_integers(dispatcher)
 
 
 def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
-    """Raise KernelError for numba's text about an error in a function called with `arguments`, or in one it calls."""
+    """Raise KernelError for an error of numba.
+
+    Args:
+        function: the function that was to be compiled; the error may be in another kernel that it calls.
+        arguments: the arguments of the call for which it was compiled.
+        text: numba's message.
+    """
     plain = re.sub(r"\x1b\[\d*m", "", text)  # without colours of a terminal
     inner, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", plain)  # about the innermost function
     called = re.search(r"CPUDispatcher\(<function (\w+) at", plain)
@@ -154,20 +165,20 @@ def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) 
     vague = re.compile(r"Failed in nopython mode|Resolution failure")
     reasons = (words.strip(" -") for words in plain.splitlines() if not vague.search(words))
     reason = ALLOCATES if "NRT required" in plain else next(filter(None, reasons), "numba does not say why")
-    at = f"{os.path.basename(file)}{line and f', line {line}'}"
+    place = os.path.basename(file) + (f", line {line}" if line else "")
     name = called[1] if called else function.__name__
-    given = ", ".join(type(argument).__name__ for argument in arguments)
-    raise KernelError(f"the kernel {name} ({at}) cannot be compiled for {given}: {reason}") from None
+    types_given = ", ".join(type(argument).__name__ for argument in arguments)
+    raise KernelError(f"the kernel {name} ({place}) cannot be compiled for {types_given}: {reason}") from None
 
 
-def compiled_once(kernel: Any) -> Any:
-    """Make a kernel treat every integer argument as int64, also constants and int32, and return the kernel.
+def widen_integers(dispatcher: Any) -> Any:
+    """Make a kernel treat every integer argument as int64, also constants and int32; return its dispatcher.
 
     Otherwise numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
     """
-    get_template = kernel.get_call_template  # numba calls it with the types of a call's arguments
-    kernel.get_call_template = lambda args, kws: get_template([plain_type(arg) for arg in args], kws)
-    return kernel
+    get_template = dispatcher.get_call_template  # numba calls it with the types of a call's arguments
+    dispatcher.get_call_template = lambda args, kws: get_template([plain_type(arg) for arg in args], kws)
+    return dispatcher
 
 
 def plain_type(argument: types.Type) -> types.Type:
@@ -177,6 +188,7 @@ def plain_type(argument: types.Type) -> types.Type:
 
 
 if numba.config.DISABLE_JIT:
+    # The same in plain Python, with indices checked; the docstrings are those of the compiled functions below.
 
     def load(array, i):
         return array[check_index(i)].item()
@@ -204,6 +216,7 @@ if numba.config.DISABLE_JIT:
         return (int(x) & -int(x)).bit_length() - 1
 
 else:
+    # Each `generate` emits the LLVM code of a call, for the call's signature and its arguments as LLVM values.
 
     def check_array(array):
         if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":

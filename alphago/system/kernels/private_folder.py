@@ -11,40 +11,43 @@ ROOT = 0  # the user id
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and the folders above it, closed to other users if they are not there.
+    """Make a folder, and the folders above it, where they are missing; check that other users cannot write there.
+
+    New folders are closed to other users.  A folder that exists must belong to this user or to root, be no link, and be
+    writable for its owner only.  Nobody else may be able to put another folder in its place: all folders above it must
+    belong to this user or to root.  Anybody may write to one of those only if users can remove nothing but their own
+    files there, as in /tmp.
 
     Raises:
         OSError: if the folder cannot be made.
-        PermissionError: with what is wrong as its `strerror`, unless the folder belongs to this user or to root, is no
-            link, and only its owner may write to it; and unless nobody else can put another folder in its place: all
-            folders above belong to this user or to root, and those that anybody may write to let users remove only what
-            is their own, as /tmp does.
+        PermissionError: if a folder is not as it must be; its `strerror` says what is wrong.
     """
     if sys.platform == "win32":  # where a user's folders are closed by their place
         folder.mkdir(parents=True, exist_ok=True)
     else:
-        _check(folder.absolute(), is_parent=False)
+        _make_and_check(folder.absolute(), is_parent=False)
 
 
-def _check(folder: Path, *, is_parent: bool) -> None:
-    """Do what `make_private` says for a folder and those above it; is_parent: whether it is above the private one."""
+def _make_and_check(folder: Path, *, is_parent: bool) -> None:
+    """Make and check a folder and those above it; is_parent: whether it is above the one that `make_private` gets."""
     if folder.parent != folder:
-        _check(folder.parent, is_parent=True)
+        _make_and_check(folder.parent, is_parent=True)
     if not os.path.lexists(folder):
         with contextlib.suppress(FileExistsError):  # another process has just made it
             folder.mkdir(0o700)
     status = os.lstat(folder)
     is_link = stat.S_ISLNK(status.st_mode)
-    others_write = stat.S_IWOTH if is_parent else stat.S_IWGRP | stat.S_IWOTH  # bits that must not be set
+    forbidden_bits = stat.S_IWOTH if is_parent else stat.S_IWGRP | stat.S_IWOTH
     is_sticky = is_parent and bool(status.st_mode & stat.S_ISVTX)  # users remove only what is their own, as in /tmp
+    others_may_write = bool(status.st_mode & forbidden_bits) and not is_sticky
     if status.st_uid not in (os.geteuid(), ROOT):
         fault = "belongs to another user"
     elif is_link and not is_parent:
         fault = "is a link"
-    elif not is_link and status.st_mode & others_write and not is_sticky:
+    elif others_may_write and not is_link:  # a link has all bits set
         fault = "may be written by other users"
     else:
         if is_link:
-            _check(Path(os.path.realpath(folder)), is_parent=True)
+            _make_and_check(Path(os.path.realpath(folder)), is_parent=True)
         return
     raise PermissionError(errno.EPERM, f"{folder} {fault}, who could put code there", str(folder))
