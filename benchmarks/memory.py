@@ -12,7 +12,7 @@ from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.records.record import RecordBuilder, records_to_bytes
-from alphago.system.settings import make
+from alphago.system.settings import make_settings
 from alphago.training.recipes import RECIPES
 from alphago.training.settings.run_settings import RunSettings
 
@@ -27,7 +27,7 @@ def main() -> None:
     options = parser.parse_args()
     figures = Figures(options.json)
     env = RECIPES["9x9"].make_env().selfplay_variant()
-    settings = make(RunSettings, {"num_games": options.games, "games_in_flight": 64}).completed("cpu").selfplay
+    settings = make_settings(RunSettings, {"num_games": options.games, "games_in_flight": 64}).completed("cpu").selfplay
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, seed=0, **chosen)

@@ -9,7 +9,7 @@ from alphago import NeuralNet
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.system.settings import make
+from alphago.system.settings import make_settings
 from alphago.training.batches import random_sample
 from alphago.training.learner import Learner
 from alphago.training.recipes import RECIPES
@@ -32,7 +32,7 @@ def main() -> None:
         recipe = RECIPES[name]
         sizes = {"channels": options.channels} if options.channels else {}
         net = NeuralNet(recipe.make_env(), **{**recipe.network, **sizes})
-        settings = make(RunSettings, recipe.settings).learning
+        settings = make_settings(RunSettings, recipe.settings).learning
         size = options.batch_size or settings.batch_size
         settings = replace(settings, bfloat16=False) if options.float32 else settings
         batch = random_sample(net.env, size)

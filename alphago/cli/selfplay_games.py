@@ -18,7 +18,7 @@ from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
-from alphago.system.settings import make
+from alphago.system.settings import make_settings
 from alphago.system.validation import check_int
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.runs.folder import new_folder
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """
     env, network = load_given(options)
     given = given_settings(options, SelfPlaySettings)
-    make(SelfPlaySettings, given)  # raises before there is a progress bar
+    make_settings(SelfPlaySettings, given)  # raises before there is a progress bar
     # Workers get the network itself, and make their own evaluators.
     player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))

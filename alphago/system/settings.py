@@ -1,13 +1,13 @@
 """Settings by path: nested frozen dataclasses, and the flat keywords that reach into them.
 
-A field of a `settings` class is a value (`setting`), or an object with settings of its own (`part`, `group`), such as a
-search, which is Puct or Gumbel.  A setting's path joins names of fields, "search.c_puct"; a group, such as the settings
-of self-play, gives no name of its own.  Most settings have a keyword too, "c_puct", which is also their flag; a
-`path_only` one has none.
+A field of a `settings` class holds a value (`setting`), or an object with settings of its own: a `part`, such as a
+search, which is Puct or Gumbel, or a `group`, such as the settings of self-play, of which there is one class only.  A
+setting's path joins the names of its part and its field, "search.c_puct"; groups are not named in it.  Most settings
+have a keyword too, "c_puct", which is also their flag; a `path_only` setting has none.
 
-    spread(RunSettings, {"readouts": 64, "c_puct": 1.5})  -> {"readouts": 64, "search.c_puct": 1.5}
-    change(RunSettings(), {"readouts": 64})               -> RunSettings(selfplay=SelfPlaySettings(readouts=64, …), …)
-    to_data(settings), from_data(RunSettings, data)       -> plain data for JSON, and back
+    values_by_path(RunSettings, {"readouts": 64, "c_puct": 1.5})  -> {"readouts": 64, "search.c_puct": 1.5}
+    change_settings(RunSettings(), {"readouts": 64})  -> RunSettings(selfplay=SelfPlaySettings(readouts=64, …), …)
+    to_data(settings), from_data(RunSettings, data)   -> plain data for JSON, and back
 """
 
 import pkgutil
@@ -35,13 +35,13 @@ class PartField:
     """The declaration of a field that holds an object with settings of its own.
 
     Attributes:
-        kind: the class of which a part is made if only its settings are given.
-        title: the heading of the flags of its settings; "" for "the" and the field's name.
-        choices: the parts that have names: classes, or objects with certain settings.
-        prefix: the beginning of the keywords of its settings.
-        optional: whether there may be no part, None.  Then a number, a text or a sequence may stand for the part: the
-            value of its first setting.
-        is_group: whether the field has no keyword of its own, since there is one class only.
+        kind: the class of the part if only its settings are given.
+        title: the heading of its flags on the command line; "" for "the" and the field's name.
+        choices: the parts that have names, by name: classes, or objects with certain settings.
+        prefix: the beginning of the keywords of its settings, such as "gate_".
+        optional: whether the field may hold None, no part.  Then the value of the part's first setting, if it is a
+            number, a text or a sequence, may stand for the part: `watch="random@0"`.
+        is_group: whether the field is a group, which has no keyword of its own.
     """
 
     kind: type
@@ -70,13 +70,15 @@ class PartField:
         names = "".join(f"{name!r}, " for name in self.choices)
         return f"{names}a {self.kind.__qualname__}, a dictionary of settings{' or None' if self.optional else ''}"
 
-    def read(self, keyword: str, given: object, before: Any) -> Any:
-        """Return the part for a value of its keyword.
+    def to_part(self, keyword: str, given: object, before: Any) -> Any:
+        """Return the part that a value of its keyword stands for.
 
         Args:
+            keyword: the part's keyword, for messages.
             given: a name, a dictionary of settings, or the part itself; for an optional part also None, or the value of
                 the first setting.
-            before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
+            before: the part so far.  It is returned unchanged for the name of its own class; a dictionary changes the
+                settings that it names.
         """
         given = plain_number(given)
         if given is None or (self.optional and given in ((), [])):  # an empty list, as of opponents
@@ -89,37 +91,38 @@ class PartField:
             return before if type(before) is item else item()
         if isinstance(given, Mapping):
             values = {name: plain_number(value) for name, value in given.items()}
-            part = self.read(keyword, values.pop(KIND), before) if KIND in values else before
-            # In a dictionary settings have their own names; `prefix` is for the message about an unknown one.
-            return self.change(keyword, part, values, prefix="")
+            part = self.to_part(keyword, values.pop(KIND), before) if KIND in values else before
+            # In a dictionary settings have their own names, without a prefix.
+            return self.change_part(keyword, part, values, prefix="")
         if isinstance(given, VALUES):
             if not self.optional:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
                 raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
-            return self.change(keyword, before, {first_setting: given})  # a known name, so that no prefix is needed
+            return self.change_part(keyword, before, {first_setting: given})
         return given  # the part itself
 
-    def change(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
+    def change_part(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
 
         Args:
+            keyword: the part's keyword, for messages.
             values: by path, relative to the part.
-            prefix: as the keywords of the settings begin, for messages; None for the part's `prefix`.
+            prefix: the beginning of the settings' names in messages; None for the part's `prefix`.
 
         Raises:
-            ValueError: for a setting that only another part has, in words that `alphago.cli.errors` makes flags of.
-            TypeError: for one that no part has.
+            ValueError: for a setting that only another part has.  `alphago.cli.errors` replaces names in it by flags.
+            TypeError: for a setting that no part has.
         """
         kind = self.kind if part is None else type(part)
         known = list_keywords(kind) if is_dataclass(kind) else []
         for name in values:
             if name.partition(".")[0] not in known:
-                self.refuse(keyword, name, kind, self.prefix if prefix is None else prefix)
-        return kind(**values) if part is None else change(part, values)
+                self.refuse_setting(keyword, name, kind, self.prefix if prefix is None else prefix)
+        return kind(**values) if part is None else change_settings(part, values)
 
-    def refuse(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
-        """Raise the error for a setting that a part of the class `kind` does not have, as `change` says."""
+    def refuse_setting(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
+        """Raise the error of `change_part` for the setting `name`, which a part of the class `kind` does not have."""
         owners = [owner for owner in self.classes if name in list_keywords(owner)]
         if not owners:
             known = list(dict.fromkeys(name for owner in (kind, *self.classes) for name in list_keywords(owner)))
@@ -163,10 +166,12 @@ class Address:
     Attributes:
         keyword: "" for a setting that has only its path.
         title: the heading of its flag; "" for settings of the root.
-        owner, field: the class that has the setting, and its declaration there; those of a part's first setting if
-            values of that stand for the part.
-        kinds: the names of the parts that have the setting, if other parts lack it; else ().
-        part: the declaration of the part, if the setting is one.
+        owner: the class that has the setting.
+        field: the setting's field in `owner`, which tells the type and help of its flag.  For an optional part, owner
+            and field are those of the part's first setting, since a value of that may stand for the part.
+        default: the setting's value in the root's default.
+        kinds: if only some parts have the setting, such as only one search, their names; else ().
+        part: the declaration of the part, if the setting is a part.
     """
 
     path: str
@@ -186,32 +191,36 @@ def part_declaration(field: Field[Any]) -> PartField | None:
 
 
 def addresses(root: type) -> dict[str, Address]:
-    """Return all settings of the class `root`, of its groups and parts, by path.
+    """Return the addresses of all settings of the class `root`, of its groups and parts, by path.
 
-    It is not cached, since a part may get a name at any time.
+    The result is not cached, since a part may get a name at any time.
 
     Raises:
         ValueError: if two settings have one keyword.
     """
-    found: dict[str, Address] = {}
-    keywords: dict[str, str] = {}  # the first path of each
+    by_path: dict[str, Address] = {}
+    first_paths: dict[str, str] = {}  # by keyword
     for address in _walk(root):
-        earlier = found.setdefault(address.path, address)  # the address itself, if the path is new
-        path = keywords.setdefault(address.keyword, address.path) if address.keyword else address.path
-        is_in_part = "." in path  # several classes of a part may have a setting
-        if path != address.path or not (is_in_part or earlier is address):
+        earlier = by_path.setdefault(address.path, address)  # the address itself, if the path is new
+        path = first_paths.setdefault(address.keyword, address.path) if address.keyword else address.path
+        may_repeat = "." in path  # several classes of a part may have a setting of the same name
+        if path != address.path or (earlier is not address and not may_repeat):
             raise ValueError(f"two settings have the keyword {address.keyword}: {path} and {address.path}")
-        found[address.path] = replace(earlier, kinds=tuple(dict.fromkeys((*earlier.kinds, *address.kinds))))
-    return found
+        by_path[address.path] = replace(earlier, kinds=tuple(dict.fromkeys((*earlier.kinds, *address.kinds))))
+    return by_path
 
 
 def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instance: object = None) -> Iterator[Address]:
-    """Yield the addresses of a class's settings, and of the settings of its parts.
+    """Yield the addresses of a class's settings, and of the settings of its groups and parts.
 
     A setting that several classes of a part have is yielded for each of them.
 
-    path, title, prefix: of the part to which the settings belong; "" for settings of the root.
-    instance: an object of the class, which has the defaults; None for the class's own.
+    Args:
+        owner: the class.
+        path: the beginning of the settings' paths: "search." if `owner` is the class of the part `search`.
+        title: the heading of the settings' flags.
+        prefix: the beginning of the settings' keywords.
+        instance: an object of the class with the defaults; None for the defaults of the class.
     """
     for field in fields(owner):
         own_path, default = path + field.name, field.default if instance is None else getattr(instance, field.name)
@@ -225,8 +234,8 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
             continue
         title_of_part = declared.title or f"the {field.name}"
         # An optional part's keyword takes values of its first setting, which then needs no address of its own.
-        flag_from = (declared.kind, fields(declared.kind)[0]) if declared.optional else (owner, field)
-        yield Address(own_path, field.name, title_of_part, *flag_from, default, part=declared)
+        owner_and_field = (declared.kind, fields(declared.kind)[0]) if declared.optional else (owner, field)
+        yield Address(own_path, field.name, title_of_part, *owner_and_field, default, part=declared)
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=defaults))
@@ -234,7 +243,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
                 all_have_it = all(name in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)
-                yield replace(address, kinds=address.kinds or kinds)  # those of a part within this part come first
+                yield replace(address, kinds=address.kinds or kinds)  # a part within this part has set its own `kinds`
 
 
 def keywords(root: type) -> list[str]:
@@ -242,11 +251,11 @@ def keywords(root: type) -> list[str]:
     return [address.keyword for address in addresses(root).values() if address.keyword]
 
 
-def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values by path; given: by keyword or by path.
+def values_by_path(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values of settings of the class `root` by path; given: the values by keyword or by path.
 
     Raises:
-        TypeError: which suggests similar names, for an unknown one.
+        TypeError: for an unknown keyword or path; the message suggests similar ones.
     """
     known = addresses(root)
     paths = {address.keyword: path for path, address in known.items() if address.keyword}
@@ -255,53 +264,59 @@ def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
     return {paths.get(name, name): value for name, value in given.items()}
 
 
-def make(root: type[Kind], given: Mapping[str, Any]) -> Kind:
-    """Return settings of the class `root`; given: values by keyword or by path, for others than the defaults.
+def make_settings(root: type[Kind], given: Mapping[str, Any]) -> Kind:
+    """Return settings of the class `root` with the given values and defaults for the others.
+
+    Args:
+        given: values by keyword or by path.
 
     Raises:
         TypeError: for an unknown keyword.
         ValueError: for a value out of range, and for a setting that the chosen part does not have.
     """
-    return change(root(), spread(root, given))
+    return change_settings(root(), values_by_path(root, given))
 
 
-def change(before: Kind, given: Mapping[str, Any]) -> Kind:
-    """Return settings with other values.
+def change_settings(before: Kind, given: Mapping[str, Any]) -> Kind:
+    """Return settings with the given values in place of those in `before`.
 
     Args:
-        given: values by path, relative to `before`; paths that begin with no field of `before` are not read.
+        given: values by path, relative to `before`; paths that begin with no field of `before` are ignored.
 
     Raises:
-        ValueError, TypeError: as `make`.
+        ValueError, TypeError: as `make_settings`.
     """
     made = {}
     for field in fields(before):  # type: ignore[arg-type]
         name, declared = field.name, part_declaration(field)
         made[name] = getattr(before, name)
         if declared is not None and declared.is_group:  # paths do not name it
-            made[name] = change(made[name], given)
+            made[name] = change_settings(made[name], given)
             continue
         if name in given:
-            # None stands for the default of a part that is not optional.
-            is_usual = declared is not None and given[name] is None and not declared.optional
-            value = field.default if is_usual else given[name]
-            made[name] = value if declared is None else declared.read(name, value, made[name])
-        if inner := below(given, name):
+            # For a part that is not optional, None stands for the default.
+            takes_default = declared is not None and not declared.optional and given[name] is None
+            value = field.default if takes_default else given[name]
+            made[name] = value if declared is None else declared.to_part(name, value, made[name])
+        if inner := values_below(given, name):
             assert declared is not None
             if name in given and given[name] is None:
                 path, value = next(iter(inner.items()))
                 raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
-            made[name] = declared.change(name, made[name], inner)
+            made[name] = declared.change_part(name, made[name], inner)
     return type(before)(**made)
 
 
-def below(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return the values of a part's settings, by path relative to the part; given: by path."""
+def values_below(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return those of the given values that belong to the part `name`: {"c_puct": 1} of {"search.c_puct": 1}."""
     return {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
 
 
 def to_data(settings: Any) -> dict[str, Any]:
-    """Return settings as plain data for JSON; parts of several classes have their class's name as `kind`."""
+    """Return settings as plain data for JSON.
+
+    A part, if it may be of several classes, has the name of its class as "kind".
+    """
     return {
         field.name: value_to_data(getattr(settings, field.name), part_declaration(field)) for field in fields(settings)
     }
@@ -310,7 +325,10 @@ def to_data(settings: Any) -> dict[str, Any]:
 def value_to_data(value: Any, declared: PartField | None = None) -> Any:
     """Return a setting's value as plain data for JSON.
 
-    A function becomes {"function": name}; an object that is no dataclass has only the name of its class.
+    A function becomes {"function": name}; an object that is no dataclass becomes {"kind": name of its class}.
+
+    Args:
+        declared: the declaration of the part that the value is; None for another value.
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
@@ -327,11 +345,12 @@ def value_to_data(value: Any, declared: PartField | None = None) -> Any:
 
 
 def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Kind:
-    """Return the settings from the plain data that `to_data` returned.
+    """Return settings of the class `kind` from the plain data that `to_data` returned.
 
     Args:
-        given: values of the call by path.  Functions, and objects whose settings are not saved, must be given again.
-        who: whose settings they are, for messages.
+        given: values that the caller gives, by path.  Functions are not in the data, nor are objects that are no
+            dataclasses: the caller must give them again.
+        who: whose settings they are, for messages, such as "this run".
 
     Raises:
         TypeError or KeyError: for data of another form.
@@ -341,7 +360,7 @@ def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]
         name, declared = field.name, part_declaration(field)
-        inner = given if declared is not None and declared.is_group else below(given, name)
+        inner = given if declared is not None and declared.is_group else values_below(given, name)
         values[name] = value_from_data(data[name], declared, given.get(name), inner, keyword=name, who=who)
     return kind(**values)
 
@@ -352,9 +371,12 @@ def value_from_data(
     """Return a setting's value from its plain data.
 
     Args:
-        candidates: the call's value, or values, of this setting.
-        given: the call's values of its inner settings, by path.
-        keyword, who: the setting and its owner, for messages.
+        declared: the declaration of the part, if the setting is a part.
+        candidates: the value, or several values, that the caller gives for this setting: functions and objects that the
+            data can only name are looked for among them.
+        given: the values that the caller gives for settings of the part, by path.
+        keyword: the setting's name, for messages.
+        who: whose setting it is, for messages.
     """
     if isinstance(data, list):
         return tuple(value_from_data(item, None, candidates, {}, keyword=keyword, who=who) for item in data)
@@ -374,12 +396,17 @@ def value_from_data(
         kinds = {None: declared.kind} | {known: kind for kind, known in declared.names.items()}
     kind = kinds.get(name) or (named_class(str(name), keyword, who) if same_class is None else type(same_class))
     if not is_dataclass(kind):
-        return same_class  # an object without saved settings, which only the call can give
+        return same_class  # its settings are not in the data, so only the caller can give the object
     return from_data(kind, {name: value for name, value in data.items() if name != KIND}, given, who)
 
 
 def named_class(name: str, keyword: str, who: str) -> type:
-    """Return the class of settings called `name`, "module:class"; raise ValueError if it cannot be imported."""
+    """Return the class of settings called `name`, "module:class"; raise ValueError if it cannot be imported.
+
+    Args:
+        keyword: the setting that names it, for the message.
+        who: whose setting that is, for the message.
+    """
     try:
         kind = pkgutil.resolve_name(name)
         if not (isinstance(kind, type) and is_dataclass(kind)):
@@ -393,26 +420,29 @@ def named_class(name: str, keyword: str, who: str) -> type:
 
 
 def changes(before: Any, after: Any, *, structural: bool = False) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each setting that differs, by the field's name; a part is one value.
+    """Return the old and the new value of each setting that differs, by the field's name.
+
+    A part counts as one value.
 
     Args:
-        structural: whether to return only those that a run must keep.
+        before, after: settings of one class.
+        structural: whether to return only the settings that a resumed run must keep.
     """
-    found: dict[str, tuple[Any, Any]] = {}
+    differences: dict[str, tuple[Any, Any]] = {}
     for field in fields(before):
         was, now = getattr(before, field.name), getattr(after, field.name)
         declared = part_declaration(field)
         if declared is not None and declared.is_group:
-            found |= changes(was, now, structural=structural)
+            differences |= changes(was, now, structural=structural)
         elif was != now and (must_keep(field, was, now) or not structural):
-            found[field.name] = was, now
-    return found
+            differences[field.name] = was, now
+    return differences
 
 
 def must_keep(field: Field[Any], was: object, now: object) -> bool:
-    """Return whether a run must keep a setting that a call would change from `was` to `now`.
+    """Return whether a resumed run must keep a setting that its caller would change from `was` to `now`.
 
-    If both values are parts of one class, this depends on the settings of the part that differ.
+    If both values are parts of one class, only the part's settings that differ decide.
     """
     if is_dataclass(was) and type(was) is type(now):
         structural = [inner.name for inner in fields(was) if inner.metadata.get("structural", False)]

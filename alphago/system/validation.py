@@ -87,7 +87,7 @@ def settings(cls: type[Kind]) -> type[Kind]:
     for declaration in declared:
         sentences = filter(None, (declaration.metadata["help"], declaration.metadata["python"]))  # the second may be ""
         text = f"{declaration.name}: {'.  '.join(sentences)}"
-        # 116 letters, with the indent of a class's docstring 120.
+        # 116 letters; the indent of a class's docstring makes 120.
         arguments.append(textwrap.fill(text, 116, initial_indent=" " * 4, subsequent_indent=" " * 8))
     made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
     return made
@@ -97,11 +97,11 @@ def check_ranges(instance: Any, owner: str = "") -> None:
     """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
     Args:
-        owner: the prefix of a field's name in messages, such as "a gate's ".
+        owner: what stands before a field's name in messages, such as "a gate's ".
 
     Raises:
-        ValueError: which names the field, for a number out of range, for a value that must be a bool but is not, and
-            for a None that is no value of the field.
+        ValueError: for a number out of range, for a value that must be a bool but is not, and for a None where the
+            field must have a value; the message names the field.
     """
     hints = get_type_hints(type(instance))
     for declaration in fields(instance):
@@ -111,14 +111,14 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 
 
 def check_range(name: str, value: Any, hint: Any, declaration: Field[Any]) -> Any:
-    """Return the value of a field, with a NumPy number converted; raise ValueError for a number out of range.
+    """Return the value of a field, with a NumPy number converted; raise ValueError if it must not have this value.
 
-    A field that is no number, or not declared by `setting`, may have any value, but None only where its type or its
-    default says so.
+    Only numbers and bools are checked, numbers only in fields that `setting` has declared.  None is allowed if the
+    type or the default of the field is None.
 
     Args:
         name: the setting's name for the message.
-        hint: its type.
+        hint: the type hint of the field.
         declaration: the field.
     """
     declared, types = declaration.metadata, union_members(hint)
@@ -154,10 +154,12 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
 
     def decorate(call: Call) -> Call:
         known = list(dict.fromkeys([*list_keywords(call), *further]))  # without duplicates
+        # Of a class, its constructor is checked.
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
-        def checked(*given: object, **named: object) -> object:
+        def call_and_explain(*given: object, **named: object) -> object:
+            """Call the function; if that fails because of wrong arguments, raise an error that says so."""
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
@@ -172,8 +174,8 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
                 raise
 
         if not isinstance(call, type):
-            return checked  # type: ignore[return-value]
-        call.__init__ = checked  # type: ignore[misc]
+            return call_and_explain  # type: ignore[return-value]
+        call.__init__ = call_and_explain  # type: ignore[misc]
         return call
 
     return decorate
@@ -186,7 +188,7 @@ def list_keywords(call: Callable[..., object]) -> list[str]:
 
 
 def takes_any_keyword(call: Callable[..., object]) -> bool:
-    """Return whether a function takes `**keywords`."""
+    """Return whether a function has a `**parameter`, which takes every keyword."""
     kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
@@ -224,7 +226,10 @@ def check_arguments(
 def check_types(function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> None:
     """Raise TypeError if an argument is not of the class, or of one of the classes, in the signature.
 
-    Arguments whose type is a number or a protocol are not checked, since objects of many classes are accepted.
+    Numbers and protocols are not checked, see `hint_classes`.
+
+    Args:
+        given, named: the positional and keyword arguments of the call.
     """
     with contextlib.suppress(NameError):  # raised for a name in the signature that is imported for type checkers only
         hints = get_type_hints(function)
@@ -236,9 +241,10 @@ def check_types(function: Callable[..., object], given: Sequence[object], named:
 
 
 def hint_classes(hint: object) -> tuple[type, ...]:
-    """Return the classes in a type hint, if `isinstance` can check it; otherwise return ().
+    """Return the classes in a type hint of which a value must be an instance; () if that cannot be checked.
 
-    It cannot check a hint with a protocol, with anything but classes, or with a number, for which many classes will do.
+    It cannot be checked if one of the types is a protocol, or no class at all, or a number, since NumPy's numbers are
+    accepted too.
     """
     classes = [get_origin(member) or member for member in union_members(hint)]
     for cls in classes:
@@ -249,12 +255,12 @@ def hint_classes(hint: object) -> tuple[type, ...]:
 
 
 def union_members(hint: Any) -> tuple[Any, ...]:
-    """Return the types in a union; of another type hint the hint alone."""
+    """Return the types in a union such as `int | None`; for another type hint, the hint alone."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def shown(value: object) -> str:
-    """Return a value's repr for an error message, without its middle if it is long."""
+    """Return a value's repr for an error message; if it is long, its middle is left out."""
     return shortened(repr(value))
 
 
@@ -267,12 +273,12 @@ def printable(text: str) -> str:
 
 
 def shortened(value: object, most: int = 200) -> str:
-    """Return a value as text for a message, without its middle if it has more than `most` letters."""
+    """Return a value as text for a message; if it has more than `most` characters, its middle is left out."""
     text = str(value)
     if len(text) <= most:
         return text
-    begin, end = most // 2, most // 2 - 10  # with the dots between them still at most `most`
-    return f"{text[:begin]} … {text[-end:]}"
+    head, tail = most // 2, most // 2 - 10  # numbers of characters; 10 are left for the dots
+    return f"{text[:head]} … {text[-tail:]}"
 
 
 def check_int(name: str, value: object, least: int, most: int | None = None) -> int:

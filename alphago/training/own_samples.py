@@ -17,7 +17,7 @@ from alphago.nn.forecasts import stack
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.system.settings import keywords, make
+from alphago.system.settings import keywords, make_settings
 from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample, mark_illegal
@@ -94,7 +94,7 @@ def train_on(
     network = as_network(net, getattr(positions[0], "env", None) if positions else None)
     if not isinstance(network, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
-    learning = make(LearningSettings, settings)
+    learning = make_settings(LearningSettings, settings)
     sample = make_sample(network.env, positions, policies, outcomes, masked=learning.weights.masked)
     epochs = check_int("epochs", epochs, 1)
     threads = available_cores() if groups is None else check_int("groups", groups, 1)

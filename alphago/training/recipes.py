@@ -13,7 +13,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
-from alphago.system.settings import spread
+from alphago.system.settings import values_by_path
 from alphago.system.validation import check_choice
 from alphago.training.settings.run_settings import RunSettings
 
@@ -94,7 +94,7 @@ class Recipe:
 
 def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
     """Return the settings by path, such as "search.c_puct", of a recipe for a device, "cpu" or a GPU such as "cuda"."""
-    return spread(RunSettings, recipe.settings_on(device))
+    return values_by_path(RunSettings, recipe.settings_on(device))
 
 
 def read_recipes() -> dict[str, Recipe]:

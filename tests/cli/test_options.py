@@ -13,7 +13,7 @@ from alphago.cli.options import Parser, keyword_settings
 from alphago.cli.settings_flags import SHORT, add_flags, given_settings, to_setting
 from alphago.env.games import GAMES
 from alphago.mcts.search_specs import SEARCHES
-from alphago.system.settings import addresses, group, keywords, make, part
+from alphago.system.settings import addresses, group, keywords, make_settings, part
 from alphago.system.validation import setting, settings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -133,7 +133,7 @@ class TestSettings:
         given = given_settings(parser.parse_args(words.split()), House)
         expected = {"most_watts": None, "doors": 2, "threads": None, "fast": False, "light": "candle", "hours": 3.0}
         assert given == {**expected, "aunt": 0.25, "aunt_chairs": 2}
-        assert make(House, given).aunt == Guest(0.25, 2)
+        assert make_settings(House, given).aunt == Guest(0.25, 2)
         assert given_settings(parser.parse_args([]), House) == {}
         assert given_settings(parser.parse_args(["--aunt", "none"]), House) == {"aunt": None}
 
@@ -142,7 +142,7 @@ class TestSettings:
         words = ["--set", "windows=6", "--set", "paint=red", "--set", "light.hours=2", "--light", "candle"]
         given = given_settings(parser.parse_args(words), House)
         assert given == {"windows": 6, "paint": "red", "light.hours": 2.0, "light": "candle"}
-        made = make(House, given)
+        made = make_settings(House, given)
         assert (made.windows, made.paint, made.light) == (6, "red", Candle(2.0))
 
     def test_help_shows_what_people_set(self, parser: Parser) -> None:

@@ -8,15 +8,15 @@ import pytest
 
 from alphago.system.settings import (
     addresses,
-    change,
+    change_settings,
     changes,
     from_data,
     group,
     keywords,
-    make,
+    make_settings,
     part,
-    spread,
     to_data,
+    values_by_path,
 )
 from alphago.system.validation import setting, settings
 
@@ -72,15 +72,15 @@ class Root:
 
 
 def made_of(**given: Any) -> Root:
-    return make(Root, given)
+    return make_settings(Root, given)
 
 
 def test_keywords_are_spread_by_name() -> None:
     given = {"readouts": 3, "seed": 7, "depth": 1, "size": 4, "trace": True}
     paths = {"readouts": 3, "seed": 7, "search.depth": 1, "memory.size": 4, "trace": True}
-    assert spread(Root, given) == paths
+    assert values_by_path(Root, given) == paths
     expected = Root(seed=7, trace=True, play=Play(readouts=3, search=Deep(depth=1.0)), memory=Shelf(4))
-    assert make(Root, given) == make(Root, paths) == change(Root(), paths) == expected
+    assert make_settings(Root, given) == make_settings(Root, paths) == change_settings(Root(), paths) == expected
 
 
 def test_an_unknown_keyword_is_answered_with_near_misses() -> None:
@@ -117,9 +117,11 @@ def test_a_part_is_a_name_settings_or_an_object(given: dict[str, Any], expected:
 
 def test_a_call_changes_what_it_names_and_keeps_the_rest() -> None:
     before = made_of(search=Broad(2, 7), gate={"games": 4}, readouts=5)
-    made = change(before, spread(Root, {"width": 3, "gate": 0.75, "minutes": 2}))
+    made = change_settings(before, values_by_path(Root, {"width": 3, "gate": 0.75, "minutes": 2}))
     assert made == made_of(search=Broad(3, 7), gate=Door(0.75, 4), readouts=5, minutes=2)
-    assert change(before, {"search": "broad"}).play.search == Broad(2, 7), "a name of the same class changes nothing"
+    assert change_settings(before, {"search": "broad"}).play.search == Broad(2, 7), (
+        "a name of the same class changes nothing"
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,7 @@ def test_what_the_chosen_part_does_not_have_is_refused(given: dict[str, Any], er
 def test_an_optional_part_is_switched_on_by_a_setting_and_off_by_none() -> None:
     made = made_of(gate_games=2, tree=0.25)
     assert (made.gate, made.tree) == (Door(games=2), Door(0.25))
-    made = change(made, {"gate": None, "tree": None})
+    made = change_settings(made, {"gate": None, "tree": None})
     assert (made.gate, made.tree) == (None, None)
 
 
@@ -185,7 +187,7 @@ def test_settings_are_loaded_as_they_were_saved(given: dict[str, Any]) -> None:
 
 
 def test_saved_settings_name_their_parts() -> None:
-    plain = saved(make(Root, {"search": "broad", "gate": 0.75}))
+    plain = saved(make_settings(Root, {"search": "broad", "gate": 0.75}))
     assert plain["play"]["search"] == {"kind": "broad", "width": 3, "leaves": 1}
     assert plain["gate"] == {"rate": 0.75, "games": 10}
     assert saved(made_of(judges=(Own(0.75),)))["judges"] == [{"kind": f"{__name__}:Own", "share": 0.75}]
@@ -193,7 +195,7 @@ def test_saved_settings_name_their_parts() -> None:
 
 
 def test_a_function_is_saved_by_name_and_given_again() -> None:
-    made = make(Root, {"rule": double, "memory": Bare})
+    made = make_settings(Root, {"rule": double, "memory": Bare})
     plain = saved(made)
     assert plain["rule"] == {"function": f"{__name__}:double"}
     assert from_data(Root, plain, {"rule": double, "memory": Bare}, "it") == made
@@ -205,7 +207,7 @@ def test_a_function_is_saved_by_name_and_given_again() -> None:
 
 def test_an_object_without_settings_is_given_again() -> None:
     bare = Bare()
-    plain = saved(make(Root, {"search": bare}))
+    plain = saved(make_settings(Root, {"search": bare}))
     assert from_data(Root, plain, {"search": bare}, "it").play.search is bare
     with pytest.raises(ValueError, match=r"^the run has a search of its own class, .*:Bare, which cannot be imported"):
         from_data(Root, plain, {}, "the run")
@@ -219,7 +221,10 @@ def test_data_of_another_version_are_refused() -> None:
 
 
 def test_changes_are_told_by_keyword() -> None:
-    before, after = make(Root, {"gate": 0.5}), make(Root, {"readouts": 3, "search": "broad", "judges": (Own(),)})
+    before, after = (
+        make_settings(Root, {"gate": 0.5}),
+        make_settings(Root, {"readouts": 3, "search": "broad", "judges": (Own(),)}),
+    )
     assert changes(before, after) == {
         "readouts": (8, 3),
         "search": (Deep(), Broad()),
@@ -239,7 +244,7 @@ def test_changes_are_told_by_keyword() -> None:
     ],
 )
 def test_what_a_run_must_keep(before: dict[str, Any], after: dict[str, Any], kept: list[str]) -> None:
-    assert list(changes(make(Root, before), make(Root, after), structural=True)) == kept
+    assert list(changes(make_settings(Root, before), make_settings(Root, after), structural=True)) == kept
 
 
 def test_addresses_say_which_part_has_a_setting() -> None:

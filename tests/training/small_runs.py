@@ -17,7 +17,7 @@ import torch
 from alphago import GameEnv, GameRecord, GoEnv, NeuralNet, Report, train
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.records.record import RecordBuilder, load_records, read_arrays, to_arrays
-from alphago.system.settings import make, spread
+from alphago.system.settings import make_settings, values_by_path
 from alphago.system.validation import UNSET, Unset
 from alphago.training.call.session import open_run
 from alphago.training.call.start import Call, Start, seeded
@@ -126,14 +126,14 @@ def go_on(
 
 def run_settings(**given: Any) -> RunSettings:
     """The settings of a run that has these values."""
-    return make(RunSettings, given)
+    return make_settings(RunSettings, given)
 
 
 def started(
     env: GameEnv, given: Mapping[str, Any], *, device: str = "cpu", preset: str | None = None, **sizes: int
 ) -> Start:
     """How a new run starts whose call gives these settings."""
-    return new_run(Call(env, None, sizes, device), spread(RunSettings, given), preset)
+    return new_run(Call(env, None, sizes, device), values_by_path(RunSettings, given), preset)
 
 
 class Made(NamedTuple):
@@ -160,7 +160,7 @@ def opened(
     **settings: Any,
 ) -> Iterator[Run]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
-    given = spread(RunSettings, {**SETTINGS, "num_games": num_games, **settings})
+    given = values_by_path(RunSettings, {**SETTINGS, "num_games": num_games, **settings})
     call = Call(
         env,
         None,

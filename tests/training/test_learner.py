@@ -15,7 +15,7 @@ from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import Losses, LossWeights, alphazero_loss
 from alphago.nn.threads import Workers
-from alphago.system.settings import make
+from alphago.system.settings import make_settings
 from alphago.training import step_graphs
 from alphago.training.learner import WARM_UP_STEPS, Learner
 from alphago.training.memory import Sample
@@ -77,7 +77,7 @@ def network_without_batch_norm(seed: int = 0) -> NeuralNet:
 def learner_of(net: NeuralNet, workers: Workers, rate: float = 0.01, decay: float = 0.0, **settings: Any) -> Learner:
     """In float32, unless it is asked otherwise: the same numbers on every processor."""
     given = {"learning_rate": rate, "weight_decay": decay, "bfloat16": False, **settings}
-    return Learner(net, make(LearningSettings, given), workers)
+    return Learner(net, make_settings(LearningSettings, given), workers)
 
 
 def state(net: NeuralNet) -> dict[str, torch.Tensor]:

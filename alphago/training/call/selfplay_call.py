@@ -13,7 +13,7 @@ from alphago.mcts.warm_up import warm_up
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
-from alphago.system.settings import keywords, make
+from alphago.system.settings import keywords, make_settings
 from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import (
@@ -67,7 +67,7 @@ def selfplay(
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    selfplay_settings = make(SelfPlaySettings, {"readouts": readouts, **settings})
+    selfplay_settings = make_settings(SelfPlaySettings, {"readouts": readouts, **settings})
     make_transport = find_workers(workers)
     with one_torch_thread():
         player: Any

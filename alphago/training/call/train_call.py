@@ -8,7 +8,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
-from alphago.system.settings import change, keywords, spread
+from alphago.system.settings import change_settings, keywords, values_by_path
 from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
@@ -103,12 +103,12 @@ def train(
     call = Call.of(env, model, sizes, reports, stop_after, device, parts)
     if num_games is not UNSET:
         settings["num_games"] = num_games
-    given = spread(RunSettings, settings)
+    given = values_by_path(RunSettings, settings)
 
     def start_of(config: Mapping[str, Any] | None, path: Path) -> Start:
         if config is not None:
             return resumed_run(call, given, preset, config, path)
-        defaults = spread(RunSettings, settings_with_workers(workers)) if by_workers else {}
+        defaults = values_by_path(RunSettings, settings_with_workers(workers)) if by_workers else {}
         return new_run(call, {**defaults, **given}, preset)
 
     return train_run(call, folder, start_of)
@@ -164,7 +164,7 @@ def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSe
     if (both.get("max_minutes") or both.get("max_processor_minutes")) and "num_games" not in both:
         given = {**given, "num_games": None}  # instead of the default
     # In two steps: the call may choose another part, which lacks settings of the recipe's part.
-    return change(change(RunSettings(), of_recipe), given)
+    return change_settings(change_settings(RunSettings(), of_recipe), given)
 
 
 def resumed_run(
@@ -185,7 +185,7 @@ def resumed_run(
     of_recipe = {} if recipe is None else recipe_settings(recipe, call.device)
     network = recipe.network_like(config["network"]) if recipe else {}
     before, model = saved_run(call, RunSettings, given, config, folder, network)
-    settings = change(change(before, of_recipe), given).completed(call.device, before)
+    settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
     return make_start(call, settings, model, config, changes=changed)
 

@@ -15,7 +15,7 @@ from alphago.records.collection import sentence_of
 from alphago.records.dataset import Dataset
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
-from alphago.system.settings import change, keywords, spread
+from alphago.system.settings import change_settings, keywords, values_by_path
 from alphago.system.validation import check_float, checks_keywords
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
@@ -87,7 +87,7 @@ def train_supervised(
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
     call = Call.of(env, net, sizes, reports, stop_after, device, {"make_source": partial(Epochs, given)})
-    values = spread(SupervisedSettings, settings)
+    values = values_by_path(SupervisedSettings, settings)
     start_of = partial(start_of_supervised, call, given, values, dataset_path(dataset))
     return train_run(call, folder, start_of)
 
@@ -113,7 +113,7 @@ def start_of_supervised(
     games = len(given.lengths)
     changed: dict[str, tuple[Any, Any]] = {}
     if config is None:
-        settings = change(SupervisedSettings(), values).completed(games)
+        settings = change_settings(SupervisedSettings(), values).completed(games)
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
         if given.teacher not in model.taught_by:
             model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
@@ -122,7 +122,7 @@ def start_of_supervised(
         now = new_config(model, settings, given={"dataset": path})
     else:
         saved, model = saved_run(call, SupervisedSettings, values, config, folder)
-        settings, notes = change(saved, values).completed(games), []
+        settings, notes = change_settings(saved, values).completed(games), []
         now, changed = change_config(saved, settings, config, folder)
         saved_path = config["given"]["dataset"]
         if path is not None and path != saved_path:  # the games are the same: the run compares their digests

@@ -9,7 +9,7 @@ import pytest
 
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.system.cores import available_cores
-from alphago.system.settings import change, to_data
+from alphago.system.settings import change_settings, to_data
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import nadam, run, run_settings, started
@@ -85,7 +85,7 @@ class TestGamesInFlight:
     def test_a_resumed_run_keeps_them(self) -> None:
         """Whatever the device, and however long it becomes; a search of its own is as suits them."""
         before = run_settings(num_games=80, readouts=32).completed("cpu")
-        longer = change(before, {"num_games": 8000, "groups": None, "games_in_flight": None, "search": "puct"})
+        longer = change_settings(before, {"num_games": 8000, "groups": None, "games_in_flight": None, "search": "puct"})
         settings = longer.completed("cuda", before)
         assert (settings.selfplay.games_in_flight, settings.selfplay.groups) == (10, available_cores())
         assert settings.selfplay.search == Puct(leaves=2)

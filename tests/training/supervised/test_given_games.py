@@ -6,7 +6,7 @@ import numpy as np
 
 from alphago import GoEnv, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.system.settings import make
+from alphago.system.settings import make_settings
 from alphago.training.supervised.call import run_settings, train_supervised
 from alphago.training.supervised.given_games import Epochs, RecordGames
 from alphago.training.supervised.supervised_settings import SupervisedSettings
@@ -57,6 +57,6 @@ def test_an_iteration(tmp_path: Path) -> None:
     assert (last["games"], last["steps"]) == (10, last["positions"] // 4)
     assert first["selfplay_share"] is None  # so no advice about self-play is given
     assert not (tmp_path / "games").exists()
-    settings = make(SupervisedSettings, {"batch_size": 1, "checks": 1}).completed(TOTAL)
+    settings = make_settings(SupervisedSettings, {"batch_size": 1, "checks": 1}).completed(TOTAL)
     at_once = run_settings(settings, GAMES).selfplay.games_in_flight
     assert at_once == min(TOTAL, round(32 / GAMES.lengths.mean()))
