@@ -22,13 +22,13 @@ from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, for
 
 COUNTED = ("done", "repeated", "bytes")
 DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
-MOST_ERRORS = 3  # errors of a job, from which the job is at fault
-MOST_ENDS = 6  # ends of workers that had a job, from which the job is at fault
+MOST_ERRORS = 3  # after so many errors of a job, the job is at fault, and not its workers
+MOST_ENDS = 6  # the same after so many workers that ended while they had it
 SILENCE = 10.0  # seconds without a worker after which the run says so
 REPEATED = 6  # after so many times SILENCE the run says so again
 AHEAD = 2  # jobs of `map` under way for each core: enough to keep it busy, few enough to keep memory flat
 FEWEST = 4  # least number of jobs under way, also before workers are there
-WAIT = 0.1  # seconds between two looks of `map` for news of the workers
+WAIT = 0.1  # seconds after which `map`, if no answer arrives, asks for news of the workers
 
 
 @dataclass
@@ -38,11 +38,12 @@ class Job:
     Attributes:
         work: the name of its work.
         data: the job as bytes.
-        read: makes what is handed back of the answer's bytes.  If it raises an error of DAMAGED, the job is done again.
-        hand_back: called with what was read; returns the number of moves played, or of other units of work.
-        worker: the worker that has it; None if none has.
-        failed: the worker of each error, also if it has ended meanwhile.
-        ended: the workers that have ended while they had it, other than by leaving.
+        read: converts the answer's bytes to what `hand_back` takes.  If it raises an error of DAMAGED, the job is done
+            again.
+        hand_back: called with the result of `read`; returns the number of moves played, or of other units of work.
+        worker: the name of the worker that has the job; None if no worker has it.
+        failed: for each error of the job, the worker's name.
+        ended: the workers that ended while they had the job, without those that left as they were told.
     """
 
     work: str
@@ -57,8 +58,8 @@ class Job:
 class JobPool:
     """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
 
-    A job that is lost with its worker, or whose answer is damaged, is done again by another worker.  One that fails
-    MOST_ERRORS times or ends MOST_ENDS workers ends the thread, with the job's traceback if it has one.
+    A job whose worker ends, or whose answer is damaged, is done again by another worker.  A job that fails MOST_ERRORS
+    times or ends MOST_ENDS workers ends the thread with an error, which has the job's traceback if there is one.
 
     Args:
         transport: carries the jobs.
@@ -67,15 +68,15 @@ class JobPool:
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.lock = threading.RLock()
-        self.session = secrets.token_hex(4)  # part of the names of jobs and works, which may meet those of other calls
+        self.session = secrets.token_hex(4)  # begins the names of jobs and works: workers may have those of other calls
         self.numbers = itertools.count(1)
-        self.live: dict[str, int] = {}  # by worker that is there, the number of jobs that it does at the same time
+        self.live: dict[str, int] = {}  # by the name of a worker that is there: how many jobs it does at the same time
         self.refused: set[str] = set()  # workers that cannot do the run's work
-        self.jobs: dict[str, Job] = {}
+        self.jobs: dict[str, Job] = {}  # by key: the jobs that are not done
         self.sentences: list[str] = []  # for `news`
-        self.counts: Counter[str] = Counter()
-        self.moves: Counter[str] = Counter()  # by worker
-        self.measured_at = time.monotonic()
+        self.counts: Counter[str] = Counter()  # by the names in COUNTED
+        self.moves: Counter[str] = Counter()  # by worker, since the last `metrics`
+        self.measured_at = time.monotonic()  # when `metrics` was last called
         self.tell_at = self.measured_at + SILENCE  # when to say that there is no worker
         self.error: BaseException | None = None
         self.closing = threading.Event()
@@ -94,11 +95,12 @@ class JobPool:
         *,
         in_order: bool = False,
     ) -> Iterator[Any]:
-        """Yield the answers as they arrive.
+        """Let workers do jobs of one work, and yield the answers as they arrive.
 
         Args:
-            kind, data: the work, as in `to_publish`.
-            read: makes what is yielded of an answer's bytes; raises an error of DAMAGED if they are damaged.
+            kind, data: the work: its class, and the argument of the class's `from_bytes`.
+            jobs: the jobs as bytes.
+            read: converts an answer's bytes to what is yielded; raises an error of DAMAGED if they are damaged.
             stop: an event that ends the iteration and drops the jobs under way.
             in_order: whether to yield the answers in the order of the jobs; workers then wait for a job that takes
                 long.
@@ -108,8 +110,8 @@ class JobPool:
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
-        waiting, under_way, due = enumerate(jobs), 0, 0  # due: the turn of the next answer to yield
-        early: dict[int, Any] = {}  # answers that are not yielded, by their turn; they count as under way
+        numbered_jobs, under_way, next_turn = enumerate(jobs), 0, 0  # next_turn: number of answers that were yielded
+        by_turn: dict[int, Any] = {}  # answers that are to be yielded at a later turn; their jobs count as under way
 
         def hand_back(number: int, answer: Any) -> int:
             arrived.put((number, answer))
@@ -118,7 +120,7 @@ class JobPool:
         try:
             while not (stop is not None and stop.is_set()):
                 most = max(FEWEST, AHEAD * self.cores)  # workers come and go
-                for number, job in itertools.islice(waiting, max(0, most - under_way)):
+                for number, job in itertools.islice(numbered_jobs, max(0, most - under_way)):
                     self.submit(work, job, read, partial(hand_back, number))
                     under_way += 1
                 if not under_way:
@@ -130,10 +132,10 @@ class JobPool:
                     for sentence in self.news():
                         LiveBar.write(sentence, file=sys.stderr)
                     continue
-                early[number if in_order else due] = answer
-                while due in early:
-                    yield early.pop(due)
-                    due += 1
+                by_turn[number if in_order else next_turn] = answer
+                while next_turn in by_turn:
+                    yield by_turn.pop(next_turn)
+                    next_turn += 1
                     under_way -= 1
         finally:
             with self.lock:
@@ -142,7 +144,10 @@ class JobPool:
     def publish(self, kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> str:
         """Give workers a work, and return its name; earlier works remain as long as jobs need them.
 
-        The arguments are those of `to_publish`.
+        Args:
+            kind: the work's class.
+            data: the argument of the class's `from_bytes`.
+            exact: whether answers must be equal to the bit, which also needs equal versions of libraries.
         """
         name = f"{self.session}-w{next(self.numbers)}"
         work = to_publish(kind, data, exact=exact)
@@ -152,7 +157,13 @@ class JobPool:
         return name
 
     def submit(self, work: str, data: bytes, read: Callable[[bytes], Any], hand_back: Callable[[Any], int]) -> None:
-        """Let workers do a job of a work; the pool's thread calls `read` and `hand_back` as in Job."""
+        """Let workers do a job; return at once.
+
+        Args:
+            work: the name of its work, from `publish`.
+            data: the job as bytes.
+            read, hand_back: see Job; the pool's thread calls them.
+        """
         with self.lock:
             key = f"{self.session}-{next(self.numbers)}"
             self.jobs[key] = Job(work, data, read, hand_back)
@@ -189,6 +200,7 @@ class JobPool:
             return sentences
 
     def close(self) -> None:
+        """End the pool's thread, which closes the transport."""
         self.closing.set()
         self.thread.join()
 
@@ -202,24 +214,25 @@ class JobPool:
         except BaseException as error:
             self.error = error
         finally:
-            with self.lock:  # of `publish`
+            with self.lock:  # not while another thread publishes
                 self.transport.close()
 
     def step(self) -> None:
-        """Take answers, and give jobs to workers that are free."""
+        """Note which workers are there, take their answers, and give jobs to workers that are free."""
         workers = self.transport.workers()
         with self.lock:
-            self._notice(workers)
+            self._note_workers(workers)
         answers = self.transport.answers()
         with self.lock:
             for answer in answers:
-                self._take(answer)
-            self._give()
+                self._take_answer(answer)
+            self._give_jobs()
 
-    def _notice(self, workers: dict[str, int]) -> None:
-        """Note which workers are there; the jobs of workers that are gone are given to other workers.
+    def _note_workers(self, workers: dict[str, int]) -> None:
+        """Note which workers are there; take their jobs from those that are gone, for other workers.
 
-        workers: by name, the numbers of their jobs at the same time.
+        Args:
+            workers: by name: how many jobs the worker does at the same time.
         """
         before, self.live = self.live, {name: cores for name, cores in workers.items() if name not in self.refused}
         for name in [] if self.transport.is_own else sorted(self.live.keys() - before.keys()):
@@ -247,8 +260,8 @@ class JobPool:
         self.counts["repeated"] += len(lost)
         return lost
 
-    def _take(self, answer: JobAnswer) -> None:
-        """Hand back a job's answer, or note that its worker has not done it."""
+    def _take_answer(self, answer: JobAnswer) -> None:
+        """Hand back the answer to a job, or note that the worker has not done the job."""
         error = answer.data.decode(errors="replace") if answer.kind in ("error", "refused") else ""
         if answer.kind == "refused" and answer.worker not in self.refused:
             self.sentences.append(f"worker {answer.worker} is left out: {error}")
@@ -256,18 +269,18 @@ class JobPool:
             self.live.pop(answer.worker, None)
             self._lose_jobs(answer.worker)
         job = self.jobs.get(answer.key)
-        if job is None:  # a worker that counted as gone has done it, too
+        if job is None:  # it was done twice: by a worker that counted as gone, and by another one
             return
         if answer.kind == "done":
             self.counts["bytes"] += len(answer.data)
             try:
-                done = job.read(answer.data)
+                result = job.read(answer.data)
             except DAMAGED as damage:
                 error = f"{format_traceback(damage).strip()} (the answer is damaged)"
             else:
                 del self.jobs[answer.key]
                 self.counts["done"] += 1
-                self.moves[answer.worker] += job.hand_back(done)
+                self.moves[answer.worker] += job.hand_back(result)
                 return
         if job.worker != answer.worker:  # another worker has the job now, or will get it
             return
@@ -277,10 +290,10 @@ class JobPool:
             self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
             count_failure(job.failed, answer.worker, MOST_ERRORS, error)
 
-    def _give(self) -> None:
+    def _give_jobs(self) -> None:
         """Give the jobs that no worker has to the workers with the most free cores.
 
-        A worker that has failed at a job gets it again only if all others have failed, too.
+        A worker that has failed at a job gets it again only if all workers have failed at it.
         """
         free = Counter(self.live)
         free.subtract(job.worker for job in self.jobs.values() if job.worker)  # a job takes one core
@@ -297,7 +310,12 @@ class JobPool:
 
 
 def count_failure(failures: list[str], worker: str, most: int, error: str) -> None:
-    """Add a worker to a job's failures; raise RuntimeError if they are `most`, and the job is at fault."""
+    """Add a worker to a job's failures; raise RuntimeError if there are `most` of them.
+
+    Args:
+        failures: `Job.failed` or `Job.ended`.
+        error: the text about the latest failure, for the message.
+    """
     failures.append(worker)
     if len(failures) >= most:
         names = " and ".join(dict.fromkeys(failures))
@@ -306,10 +324,11 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
 
 @contextmanager
 def open_pool(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
-    """Yield the pool of the workers that a user names, as `find_workers` takes them; None for this process's threads.
+    """Yield a JobPool of the workers that a user names; None if the user wants this process's threads.
 
     Args:
-        env: the game that the workers need to know.
+        workers: as in `find_workers`.
+        env: the game that the workers need to know; None if they need none.
     """
     make_transport = find_workers(workers)
     if make_transport is None:

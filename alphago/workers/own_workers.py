@@ -12,18 +12,18 @@ from alphago.env.games import GAMES, importable_name, is_packaged
 from alphago.system.children import exit_when_input_ends, start_child
 from alphago.workers.shared_folder import LEFT, WORKERS, FolderWorker, SharedFolder
 
-MOST_FALSE_STARTS = 3  # for each worker: processes that end before they have begun, from which others would, too
+MOST_FALSE_STARTS = 3  # for each worker: after so many processes that ended before they began, no other is started
 
 
 class OwnWorkers(SharedFolder):
     """A Transport to workers of one core each, which this process starts; one that ends is replaced.
 
     Args:
-        count: their number.
+        count: number of workers.
         env: the run's game; None if workers need no game.
 
     Raises:
-        ValueError: for a game that they cannot import.
+        ValueError: for a game that another process cannot import.
     """
 
     is_own = True
@@ -38,7 +38,11 @@ class OwnWorkers(SharedFolder):
         self.false_starts = 0  # processes that have ended before they were live workers
 
     def workers(self) -> dict[str, int]:
-        """Return the live workers; raise ChildProcessError if one has failed, or too many could not begin."""
+        """Return the live workers, and start processes in place of those that have ended.
+
+        Raises:
+            ChildProcessError: if a worker has failed by an exception, or too many could not begin.
+        """
         for process in [process for process in self.processes if process.poll() is not None]:
             self.processes.remove(process)
             process.communicate()
@@ -48,7 +52,7 @@ class OwnWorkers(SharedFolder):
             for folder in folders:
                 (folder / LEFT).touch()
                 self.gone[folder.name] = "its process has ended"
-            self.false_starts += all(folder.name not in self.live for folder in folders)
+            self.false_starts += all(folder.name not in self.live for folder in folders)  # 1 if it was never live
             if self.false_starts >= MOST_FALSE_STARTS * self.count:
                 raise ChildProcessError(
                     f"{self.false_starts} processes of workers have ended before they began, the last with code "
@@ -64,7 +68,7 @@ class OwnWorkers(SharedFolder):
 
     def close(self) -> None:
         for process in self.processes:
-            process.kill()  # which loses nothing
+            process.kill()  # nothing is lost, since its files are temporary
             process.communicate()
         super().close()
         self.files.cleanup()

@@ -32,9 +32,10 @@ RAY_SETTINGS = {
 }
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
-CONNECT = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"  # no public function does it
+# A program that connects to a cluster; no public function of Ray does only that.
+CONNECT = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
 PATIENCE = 5.0  # longest time in seconds for a cluster to answer
-LOOK = 0.5  # seconds between two looks for nodes
+LOOK_INTERVAL = 0.5  # seconds between two looks for nodes
 POLL = 0.02  # seconds to wait for answers
 # Environment variable: seconds without the cluster's head after which Ray ends its process; 60 by default.
 HEAD_PATIENCE = "RAY_gcs_rpc_server_reconnect_timeout_s"
@@ -67,9 +68,15 @@ class NodePlayer:
         """Return once the actor has started."""
 
     def play(self, work: str, data: bytes, job: bytes) -> tuple[str, bytes]:
-        """Do a job of a work, whose bytes are `data`; return the kind and the data of its JobAnswer."""
+        """Do a job; return the kind and the data of its JobAnswer.
+
+        Args:
+            work: the name of its work.
+            data: the bytes of the work.
+            job: the job as bytes.
+        """
         self.works[work] = data
-        for old in [*self.works][:-KEPT_WORKS]:  # none that another thread is about to read
+        for old in [*self.works][:-KEPT_WORKS]:  # the latest stay, since another thread may be about to read them
             self.works.pop(old, None)
         return self.bench.do(work, lambda: job, threading.Event())
 
@@ -80,7 +87,8 @@ class Member(NamedTuple):
     Attributes:
         node: the id of its node.
         cores: number of its tasks at the same time.
-        ready: a reference to a result that is there once the actor has started.
+        actor: Ray's handle of the NodePlayer.
+        ready: Ray's reference to the result of `NodePlayer.ready`, which is there once the actor has started.
     """
 
     node: str
@@ -90,14 +98,14 @@ class Member(NamedTuple):
 
 
 class RayCluster:
-    """A cluster as Transport, to an actor on each node; Ray ends this process if the cluster's head ends.
+    """A Transport to actors of Ray, one on each node of a cluster; Ray ends this process if the cluster's head ends.
 
     Args:
         address: the cluster's, such as "10.0.0.1:6379".
         env: the run's game; None if workers need no game.
 
     Raises:
-        ImportError: without Ray.
+        ImportError: if Ray is not installed.
         ValueError: if there is no cluster at the address.
     """
 
@@ -122,24 +130,24 @@ class RayCluster:
         self.unfit: set[str] = set()  # nodes whose workers cannot do the run's work
         self.gone: dict[str, str] = {}
         self.numbers = itertools.count(1)
-        self.references: dict[str, Any] = {}  # references to works, by name
-        self.asked: dict[Any, tuple[str, str]] = {}  # by the reference to an answer: worker and key
-        self.looked_at = 0.0
+        self.references: dict[str, Any] = {}  # Ray's references to works, by name
+        self.pending: dict[Any, tuple[str, str]] = {}  # by Ray's reference to an answer: the job's worker and key
+        self.looked_at = 0.0  # when `workers` last looked for nodes
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         kept = {old: reference for old, reference in self.references.items() if old in keep}
         self.references = {**kept, name: self.ray.put(data)}
 
     def workers(self) -> dict[str, int]:
-        """Return the cores of each ready worker, by name; looks for nodes at most every LOOK seconds."""
-        if time.monotonic() - self.looked_at >= LOOK:
+        """Return the cores of each ready worker, by name; look for nodes at most every LOOK_INTERVAL seconds."""
+        if time.monotonic() - self.looked_at >= LOOK_INTERVAL:
             self.looked_at = time.monotonic()
             nodes = [node for node in self.ray.nodes() if node["Alive"]]
             cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
                 self._remove(name, HAS_LEFT)
-            taken = {*self.unfit, *(member.node for member in self.members.values())}
-            for node in [node for node, cores in cores_of.items() if cores and node not in taken]:
+            not_free = {*self.unfit, *(member.node for member in self.members.values())}
+            for node in [node for node, cores in cores_of.items() if cores and node not in not_free]:
                 self._start(node, cores_of[node])
         names = {member.ready: name for name, member in self.members.items()}
         ready = self.ray.wait(list(names), num_returns=len(names), timeout=0)[0] if names else []
@@ -148,41 +156,45 @@ class RayCluster:
     def _start(self, node: str, cores: int) -> None:
         """Start an actor on a node."""
         on_node = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        # + 1: the call of `ready`.
+        # One call more than there are cores: that of `ready`.
         options = {"num_cpus": cores, "max_concurrency": cores + 1, "scheduling_strategy": on_node}
         actor = self.actor.options(**options).remote(self.games)
         self.members[f"{node[:8]}-{next(self.numbers)}"] = Member(node, cores, actor, actor.ready.remote())
 
     def _remove(self, name: str, why: str) -> None:
-        """End a worker, if it has not ended; another may start on its node."""
+        """End a worker, if it has not been removed; another may start on its node.
+
+        Args:
+            why: the reason, for `gone`.
+        """
         if member := self.members.pop(name, None):
             self.gone[name] = why
             self.ray.kill(member.actor)
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         if worker in self.members:
-            asked = self.members[worker].actor.play.remote(work, self.references[work], job)
-            self.asked[asked] = worker, key
+            answer = self.members[worker].actor.play.remote(work, self.references[work], job)
+            self.pending[answer] = worker, key
 
     def answers(self) -> list[JobAnswer]:
-        if not self.asked:
+        if not self.pending:
             time.sleep(POLL)
             return []
-        found = []
-        arrived, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=POLL)
+        answers = []
+        arrived, _ = self.ray.wait(list(self.pending), num_returns=len(self.pending), timeout=POLL)
         for reference in arrived:
-            worker, key = self.asked.pop(reference)
+            worker, key = self.pending.pop(reference)
             try:
-                found.append(JobAnswer(worker, key, *self.ray.get(reference)))
+                answers.append(JobAnswer(worker, key, *self.ray.get(reference)))
             except self.ray.exceptions.OutOfMemoryError:
                 self._remove(worker, "Ray has ended it, as its machine is low on memory")
             except self.ray.exceptions.RayError as error:
                 self._remove(worker, str(error).partition("\n")[0])
             else:
-                if found[-1].kind == "refused" and worker in self.members:  # no worker on its machine will ever do
+                if answers[-1].kind == "refused" and worker in self.members:  # others on its node would refuse, too
                     self.unfit.add(self.members[worker].node)
                     self._remove(worker, "")
-        return found
+        return answers
 
     def how_to_join(self) -> str:
         cores = self.ray.cluster_resources().get("CPU", 0)
@@ -199,7 +211,7 @@ class RayCluster:
 
 
 def check_reachable(address: str) -> None:
-    """Raise ValueError if nothing answers at a cluster's address, for which Ray would wait long."""
+    """Raise ValueError if nothing answers at a cluster's address; Ray itself would wait for long."""
     host, colon, port = address.rpartition(":")
     if not colon:
         raise ValueError(f"a Ray cluster's address must be HOST:PORT, got {address}")
@@ -210,9 +222,9 @@ def check_reachable(address: str) -> None:
 
 
 def check_token(address: str) -> None:
-    """Raise ValueError if no cluster answers at an address, or if it wants a token that is not here.
+    """Raise ValueError if no cluster answers at an address, or if it wants a token that is not on this machine.
 
-    A process of its own tries, since Ray ends its process without a token, and tries for long with another one.
+    A child process tries to connect: without a token Ray would end this process, with a wrong one it tries for long.
     """
     check_reachable(address)
     attempt = subprocess.run(python_command("-c", CONNECT, address), capture_output=True, text=True, check=False)
@@ -223,14 +235,14 @@ def check_token(address: str) -> None:
         )
 
 
-def cause_in(log: str) -> str:
-    """Return the last exception in the output of a program; without an exception, the end of the output."""
+def last_exception(log: str) -> str:
+    """Return the last exception in the output of a program; if it has none, the last 600 characters."""
     exceptions = list(re.finditer(r"^[\w.]*(?:Error|Exception): ", log, re.MULTILINE))
     return log[exceptions[-1].start() :].strip() if exceptions else log[-600:]
 
 
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
-    """Make this machine a node of a Ray cluster until `stop` is set; other nodes then do its present tasks again.
+    """Make this machine a node of a Ray cluster until `stop` is set; other nodes do again what it then leaves undone.
 
     Args:
         address: the cluster's.
@@ -251,7 +263,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
         if not stop.is_set():  # the node has ended by itself
             log.seek(0)
             raise ValueError(
-                f"the cluster at {address} does not take this machine, or has ended: {cause_in(log.read())}"
+                f"the cluster at {address} does not take this machine, or has ended: {last_exception(log.read())}"
             )
         tell("this machine leaves the cluster")
         node.terminate()
@@ -259,18 +271,19 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
 
 
 def cluster_here() -> str | None:
-    """Return the address of the Ray cluster that runs on this machine, or that RAY_ADDRESS names; None without one.
+    """Return the address of the Ray cluster that RAY_ADDRESS names, or that runs on this machine; None if none runs.
 
-    Ray is not imported.  The address that a killed cluster has left does not count, nor one that another user than root
-    has left: a cluster sends objects whose reading runs code.
+    Ray is not imported.  A cluster leaves its address in a file.  The file is ignored if the cluster does not answer,
+    as after it was killed, and if the file belongs to another user (but root): a cluster sends objects whose reading
+    runs code.
     """
     if (named := os.environ.get("RAY_ADDRESS", "auto")) != "auto":
         return named
     path = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster")
     with suppress(OSError, ValueError), path.open() as file:
         address = file.read().strip()
-        is_own = sys.platform == "win32" or os.fstat(file.fileno()).st_uid in (os.geteuid(), ROOT)
-        if is_own:
+        is_trusted = sys.platform == "win32" or os.fstat(file.fileno()).st_uid in (os.geteuid(), ROOT)
+        if is_trusted:
             check_reachable(address)
             return address
     return None

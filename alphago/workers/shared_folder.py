@@ -67,10 +67,10 @@ class SharedFolder:
         self.path, self.dead = user_path(path), dead
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)
-        self.pulses: dict[str, Heartbeat] = {}
-        self.live: dict[str, int] = {}
+        self.pulses: dict[str, Heartbeat] = {}  # by worker
+        self.live: dict[str, int] = {}  # by live worker: how many tasks it does at a time
         self.gone: dict[str, str] = {}
-        self.looked_at = 0.0
+        self.looked_at = 0.0  # when `workers` last looked into the folder
         self.lock = lock(self.path)
         for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
             stale.unlink(missing_ok=True)  # left by an earlier run
@@ -82,10 +82,9 @@ class SharedFolder:
                 old.unlink(missing_ok=True)
 
     def workers(self) -> dict[str, int]:
-        """Return the cores of each live worker.
+        """Return the cores of each live worker, by name; look into the folder at most every BEAT / 2 seconds.
 
-        The folders of workers that have left, or count as gone, are removed.  This method looks into the folder at most
-        every BEAT / 2 seconds.
+        The folders of workers that have left, or count as gone, are removed.
         """
         now = time.monotonic()
         if now - self.looked_at < BEAT / 2:
@@ -105,7 +104,12 @@ class SharedFolder:
         return self.live
 
     def _read_pulse(self, folder: Path, now: float) -> Heartbeat:
-        """Return a worker's pulse.  Only a second beat shows that it lives, since the first may be an earlier run's."""
+        """Return a worker's latest beat.  Only a second beat shows that it lives: the first may be an old file's.
+
+        Args:
+            folder: the worker's folder.
+            now: time.monotonic().
+        """
         beat = b""
         with suppress(OSError, ValueError):
             beat = read_file(folder / "beat")
@@ -119,16 +123,16 @@ class SharedFolder:
             write_atomic(self.path / WORKERS / worker / TASKS / f"{key} {work}", job)
 
     def answers(self) -> list[JobAnswer]:
-        found = []
+        answers = []
         for worker in self.pulses:
             for path in files_in(self.path / WORKERS / worker / ANSWERS):
                 with suppress(FileNotFoundError):
                     key, _, kind = path.name.partition(" ")
-                    found.append(JobAnswer(worker, key, kind, read_file(path)))
+                    answers.append(JobAnswer(worker, key, kind, read_file(path)))
                     path.unlink()
-        if not found:
+        if not answers:
             time.sleep(POLL)
-        return found
+        return answers
 
     def how_to_join(self) -> str:
         return (
@@ -145,8 +149,8 @@ class FolderWorker:
     Args:
         path: the folder.
         cores: number of tasks that the worker does at the same time.
-        device: as in RemoteWork.from_bytes.
         tell: called with sentences about what happens.
+        device: the device of networks, "cpu" or "cuda".
     """
 
     def __init__(
@@ -155,13 +159,12 @@ class FolderWorker:
         self.path, self.cores, self.tell = user_path(path), cores, tell
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
         self.refused = ""  # why this worker cannot do the run's work
-        self.own = self.path / WORKERS / "none"  # this worker's folder, which `join` names and makes
+        self.own_folder = self.path / WORKERS / "none"  # which `join` names and makes
 
     def join(self, stop: threading.Event) -> None:
         """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
 
-        Returns:
-            Without a folder if `stop` is set first.
+        If `stop` is set first, no folder is made.
         """
         if not (self.path / WORKERS).is_dir():
             place = typed_path(f"folder:{self.path}")
@@ -170,49 +173,53 @@ class FolderWorker:
             if stop.wait(POLL):
                 return
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
-        self.own, self.beats, self.beat_at = self.path / WORKERS / name, 0, 0.0
+        # This worker's folder, the number of its beats, and the time of the latest beat.
+        self.own_folder, self.beats, self.beat_at = self.path / WORKERS / name, 0, 0.0
         for inner in (TASKS, ANSWERS):
-            (self.own / inner).mkdir(parents=True)
+            (self.own_folder / inner).mkdir(parents=True)
         self.beat()
         self.tell(f"worker {name} works for the run in {self.path}")
 
     def beat(self) -> None:
+        """Show the run that this worker lives, if the latest beat is BEAT seconds ago."""
         if time.monotonic() - self.beat_at >= BEAT:
             self.beats, self.beat_at = self.beats + 1, time.monotonic()
-            write_atomic(self.own / "beat", json.dumps({"cores": self.cores, "beat": self.beats}).encode())
+            write_atomic(self.own_folder / "beat", json.dumps({"cores": self.cores, "beat": self.beats}).encode())
 
     def work(self, stop: threading.Event) -> None:
-        """Do tasks until `stop` is set; then answer with what was played so far, after at most one move.
+        """Do tasks until `stop` is set, then leave.
+
+        Tasks that are not done then are answered with what was played so far, after at most one move.
 
         Raises:
             WorkerRefused: if this machine cannot do the run's tasks as the run would.
         """
         self.join(stop)
-        begun: dict[str, Future[None]] = {}  # by its file's name, each task that a thread is doing
+        running: dict[str, Future[None]] = {}  # the tasks that threads are doing, by the names of their files
         with ThreadPoolExecutor(self.cores) as threads:
             while not (stop.is_set() or self.refused):
                 try:
                     self.beat()
                 except FileNotFoundError:  # the run counts this worker as gone, or was begun anew in an empty folder
                     self.join(stop)
-                # Before the files are listed, since a task removes its file before it ends.
-                begun = {name: task for name, task in begun.items() if not task.done()}
-                for path in files_in(self.own / TASKS):
-                    if path.name not in begun:
-                        begun[path.name] = threads.submit(self.do, path, stop)
-                if len(begun) < self.cores:
+                # This stands before the files are listed, since a task removes its file before it ends.
+                running = {name: task for name, task in running.items() if not task.done()}
+                for path in files_in(self.own_folder / TASKS):
+                    if path.name not in running:
+                        running[path.name] = threads.submit(self.do, path, stop)
+                if len(running) < self.cores:
                     stop.wait(POLL)
                 else:
-                    wait(begun.values(), BEAT / 2, FIRST_COMPLETED)
+                    wait(running.values(), BEAT / 2, FIRST_COMPLETED)
             if not self.refused:
-                self.tell(f"worker {self.own.name} leaves, after the move in hand")
+                self.tell(f"worker {self.own_folder.name} leaves, after the move in hand")
         with suppress(FileNotFoundError):
-            write_atomic(self.own / LEFT, b"")
+            write_atomic(self.own_folder / LEFT, b"")
         if self.refused:
             raise WorkerRefused(self.refused)
 
     def do(self, path: Path, stop: threading.Event) -> None:
-        """Do the task in a file, and put the answer beside it."""
+        """Do the task in a file KEY WORK, and write its answer to the folder of answers."""
         key, _, work = path.name.partition(" ")
         kind, data = self.bench.do(work, partial(read_file, path), stop)
         if kind == "error" and not (path.exists() and (self.path / WORKS / work).exists()):

@@ -16,7 +16,7 @@ MakeTransport = Callable[[GameEnv | None], Transport]  # returns the transport t
 
 
 def find_workers(workers: str | int | None) -> MakeTransport | None:
-    """Return the workers that a user names; None for the threads of this process.
+    """Return the function that makes the transport to the workers that a user names; None for this process's threads.
 
     Args:
         workers: a number of processes of one core each; "auto" for the Ray cluster that runs on this machine, or for

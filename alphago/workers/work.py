@@ -52,7 +52,7 @@ class RemoteWork(ABC):
 
     @abstractmethod
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job; None if `stop` was set, and another worker must do the job again."""
+        """Return the answer to a job; None if `stop` was set before it was done, so that another worker must do it."""
 
 
 class WorkBench:
@@ -60,7 +60,7 @@ class WorkBench:
 
     Args:
         fetch: returns the bytes of a work, from `to_publish`, by its name.
-        device: as in RemoteWork.from_bytes.
+        device: the device of networks, "cpu" or "cuda".
     """
 
     def __init__(self, fetch: Callable[[str], bytes], device: str = "cpu") -> None:
@@ -71,28 +71,29 @@ class WorkBench:
         """Do a job of the work called `name`; return the kind and the data of its JobAnswer.
 
         Args:
-            read_job: returns the job.
-            stop: as in RemoteWork.do.
+            read_job: returns the job as bytes.
+            stop: ends the job when it is set; the answer's kind is then "gone", unless the work has a partial answer.
         """
         try:
             with self.lock:
                 work = None if stop.is_set() else self.work(name)
-            done = None if work is None else work.do(read_job(), stop)
+            answer = None if work is None else work.do(read_job(), stop)
         except WorkerRefused as error:
             return "refused", str(error).encode()
         except Exception as error:
             return "error", format_traceback(error).encode()
-        return ("gone", b"") if done is None else ("done", done)
+        return ("gone", b"") if answer is None else ("done", answer)
 
 
 def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
-    """Return the bytes from which a worker makes the work.
+    """Return the bytes from which a worker makes the work, with `read_work`.
 
     Args:
+        kind: the work's class.
         data: the argument of `kind.from_bytes`.
         exact: whether answers must be equal to the bit, which also needs equal versions of libraries.
     """
-    head = {"work": [kind.__module__, kind.__name__], "build": build(), "exact": exact}
+    head = {"work": [kind.__module__, kind.__name__], "build": build_info(), "exact": exact}
     return json.dumps(head).encode() + b"\n" + data
 
 
@@ -109,8 +110,8 @@ def read_work(data: bytes, device: str = "cpu") -> RemoteWork:
 
 
 @cache
-def build() -> dict[str, str]:
-    """Return what must be the same on a worker and its run: a digest of this program, and versions of libraries."""
+def build_info() -> dict[str, str]:
+    """Return what must be the same on a worker and its run: a digest of this package, and versions of libraries."""
     folder, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=8)
     for path in sorted(folder.rglob("*.py")):
         digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
@@ -119,16 +120,16 @@ def build() -> dict[str, str]:
     return {"alphago": digest.hexdigest(), "python": python, **versions}
 
 
-def check_build(wanted: dict[str, str], *, exact: bool) -> None:
-    """Raise WorkerRefused if this worker's `build()` differs from the run's.
+def check_build(of_run: dict[str, str], *, exact: bool) -> None:
+    """Raise WorkerRefused if this worker's `build_info()` differs from the run's.
 
     Args:
-        wanted: the run's `build()`.
+        of_run: the run's `build_info()`.
         exact: whether Python and the libraries must be equal too, not only this package.
     """
-    own = build()
-    compared = [name for name in wanted if exact or name == "alphago"]
-    differences = [f"{name} {wanted[name]}, got {own.get(name)}" for name in compared if own.get(name) != wanted[name]]
+    own = build_info()
+    compared = [name for name in of_run if exact or name == "alphago"]
+    differences = [f"{name} {of_run[name]}, got {own.get(name)}" for name in compared if own.get(name) != of_run[name]]
     if differences:
         raise WorkerRefused(f"this worker must have the same versions as the run: {', '.join(differences)}")
 
@@ -139,14 +140,17 @@ def format_traceback(error: BaseException) -> str:
 
 
 def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
-    """Convert plain data, which JSON can hold, and arrays by name to bytes."""
+    """Convert plain data for JSON, and arrays by name, to bytes.
+
+    The bytes are a .npz file, in which the JSON text is the array with the empty name.
+    """
     out = io.BytesIO()
     np.savez(out, **{"": np.frombuffer(json.dumps(plain).encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
     return out.getvalue()
 
 
 def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the two arguments of `pack` from its result."""
+    """Return the plain data and the arrays that `pack` converted."""
     arrays = read_npz(data)
     return json.loads(arrays.pop("").tobytes()), arrays
 
@@ -168,9 +172,11 @@ class JobAnswer(NamedTuple):
     """A worker's answer to the job `key`.
 
     Attributes:
-        kind: "done", "error", "refused" if the worker cannot do the run's work and gets no more jobs, or "gone" if it
-            has left before the job was done.
-        data: of "done" what RemoteWork.do returned, of "error" the traceback, of "refused" why; these two as UTF-8.
+        worker: the worker's name.
+        kind: "done"; "error"; "refused" if the worker cannot do the run's work, and gets no more jobs; or "gone" if the
+            worker has left before the job was done.
+        data: for "done" the result of RemoteWork.do; for "error" the traceback as UTF-8; for "refused" the reason as
+            UTF-8; for "gone" nothing.
     """
 
     worker: str
@@ -186,20 +192,33 @@ class Transport(Protocol):
 
     Attributes:
         is_own: whether this process starts the workers, so that their coming is no news.
-        gone: by worker that is gone, a clause that says why, HAS_LEFT among others; nothing if that is not known.
+        gone: why workers are gone, by the worker's name: a clause such as HAS_LEFT.  A worker of which the reason is
+            not known is missing.
     """
 
     is_own: bool
     gone: dict[str, str]
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
-        """Give workers the work `name`, and drop all other works but those named in `keep`."""
+        """Give workers a work, and drop all other works except those named in `keep`.
+
+        Args:
+            name: its name.
+            data: the result of `to_publish`.
+        """
 
     def workers(self) -> dict[str, int]:
-        """Return for each worker that is there the number of jobs that it does at the same time."""
+        """Return, by the name of each worker that is there, how many jobs it does at the same time."""
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
-        """Give a job to a worker; do nothing if the worker has just gone."""
+        """Give a job to a worker; do nothing if the worker has just gone.
+
+        Args:
+            worker: the worker's name.
+            key: the job's name.
+            work: the name of the job's work.
+            job: the job as bytes.
+        """
 
     def answers(self) -> list[JobAnswer]:
         """Return the answers that have arrived; may wait for a short time."""

@@ -171,7 +171,7 @@ class TestSharedFolder:
         with source(remote(tmp_path)) as games:
             games.begin(1)
             games.advance(until=0.0)
-            monkeypatch.setattr("alphago.workers.work.build", lambda: {"alphago": "another"})
+            monkeypatch.setattr("alphago.workers.work.build_info", lambda: {"alphago": "another"})
             with working(tmp_path) as told:
                 while not any("is left out" in sentence for sentence in sentences):
                     assert not games.advance(until=time.monotonic() + 0.1)

@@ -94,8 +94,8 @@ def test_where_nothing_answers(address: str) -> None:
 
 def test_the_cause_in_a_log_of_ray() -> None:
     log = "Traceback\n  File x\nray.exceptions.RpcError: no\n  File y\nRuntimeError: Version mismatch:\n  Ray: 2.60.0\n"
-    assert ray_cluster.cause_in(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
-    assert ray_cluster.cause_in("x" * 700) == "x" * 600
+    assert ray_cluster.last_exception(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
+    assert ray_cluster.last_exception("x" * 700) == "x" * 600
 
 
 def test_workers_that_end_before_they_begin() -> None:

@@ -22,7 +22,7 @@ from alphago.training.watch.plots import TRAINING
 from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers import jobs
-from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, build, to_publish
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, build_info, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
@@ -297,8 +297,8 @@ class TestTasks:
             assert re.search(why, data.decode())
 
         check_refused(exact, "bit for bit: its float32 gives other numbers")
-        monkeypatch.setattr("alphago.workers.work.build", lambda: {**build(), "numpy": "1.0"})
+        monkeypatch.setattr("alphago.workers.work.build_info", lambda: {**build_info(), "numpy": "1.0"})
         assert kind_and_data(loose)[0] == "done"
         check_refused(exact, r"the same versions as the run: numpy \S+, got 1\.0")
-        monkeypatch.setattr("alphago.workers.work.build", lambda: {**build(), "alphago": "0"})
+        monkeypatch.setattr("alphago.workers.work.build_info", lambda: {**build_info(), "alphago": "0"})
         check_refused(loose, "alphago")
