@@ -6,7 +6,7 @@ from pathlib import Path
 from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
 
 RECORDS = "records:"  # prefix of a name in `watch` that is a file or folder of game records
-READOUTS = 64  # simulations per move of the run's network against a watched opponent named without "@N"
+READOUTS = 64  # simulations per move of the run's network against a watched opponent whose name has no "@N"
 
 
 @settings
@@ -99,7 +99,8 @@ def check_watch(given: object) -> tuple[str, ...]:
         ValueError: if `given` is anything else, has no name, has a name twice, or has invalid readouts after an @.
     """
     names = given.split(",") if isinstance(given, str) else given
-    if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
+    are_names = isinstance(names, (tuple, list)) and all(isinstance(name, str) and name for name in names)
+    if not (are_names and names):
         got = repr(given) if given else "none"
         raise ValueError(f'watch must be names such as "random@0" and "gnugo:10@64", got {got}')
     for name in names:
@@ -112,7 +113,7 @@ def check_watch(given: object) -> tuple[str, ...]:
 def split_readouts(text: str) -> tuple[str, int]:
     """Split a name of `watch`, such as "gnugo:10@64", into the opponent and the readouts of the run's network.
 
-    Names without "@", records, and paths of existing files that contain "@" get READOUTS.
+    Names without "@" get READOUTS; so do records, and paths of existing files that contain "@".
 
     Raises:
         ValueError: if the text before "@" is empty or the text after it is not a number of readouts.

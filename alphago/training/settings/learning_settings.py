@@ -85,7 +85,7 @@ class LearningSettings:
 
     @property
     def weights(self) -> LossWeights:
-        """The weights of the losses; if `losses` is a function, the default weights, for all other losses."""
+        """The weights of the losses; if `losses` is a function, the defaults, for the other losses."""
         return self.losses if isinstance(self.losses, LossWeights) else LOSSES["default"]
 
 
@@ -111,6 +111,9 @@ class Window:
     )
 
     def make_memory(self, env: GameEnv, *, start: int, seed: int, **more: Any) -> ReplayMemory:
-        """Return an empty memory of games of `env`; see `MemorySettings.make_memory`."""
+        """Return an empty memory of games of `env`; for the arguments see `MemorySettings.make_memory`.
+
+        The seed is not used, since this memory draws with the generators that its methods get.
+        """
         more |= {"surprise_share": self.surprise_share, "samples_per_position": self.samples_per_position}
         return ReplayMemory(env, self.memory_size, start=start, **more)

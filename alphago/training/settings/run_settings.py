@@ -184,7 +184,7 @@ class RunSettings(AnyRunSettings):
         as_targets(self.targets)  # raises TypeError unless they are targets or a function
 
     def completed(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
-        """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.
+        """Return these settings with values in place of None in `games_in_flight`, `groups` and the search's settings.
 
         Args:
             device: the run's device, "cpu" or a GPU such as "cuda".
@@ -211,17 +211,17 @@ class RunSettings(AnyRunSettings):
         return round(first * (last / first) ** progress)  # exponentially from `first` to `last`
 
     def lessons(self, env: GameEnv) -> list[CurriculumStage]:
-        """Return the games that the run plays, in order; the last one is `env`.
+        """Return the stages of the curriculum, in order; the game of the last one is `env`.
 
-        Successive lessons on equal boards, as of a recipe for a larger board, are one.
+        Successive stages of one game are joined: ((7, 0.25),) makes one stage if `env` itself is the game on 7x7.
 
         Raises:
             ValueError: if the game has no board of a size in the curriculum.
         """
         games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]
         ends = np.cumsum([share for _, share in self.curriculum]).tolist()
-        lessons = [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
-        return [last for _, (*_, last) in groupby(lessons, key=lambda lesson: lesson.env)]
+        stages = [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
+        return [list(same_game)[-1] for _, same_game in groupby(stages, key=lambda stage: stage.env)]
 
 
 def check_curriculum(given: Any) -> Curriculum:

@@ -88,11 +88,16 @@ class SelfPlaySettings:
 
     @property
     def usual_search(self) -> SearchSettings:
-        """The search that `completed` makes of the default."""
+        """The default search, completed for the parallel games and groups of these settings."""
         return replace(self, search=SEARCHES[SELF_PLAY_RULE]()).completed(self.games_in_flight, self.groups).search
 
     def completed(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
-        """Return these settings with the given values in place of None, and with a search that suits them."""
+        """Return these settings with values in place of None.
+
+        Args:
+            games_in_flight, groups: the values for the fields of these names, if they are None; the search is completed
+                for them.
+        """
         in_flight = self.games_in_flight or games_in_flight
         search = self.search.completed(self.readouts, leaves_for(in_flight, self.readouts))
         return replace(self, games_in_flight=in_flight, groups=self.groups or groups, search=search)
@@ -131,10 +136,10 @@ def draw_start(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int)
     # The order of the draws below decides every game, so it stays as it is.
     generator = np.random.default_rng([seed, number])
     setup = env.random_setup(generator)
-    mean_opening = settings.opening_plies  # mean number of opening plies
-    if mean_opening is None:
+    mean_plies = settings.opening_plies
+    if mean_plies is None:
         longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
-        mean_opening = longest / 20  # as the help of `opening_plies` says
-    opening = int(generator.exponential(mean_opening))
+        mean_plies = longest / 20  # as the help of `opening_plies` says
+    opening = int(generator.exponential(mean_plies))
     may_resign = bool(generator.random() >= settings.no_resign_share)
     return GameStart(generator, setup, opening, may_resign)

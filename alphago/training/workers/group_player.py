@@ -1,8 +1,8 @@
 """What travels between a run and its workers, as bytes without code, and how a worker plays it.
 
-A task continues a group of games, by the moves that the group's state has left, with a version of the network.  The
-task and the version have all that is needed.  So any worker can do a task, and doing it again gives the same answer.
-On a GPU each thread has an evaluator, which is reused with the weights of other versions.
+A task is to play the moves that a group of games has left in an iteration, with a version of the network.  The task and
+the version have all that is needed, so any worker can do the task, and doing it again gives the same answer.  On a GPU
+each thread keeps one evaluator, which gets the weights of each new version.
 """
 
 import threading
@@ -36,13 +36,14 @@ LOCAL = threading.local()  # on a GPU: the thread's `evaluator`, and the network
 
 
 class GroupMessage(NamedTuple):
-    """A group of games on its way: a task to continue it by the moves left in its state, or the answer.
+    """A group of games on its way to a worker, as a task, or back, as the answer.
 
     Attributes:
-        state: the result of `Group.state`; in a task also "end" and "step" of the range of the games' numbers, of which
-            state["next"] is the first that has not begun.
-        games: the games in progress, in an answer also the finished games.  After the way they have no GameEnv.
-        work: in an answer the numbers of "moves" and "readouts", and "seconds" by kind of work; {} in a task.
+        state: the result of `Group.state`, whose "left" is the number of moves to play.  The games that have not begun
+            have the numbers range(next, end, step): state["next"], and in a task also state["end"] and state["step"].
+        games: the games in progress; in an answer then the finished games.  `from_bytes` makes games without a GameEnv.
+        work: in an answer the numbers of "moves" and "readouts" that were played, and "seconds" by kind of work; {} in
+            a task.
     """
 
     state: dict[str, Any]
@@ -64,10 +65,12 @@ class Version(NamedTuple):
     """A version of a run's network, with all data that its tasks have in common.
 
     Attributes:
-        dtype: dtype of inference.
+        env: the game.
+        settings: the settings of self-play.
+        dtype: dtype of inference, as in NetEvaluator.
         seed: the run's seed.
-        digest: what `network_digest` must return on a worker; None if any result will do.
-        compiled: the result of `compiled_network` for the network; may be left out.
+        digest: what `network_digest` must return on a worker; None if the network's results may differ there.
+        compiled: the result of `compiled_network` for the network, so that workers need not compile it; b"" for none.
     """
 
     env: GameEnv
@@ -80,14 +83,14 @@ class Version(NamedTuple):
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
-        # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
+        # The network's own game is sent too: its rules may differ from the run's, and its random games calibrate int8.
         net, weights = net_to_arrays(self.net)
         plain = {"env": plain_game(self.env), "settings": to_data(self.settings), "net": net, "compiled": None}
         return pack(self._asdict() | plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Version":
-        """Return the version that `to_bytes` converted; raise WorkerRefused for a game unknown to this program."""
+        """Return the version that `to_bytes` converted; raise WorkerRefused if this program does not know its game."""
         fields, weights = unpack(data)
         fields["compiled"] = weights.pop(COMPILED).tobytes()
         fields["env"] = known_game(fields["env"])
@@ -97,10 +100,10 @@ class Version(NamedTuple):
 
 
 class GroupPlayer(RemoteWork):
-    """Plays tasks with the network of a version.
+    """The RemoteWork that plays tasks with the network of a version.
 
     Args:
-        device: "cpu"; or "cuda", if results need not be equal to the run's to the bit.
+        device: "cpu"; or "cuda", if games need not be equal to the bit.
 
     Raises:
         WorkerRefused: if the version has a digest for the network's results, and this machine's results differ.
@@ -108,19 +111,20 @@ class GroupPlayer(RemoteWork):
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
         self.env, self.settings, self.seed = version.env, version.settings, version.seed
-        # On a GPU threads have their own; on the CPU all tasks share one, and the network is needed no more.
+        # Returns the evaluator for the calling thread: on a GPU one of its own, on the CPU one that all threads share.
         self.evaluator: Callable[[], Evaluator] = partial(own_evaluator, version.net, version.dtype, device)
         if device == "cpu":
             with own_thread():
-                # As the run has compiled it, if this machine can use that form.
-                ready = compiled_evaluator(version.env, version.compiled)
-                shared = ready or version.net.evaluator(version.dtype, exact=True, shared=False)
+                # As the run has compiled it; None if this machine cannot use that form.
+                from_run = compiled_evaluator(version.env, version.compiled)
+                shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)
                 if version.digest is not None:
                     check_network(version.env, shared, version.digest)
             self.evaluator = lambda: shared
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        """Return the player of a Version's bytes; on the CPU if the version has a digest, whatever `device` is."""
         version = Version.from_bytes(data)
         if version.digest is None:
             return cls(version, find_device(version.env, device))
@@ -134,11 +138,11 @@ class GroupPlayer(RemoteWork):
         return None if played is None else played.to_bytes()
 
     def play(self, task: GroupMessage, stop: threading.Event) -> GroupMessage | None:
-        """Play a task's moves until they are played or `stop` is set, and return what was played.
+        """Play a task's moves until none is left or `stop` is set; return the answer.
 
         Returns:
-            None if `stop` was set and the search keeps its trees, which another worker would not have: the task must
-            then be done again from its beginning.
+            After `stop`, the group with moves left, which another worker plays.  But None if the search keeps its trees
+            between moves: another worker lacks them, and must do the task from its beginning.
         """
         state = task.state
         width, numbers = len(state["slots"]), range(state["next"], state["end"], state["step"])
@@ -153,9 +157,8 @@ class GroupPlayer(RemoteWork):
 
 def own_evaluator(net: NeuralNet, dtype: str | None, device: str) -> Evaluator:
     """Return this thread's evaluator on a GPU, with the weights of a network."""
-    if getattr(LOCAL, "net", None) is not net:
+    if getattr(LOCAL, "net", None) is not net:  # a new thread has no `net` yet
         before = getattr(LOCAL, "evaluator", None)  # a new one takes seconds, new weights take milliseconds
-        LOCAL.evaluator = net.evaluator(dtype, device, shared=False, before=before)
-        LOCAL.net = net
+        LOCAL.net, LOCAL.evaluator = net, net.evaluator(dtype, device, shared=False, before=before)
     evaluator: Evaluator = LOCAL.evaluator
     return evaluator

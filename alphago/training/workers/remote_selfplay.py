@@ -1,4 +1,4 @@
-"""RemoteSelfPlay: the GameSource whose groups are played by workers, here or elsewhere."""
+"""RemoteSelfPlay: the GameSource whose groups of games workers play, on this machine or others."""
 
 import sys
 import threading
@@ -32,7 +32,7 @@ GOES_ON = (
     f"with {MANY} groups or more workers play on while the network learns, so this run is not bit-identical to another "
     "one (max_lag is 1; with 0 they wait for each network)"
 )
-WAIT = 0.1  # seconds to wait for answers before `advance` looks at the clock, at `stop` and for news
+WAIT = 0.1  # seconds that `advance` waits for an answer before it looks at the clock, at `stop` and for news
 
 
 class RemoteGroup(GameGroup):
@@ -40,7 +40,7 @@ class RemoteGroup(GameGroup):
 
     def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
-        self.saved: list[dict[str, Any] | None] = [None] * width  # by slot; None without a game
+        self.slots: list[dict[str, Any] | None] = [None] * width  # the state of each slot; None without a game
         self.games: list[GameRecord] = []  # the games in progress
 
     def use(self, evaluator: Evaluator) -> None:
@@ -50,10 +50,10 @@ class RemoteGroup(GameGroup):
         return self.games + [record for _, record in self.finished]
 
     def slot_states(self) -> list[dict[str, Any] | None]:
-        return self.saved
+        return self.slots
 
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
-        self.saved = [None if slot is None else dict(slot) for slot in slots]
+        self.slots = [None if slot is None else dict(slot) for slot in slots]
         self.games = list(islice(records, sum(slot is not None for slot in slots)))
 
     @property
@@ -62,12 +62,12 @@ class RemoteGroup(GameGroup):
         return not self.numbers and not self.games
 
     def task(self) -> GroupMessage:
-        """Return the task to play the group's moves left."""
+        """Return the task to play the moves that the group has left."""
         state = {**self.state(), "finished": 0, "end": self.numbers.stop, "step": self.numbers.step}
         return GroupMessage(state, self.games, {})
 
     def take_in(self, played: GroupMessage) -> None:
-        """Continue from what a worker has played; finished games are kept for `take`."""
+        """Continue from a worker's answer; finished games are kept for `take`."""
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
         records = iter([replace(record, env=self.env) for record in played.games])
@@ -86,12 +86,14 @@ class RemoteSelfPlay(SelfPlay):
 
     Asynchronous: a group whose task is done gets its next task at once, with the newest network.  An iteration ends
     when as many tasks are done as there are groups, no matter of which groups.  So there are as many moves between two
-    versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
-    versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
+    versions of the network as in a synchronous run.  A task begins only if the run is expected to learn from its answer
+    at most `max_lag` versions later.  If other tasks overtake it, its answer is dropped, and its moves are played
+    again.
 
     Attributes:
         make_transport: makes the transport that carries the tasks.
-        max_lag: None for synchronous.
+        max_lag: largest number of versions between the one that plays a task and the one that learns from it; None for
+            synchronous.
     """
 
     groups: Sequence[RemoteGroup] = field(default=(), init=False)
@@ -100,15 +102,15 @@ class RemoteSelfPlay(SelfPlay):
 
     def __post_init__(self) -> None:
         self.published = 0  # number of versions so far
-        self.work = ""  # name of the newest version's work
+        self.work_name = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
-        self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
+        self.in_flight: dict[int, int] = {}  # by the index of a group with a task that is not done: the task's version
         self.has_arrived = threading.Event()  # set when an answer arrives; `advance` clears it
-        self.done = 0  # number of answers that are not taken yet
-        self.learns = False  # whether the answers of an iteration are taken, and the next has not begun
-        self.spent: Counter[str] = Counter()
-        self.lags: list[int] = []
-        self.dropped = 0  # answers that were too old
+        self.answers = 0  # number of answers that no iteration has taken yet
+        self.is_learning = False  # whether an iteration's answers are taken, and the next one has not begun
+        self.seconds: Counter[str] = Counter()  # by kind of work, since the last `time_spent`
+        self.lags: list[int] = []  # of each answer since the last `metrics`, see `max_lag`
+        self.dropped = 0  # number of answers that were too old
         self.exact = self.max_lag is None and self.device == "cpu"
         self.pool = JobPool(self.make_transport(self.env))
         self.lock = self.pool.lock
@@ -125,23 +127,31 @@ class RemoteSelfPlay(SelfPlay):
         version = Version(self.env, self.settings, net, dtype, self.seed, digest, compiled).to_bytes()
         with self.pool.lock:
             self.published += 1
-            self.learns = False
-            self.work = self.pool.publish(GroupPlayer, version, exact=self.exact)
+            self.is_learning = False
+            self.work_name = self.pool.publish(GroupPlayer, version, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
-        """Begin an iteration, as `SelfPlay.begin` does."""
+        """Begin an iteration; the arguments are passed on to `SelfPlay.begin`.
+
+        Args:
+            plies: moves to play in each game; None for all games to their ends.
+        """
         with self.pool.lock:
             super().begin(plies, *more, **named)
             self.plies = sys.maxsize if plies is None else plies
-            self.learns = False
+            self.is_learning = False
             for group in self.groups:
                 group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Let workers play the iteration's moves; return False if moves are left, or if there is news to report.
+        """Wait until workers have played the iteration's moves.
 
         Args:
-            stop, until: as in `SelfPlay.advance`.
+            stop: ends the wait when it is set.
+            until: value of time.monotonic() that ends the wait.
+
+        Returns:
+            False if the wait ended before, or if there is news to report.
         """
         while True:
             self.has_arrived.clear()
@@ -151,20 +161,21 @@ class RemoteSelfPlay(SelfPlay):
                 if self._is_full or not self.in_flight:
                     return True
             self.pool.check()
-            late = until is not None and time.monotonic() >= until
-            if late or self.pool.sentences or (stop is not None and stop.is_set()):
+            is_over = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
+            if is_over or self.pool.sentences:
                 return False
             self.has_arrived.wait(WAIT)
 
     @property
     def _is_full(self) -> bool:
         """Whether an asynchronous iteration has all its answers."""
-        return self.max_lag is not None and self.done >= len(self.groups)
+        return self.max_lag is not None and self.answers >= len(self.groups)
 
     def _submit(self, number: int) -> None:
         """Give the workers the next task of a group, if there is one; the caller has the pool's lock.
 
-        number: the group's index in `groups`.
+        Args:
+            number: the group's index in `groups`.
         """
         group, too_early = self.groups[number], False
         if number in self.in_flight:
@@ -175,27 +186,34 @@ class RemoteSelfPlay(SelfPlay):
         if group.left and not too_early:
             self.in_flight[number] = self.published
             hand_back = partial(self._hand_back, number)
-            self.pool.submit(self.work, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
+            self.pool.submit(self.work_name, group.task().to_bytes(), GroupMessage.from_bytes, hand_back)
 
     def _versions_until_learned(self, before: int = 0) -> int:
-        """Return how many versions from now the next answer will be learned from, after `before` other answers."""
-        return self.learns + (self.done + before) // len(self.groups)  # a version takes an answer of each group
+        """Return how many versions will be published until the next answer is learned from.
+
+        Args:
+            before: number of other answers that will arrive before it.
+        """
+        # An iteration takes as many answers as there are groups, then a version is published.
+        return int(self.is_learning) + (self.answers + before) // len(self.groups)
 
     def _hand_back(self, number: int, played: GroupMessage) -> int:
-        """Let a group go on from an answer, and return its number of moves; asynchronous groups get their next task.
+        """Let a group go on from an answer, and return the answer's number of moves; see `Job.hand_back`.
 
-        The pool's thread calls this, with its lock.
+        The pool's thread calls this while it holds the lock.
 
-        number: the group's index in `groups`.
+        Args:
+            number: the group's index in `groups`.
+            played: the answer.
         """
-        # When the answer is learned from.
+        # Versions between the task's and the one that learns from the answer.
         lag = self.published - self.in_flight[number] + self._versions_until_learned()
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
             self.groups[number].take_in(played)
-            self.done += 1
-            self.spent.update(played.work["seconds"])
+            self.answers += 1
+            self.seconds.update(played.work["seconds"])
             self.lags.append(lag)
         del self.in_flight[number]  # only now, so that `advance` does not end before it raises an error of `on_game`
         if self.max_lag is not None:
@@ -204,20 +222,25 @@ class RemoteSelfPlay(SelfPlay):
         return int(played.work["moves"])
 
     def take(self) -> list[GameRecord]:
+        """Return the games finished since the last call, ordered by number; an iteration's answers count as taken."""
         with self.pool.lock:
-            self.done = max(0, self.done - len(self.groups))
-            self.learns = True
+            self.answers = max(0, self.answers - len(self.groups))
+            self.is_learning = True
             return super().take()
 
     def time_spent(self) -> dict[str, float]:
-        """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""
+        """Return the workers' seconds by kind of work since the last call.
+
+        They are scaled from the number of the workers' cores to that of this process's threads, as a run's metrics
+        expect them.
+        """
         scale = self.workers.count / max(1, self.pool.cores)
         with self.pool.lock:
-            spent, self.spent = self.spent, Counter()
-        return {kind: seconds * scale for kind, seconds in spent.items()}
+            by_kind, self.seconds = self.seconds, Counter()
+        return {kind: seconds * scale for kind, seconds in by_kind.items()}
 
     def metrics(self) -> dict[str, Any]:
-        """Return the metrics of workers and tasks for an iteration's row, which replace those of this process."""
+        """Return metrics of workers and tasks for an iteration's row; in the row they replace those of this process."""
         with self.pool.lock:
             lags, self.lags = self.lags, []
         metrics = {**self.pool.metrics(), "processor_share": None}  # this process's share means little
@@ -245,7 +268,9 @@ def make_remote_source(
     """Return the source of a stage's games, which workers play.
 
     Args:
-        max_lag: see `train`.  The others: the arguments of SelfPlay.
+        make_transport: makes the transport to the workers.
+        max_lag: as in `train`; None for the default.
+        env, settings, arguments, options: the arguments of SelfPlay.
     """
     has_many_groups = settings.groups >= MANY
     lag = max_lag if max_lag is not None else int(has_many_groups)
@@ -257,11 +282,14 @@ def make_remote_source(
 
 
 def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> MakeSource | None:
-    """Return what makes a run's sources of games; None for this process's threads.
+    """Return the function that makes a run's sources of games; None if this process's threads play them.
 
     Args:
-        workers: as for `find_workers`.
-        max_lag: see `train`.
+        workers: as in `find_workers`.
+        max_lag: as in `train`; None for the default.
+
+    Raises:
+        ValueError: for invalid workers, and for a `max_lag` without workers.
     """
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)
@@ -272,10 +300,10 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
 
 
 def settings_with_workers(workers: str | int | None) -> dict[str, int]:
-    """Return the settings, by keyword, that a new run with workers takes where its call gives none.
+    """Return the default settings, by keyword, of a new run with workers.
 
-    Each core plays a group; this machine's cores take the gradient steps.  The cores of other machines, as of a Ray
-    cluster, are not counted: a run for them gives `groups` itself.
+    Each core plays a group; this machine's cores take the gradient steps.  The cores of other machines, such as those
+    of a Ray cluster, are not counted: for them the caller of `train` sets `groups`.
     """
     groups = int(workers) if str(workers).isdecimal() else available_cores()  # type: ignore[arg-type]
     return {"groups": groups, "learner_threads": available_cores()}
