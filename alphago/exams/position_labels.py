@@ -73,8 +73,8 @@ def label_games(
                     if writer.games >= labelling.positions:
                         break
                     assert drawn.label is not None
-                    position, moves, number = drawn.position, records[drawn.game].moves, drawn.number
-                    writer.label(env, moves, len(position.moves), komi=position.komi, label=drawn.label, drawn=number)
+                    ply, moves, number = len(drawn.position.moves), records[drawn.game].moves, drawn.number
+                    writer.add_label(env, moves, ply, komi=drawn.position.komi, label=drawn.label, drawn=number)
                     tell(writer.games, labelling.positions)
             finally:
                 writer.flush()

@@ -1,4 +1,4 @@
-"""Games from files as records: of SGF, of records, of archives and folders of both, or a dataset."""
+"""Read games as records from SGF files, files of records, archives, folders of all these, or a dataset."""
 
 import math
 from collections import Counter
@@ -47,14 +47,14 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         numbers = dataset.select("validation", env.N, results_only=True)
         if not len(numbers):
             numbers = dataset.select(None, env.N, results_only=True)
-        files = [(dataset.game(number).to_record(go) for number in shuffled(numbers.tolist()))]
+        files = [(dataset.game(number).to_record(go) for number in permute(numbers.tolist()))]
     else:
-        files = [in_random_order(file, env, left_out, asked=file == path) for file in shuffled(files_with_games(path))]
+        files = [random_records(file, env, left_out, explicit=file == path) for file in permute(files_with_games(path))]
     records: list[GameRecord] = []
     missing = positions
     for number, games in enumerate(files):
-        share = math.ceil(missing / (len(files) - number))  # of the missing positions, for each file that is left
-        for record in games if share > 0 else ():
+        share = math.ceil(missing / (len(files) - number))  # how many positions to take from this file
+        for record in games if share > 0 else ():  # once there are enough positions, no further file is read
             if not len(record):
                 left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
                 continue
@@ -72,18 +72,23 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     return records
 
 
-def shuffled(items: Sequence[Item]) -> list[Item]:
+def permute(items: Sequence[Item]) -> list[Item]:
     """Return the items in a random order, the same on every call."""
-    return [items[place] for place in np.random.default_rng(0).permutation(len(items))]
+    return [items[index] for index in np.random.default_rng(0).permutation(len(items))]
 
 
-def in_random_order(file: Path, env: GameEnv, left_out: LeftOut, asked: bool) -> Iterator[GameRecord]:
-    """Yield the games of a file as `records_of`, which reads it when the first of them is wanted."""
-    yield from shuffled(records_of(file, env, left_out, asked))
+def random_records(file: Path, env: GameEnv, left_out: LeftOut, explicit: bool) -> Iterator[GameRecord]:
+    """Yield the games of a file in a random order.
+
+    The file is read when the first game is taken, not by the call.  The arguments are explained at `file_records`.
+    """
+    yield from permute(file_records(file, env, left_out, explicit))
 
 
 def files_with_games(path: Path) -> list[Path]:
-    """Return the files at a path that may hold games, by their names; a file that is named itself may have any.
+    """Return the files at a path that may hold games: a folder's files with a suitable name, or the file itself.
+
+    The name of a file that is itself the path does not matter.
 
     Raises:
         FileNotFoundError: if the path does not exist.
@@ -95,28 +100,29 @@ def files_with_games(path: Path) -> list[Path]:
     ]
 
 
-def records_of(file: Path, env: GameEnv, left_out: LeftOut, asked: bool) -> list[GameRecord]:
-    """Return the games of a file of records or SGF, or of an archive of SGF files, that are of `env`.
+def file_records(file: Path, env: GameEnv, left_out: LeftOut, explicit: bool) -> list[GameRecord]:
+    """Return the games of `env` in a file: a file of records, an SGF file, or an archive of SGF files.
 
     Args:
         left_out: counts the games that are left out, by reason.
-        asked: whether the caller gave the path of the file itself, not of its folder.
+        explicit: whether the caller gave the path of the file itself, not of its folder.  Only then an error is
+            raised; other files with an error are counted in `left_out`.
 
     Raises:
-        OSError: if a file of records that is `asked` cannot be read.
-        ValueError: if a file that is `asked` is a damaged one of records, or one of SGF for another game than Go.
+        OSError: if a file of records cannot be read.
+        ValueError: if a file of records is damaged, or if `env` is another game than Go and the file is SGF.
     """
     try:
         if file.suffix.lower() != ".npz":
-            return sgf_records_of(file, require_go(env, f"SGF files, such as {file}"), left_out)
-        of_file = load_records(file)
+            return sgf_records(file, require_go(env, f"SGF files, such as {file}"), left_out)
+        all_records = load_records(file)
     except (OSError, ValueError) as error:
-        if asked:
+        if explicit:
             raise
         left_out.add(UNREADABLE, str(error))
         return []
     records = []
-    for record in of_file:
+    for record in all_records:
         if (actions := record.policies.shape[1]) == env.action_space:
             records.append(record)
         else:
@@ -124,10 +130,11 @@ def records_of(file: Path, env: GameEnv, left_out: LeftOut, asked: bool) -> list
     return records
 
 
-def sgf_records_of(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]:
-    """Return the games of an SGF file, or of an archive of such files, that are of `go`.
+def sgf_records(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]:
+    """Return the games in an SGF file, or in an archive of such files, that can be played in `go`.
 
     Args:
+        go: the board and the rules.
         left_out: counts the games that are left out, by reason.
     """
     records = []
@@ -149,7 +156,10 @@ def sgf_records_of(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]
 
 
 def why_useless(game: SgfGame, env: GoEnv, file: str) -> tuple[str, str]:
-    """Return the reason to leave a game out that shows without a replay, and a sentence; "" if there is no such reason.
+    """Return why a game must be left out, found without replaying it.
+
+    Returns:
+        The reason, such as NO_RESULT, and a sentence about it; two times "" if nothing was found.
 
     Args:
         file: the name of the game's file, for the sentence.
@@ -165,7 +175,7 @@ def why_useless(game: SgfGame, env: GoEnv, file: str) -> tuple[str, str]:
 
 
 def sentence_of(left_out: Mapping[str, int]) -> str:
-    """Return a sentence about games left out; "" if no game is left out.
+    """Return a sentence such as "3 games are left out: 2 no result, 1 truncated"; "" if no game is left out.
 
     Args:
         left_out: how many games are left out, by reason.
@@ -178,8 +188,11 @@ def sentence_of(left_out: Mapping[str, int]) -> str:
 
 
 def reason_of(left_out: Mapping[str, int]) -> str:
-    """Return ": " and what is known about games left out, for the end of an error's message; "" if there are none."""
+    """Return the end of an error's message: ": ", the sentence about games left out, and one example in brackets.
+
+    Without games left out it is "".
+    """
     sentence = sentence_of(left_out)
     examples = left_out.examples.values() if isinstance(left_out, LeftOut) else ()
-    first = next((f" ({example})" for sentences in examples for example in sentences), "")
-    return f": {sentence}{first}" if sentence else ""
+    example = next((f" ({text})" for texts in examples for text in texts), "")
+    return f": {sentence}{example}" if sentence else ""

@@ -1,6 +1,6 @@
 """A dataset of games in a folder: some 400 bytes a game, memory-mapped, checksummed, readable with numpy alone.
 
-    index.json           format, parts with their digests, imports, numbers of games left out by reason
+    index.json           the format, the parts with their digests, the imports, and why games were left out
     games-000000.npy     one row of dtype GAME for each game of a part
     moves-000000.npy     uint16, the stones and plies of these games, concatenated
 
@@ -30,13 +30,15 @@ from alphago.system.validation import checks_keywords
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
 WHITE_STONE, SKIPPED = 0x8000, 0x4000
-POINT = WHITE_STONE - 1  # the bits of a set-up stone that are its point
-ACTION = SKIPPED - 1  # the bits of a ply that are its action
+POINT = WHITE_STONE - 1  # mask: the bits of a set-up stone that are its point
+ACTION = SKIPPED - 1  # mask: the bits of a ply that are its action
 UNKNOWN_KOMI = -32768
 REPAIR = "import the games again into another folder: alphago sgf FILES --to FOLDER"
 TRAIN, VALIDATION, TEST = range(3)
 SPLITS = ("train", "validation", "test")
-ENDED, RESULT = 1, 2  # bits of `flags`: score and owners of the last board are known; the result is known
+# Bits of `flags`.  ENDED: the score and the owner of each point of the last board are known.  RESULT: the winner, or a
+# draw, is known.
+ENDED, RESULT = 1, 2
 KO_NAMES = ("simple", "positional", "situational")
 SUICIDE = 4  # a bit of `rules`; the two bits below it are an index into KO_NAMES
 
@@ -63,15 +65,16 @@ GAME = np.dtype(
 
 
 class StoredGame(NamedTuple):
-    """One game of a dataset.
+    """One game of a dataset, with T moves.
 
     Attributes:
         row: the game's row, of dtype GAME.
         moves: int32 [T], actions.
         movers: int8 [T], who played them, +1 Black, -1 White.
-        skipped: bool, for each stored ply whether it stands for a skipped turn, which is no move.
+        skipped: bool [plies], for each stored ply whether it stands for a skipped turn.  Such plies are not in `moves`.
         black, white: int32 [n], the points with set-up stones.
-        label: a teacher's label of the position before the last move (`label_dtype`); None without a teacher.
+        label: in a labelled dataset, the teacher's label of the position before the last move (`label_dtype`); else
+            None.
     """
 
     row: np.void
@@ -84,6 +87,7 @@ class StoredGame(NamedTuple):
 
     @property
     def komi(self) -> float | None:
+        """The komi in points; None if the file names none."""
         komi2 = int(self.row["komi2"])
         return None if komi2 == UNKNOWN_KOMI else komi2 / 2
 
@@ -93,7 +97,10 @@ class StoredGame(NamedTuple):
         return bool(self.row["flags"] & ENDED)
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
-        """Return keywords of `env.position` for the start of the game; `komi` only if it differs from `env.komi`."""
+        """Return keywords of `env.position` for the start of the game.
+
+        There is a `komi` only if the game's is known and differs from `env.komi`.
+        """
         stones = {"black": self.black.tolist(), "white": self.white.tolist()}
         keywords: dict[str, Any] = {name: " ".join(map(env.to_text, stones[name])) for name in stones if stones[name]}
         if int(self.row["first"]) < 0:
@@ -105,7 +112,10 @@ class StoredGame(NamedTuple):
     def to_record(self, env: GoEnv) -> GameRecord:
         """Return a training record: one-hot policies for the moves played, values 0.
 
-        The record of a labelled game has the label's targets at the last move, and weight 0 at all others.
+        In the record of a labelled game the last move has the label's targets, and all other moves have weight 0.
+
+        Args:
+            env: a game on the same board.  Moves after its `max_moves` are left out.
         """
         moves, outcome = self.moves[: env.max_moves], float(self.row["outcome"])
         record = record_without_searches(
@@ -152,8 +162,8 @@ class Dataset:
         self._ends = np.cumsum([len(part["games"]) for part in self.parts]).astype(np.int64)
 
     def _open(self, part: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """Return the arrays of a part, memory-mapped, by name; part: its entry in the index."""
-        arrays = {name: mapped_array(self.path / part[name]["file"]) for name in arrays_of_part(part)}
+        """Return the memory-mapped arrays of a part, by name; part: the entry of the part in the index."""
+        arrays = {name: mapped_array(self.path / part[name]["file"]) for name in array_names(part)}
         games, moves, labels = arrays["games"], arrays["moves"], arrays.get("labels")
         is_sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
         if labels is not None:  # all games of a labelled dataset have one size
@@ -186,7 +196,7 @@ class Dataset:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the content: equal for two datasets with the same games in the same order."""
+        """A hash of the content, equal for two datasets with the same games in the same order and parts."""
         return bytes_digest("".join(entry["digest"] for entry in file_entries(self.index)).encode())
 
     def verify(self) -> None:
@@ -216,10 +226,10 @@ class Dataset:
     def game(self, number: int) -> StoredGame:
         """Return game `number`, 0 .. len - 1; raise ValueError if its stored moves are damaged."""
         part = int(np.searchsorted(self._ends, number, side="right"))  # how many parts end at or before the game
-        place = number - (int(self._ends[part - 1]) if part else 0)
+        index = number - (int(self._ends[part - 1]) if part else 0)  # of the game in its part
         arrays = self.parts[part]
-        row = arrays["games"][place]
-        words = arrays["moves"][row["start"] :][: int(row["stones"]) + int(row["length"])]
+        row = arrays["games"][index]
+        words = arrays["moves"][row["start"] :][: int(row["stones"]) + int(row["length"])]  # stones, then plies
         stones, plies = words[: row["stones"]], words[row["stones"] :]
         actions = (plies & ACTION).astype(np.int32)
         points = (stones & POINT).astype(np.int32)
@@ -237,7 +247,7 @@ class Dataset:
             skipped=skipped,
             black=points[~is_white],
             white=points[is_white],
-            label=arrays["labels"][place] if "labels" in arrays else None,
+            label=arrays["labels"][index] if "labels" in arrays else None,
         )
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
@@ -270,14 +280,14 @@ def read_index(path: Path) -> dict[str, Any]:
     return dict(index)
 
 
-def arrays_of_part(part: Mapping[str, Any]) -> list[str]:
-    """Return the names of the arrays of a part in the index."""
+def array_names(part: Mapping[str, Any]) -> list[str]:
+    """Return the names of the arrays of a part, whose entry in the index is `part`."""
     return ["games", "moves", *(["labels"] if "labels" in part else [])]
 
 
 def file_entries(index: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what an index has of each of the dataset's files: `file`, its name, and `digest`."""
-    return [part[name] for part in index["parts"] for name in arrays_of_part(part)]
+    """Return the entries of all array files in an index: dictionaries with the keys `file`, the name, and `digest`."""
+    return [part[name] for part in index["parts"] for name in array_names(part)]
 
 
 def is_dataset(path: str | Path) -> bool:

@@ -1,4 +1,4 @@
-"""`import_games`: stream games from files into a dataset, on several processes, resumable after a stop."""
+"""`import_games`: stream games from files into a dataset.  Several processes may convert; a stopped import goes on."""
 
 import contextlib
 import hashlib
@@ -30,7 +30,7 @@ class ImportReport:
     Attributes:
         kept: number of games added.
         total: number of games in the dataset now.
-        rejected: number of games left out for each reason; its `examples` are some messages for each reason.
+        rejected: number of games left out, by reason; its `examples` are the first few messages for each reason.
     """
 
     kept: int
@@ -60,14 +60,14 @@ def import_games(
 
     A game is left out if the dataset already has it or a rotated or reflected copy of it.  To resume an import that was
     stopped, repeat the call; a call with other arguments adds to the dataset.  Repeating a complete import does
-    nothing, unless files were added or changed since: then all are read again, and the new games are added.
+    nothing if no file was added or changed since.  Otherwise all files are read again, and the new games are added.
 
     Args:
         paths: SGF files, archives (`.tar.gz`, `.zip`), texts with a game on each line (`id TAB ;B[pd];W[dp]…`),
-            compressed or not, and folders with such files; one of them, or several.
+            any of these compressed, and folders with such files.
         dataset: the dataset's folder, which need not exist.
         filter: which games to keep.
-        split: shares of validation and test games; None for the dataset's own, or the default for a new one.
+        split: shares of validation and test games; None for those of the dataset, or `Split()` for a new dataset.
         index: index files with results and komi, for texts with a game on each line; None to search for `*.index` in
             `paths` and their parent folders.
         workers: who converts the games, as in `train`: a number of processes, "folder:PATH", a Ray cluster's
@@ -83,50 +83,52 @@ def import_games(
         ChildProcessError: if processes of workers end before they have begun.
     """
     filter = filter or GameFilter()
-    places = [user_path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
-    if not places:
+    sources = [user_path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    if not sources:
         raise ValueError("games must be in one file, folder or archive or more, got none")
-    for path in places:
+    for path in sources:
         if not path.exists():
             raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
-    given = [index] if isinstance(index, (str, Path)) else index
-    indexes = find_indexes(places) if given is None else [user_path(path) for path in given]
+    index_paths = [index] if isinstance(index, (str, Path)) else index
+    indexes = find_indexes(sources) if index_paths is None else [user_path(path) for path in index_paths]
     converter = Converter(filter, read_indexes(indexes))
-    sources = [stamp(path, dataset) for path in places]
-    # Workers are found, or refused, before there is a folder; with 1 this process converts.
+    stamps = [source_stamp(path, dataset) for path in sources]
+    # The pool is opened first: without workers no folder is made.  It is None if this process converts the games.
     with open_pool(None if str(workers) == "1" else workers) as pool, DatasetWriter(dataset, split) as writer:
-        jobs_done = writer.begin(sources, {"filter": asdict(filter), "index": len(converter.index)})
+        jobs_done = writer.begin_import(stamps, {"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(0, writer.games)
-        groups = islice(jobs(places), jobs_done, None)
+        groups = islice(jobs(sources), jobs_done, None)  # without the jobs that were done before
         batches: Iterator[Collector]
         if pool is None:
             batches = map(converter.convert, groups)
         else:
             data = pack(asdict(converter.filter), {"index": converter.index})
             batches = pool.map(Converter, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
-        for job, batch in enumerate(batches, jobs_done + 1):
-            writer.add(batch, jobs=job)
+        for job, batch in enumerate(batches, jobs_done + 1):  # job: its number in the import, from 1
+            writer.add_batch(batch, jobs_done=job)
             if on_progress is not None:
                 on_progress(writer.kept + sum(writer.waiting.left_out.values()), writer.kept)
-        writer.finish()
+        writer.complete_import()
         return ImportReport(writer.kept, writer.games, writer.waiting.left_out)
 
 
-def stamp(path: str | Path, dataset: str | Path) -> list[str]:
-    """Return [path, digest] of a source; the digest is of its files' names, sizes and times.
+def source_stamp(path: str | Path, dataset: str | Path) -> list[str]:
+    """Return [path, digest] of a source, by which a later call knows whether it has changed.
+
+    The digest is of the names, sizes and modification times of its files.
 
     Args:
         dataset: the dataset's folder.  Files in it, and files that no import reads, are left out.
     """
-    place, written_to = Path(path), user_path(dataset).resolve()
+    source, written_to = Path(path), user_path(dataset).resolve()
     digest = hashlib.blake2b(digest_size=16)
-    for file in list_files(place):
-        is_read = file == place or not OTHER_NAMES.search(file.name)
+    for file in list_files(source):
+        is_read = file == source or not OTHER_NAMES.search(file.name)
         if is_read and written_to not in file.resolve().parents:
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
                 status = file.stat()
-                name = os.fsencode(file.relative_to(place))
+                name = os.fsencode(file.relative_to(source))
                 digest.update(b"%d %d %d %s" % (len(name), status.st_size, status.st_mtime_ns, name))
     return [str(path), digest.hexdigest()]
 
@@ -146,14 +148,14 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[SourcePart]]:
 
 
 def pieces_to_bytes(group: list[SourcePart]) -> bytes:
-    """Return the pieces as a job of a Converter, in JSON with bytes as letters of Latin 1."""
+    """Return pieces as a job of a `Converter`: JSON in which the data, which is bytes, is decoded as Latin-1."""
     plain = [[piece.name, piece.data.decode("latin-1"), piece.is_lines, piece.error] for piece in group]
     return json.dumps(plain).encode()
 
 
 def batch_from_bytes(data: bytes) -> Collector:
-    """Return the games in a Converter's answer."""
+    """Return the games, and the games left out, in the answer of `Converter.do` to a job."""
     left_out, arrays = unpack(data)
     batch, games = Collector(LeftOut(*left_out)), arrays["games"]
-    batch.rows, batch.words = games.tolist(), np.split(arrays["moves"], games["start"])[1:]  # the first begins at 0
+    batch.rows, batch.words = games.tolist(), np.split(arrays["moves"], games["start"])[1:]  # [0] is empty
     return batch

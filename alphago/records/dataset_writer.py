@@ -24,7 +24,7 @@ from alphago.records import dataset as layout
 from alphago.records.dataset import GAME, INDEX, Dataset, file_entries, read_index, rules_code
 from alphago.system.files import bytes_digest, explain_os_error, lock, user_path, write_atomic
 
-GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # that are written together
+GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # so many games, or labelled positions, are written as one part
 EXAMPLES = 3  # messages kept about games left out, for each reason
 LONGEST_MESSAGE = 300  # characters of such a message
 SEED_FACTOR, HASH_FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd numbers whose multiples spread over 64 bits
@@ -41,8 +41,8 @@ class Split(NamedTuple):
     test: float = 0.05
     seed: int = 0
 
-    def of(self, hashes: np.ndarray) -> np.ndarray:
-        """Return the split of each game, uint8 [n] (TRAIN, VALIDATION or TEST), from its hash, uint64 [n]."""
+    def assign(self, hashes: np.ndarray) -> np.ndarray:
+        """Return the split of each game, uint8 [n] (TRAIN, VALIDATION or TEST); hashes: of the games, uint64 [n]."""
         seed_bits = np.uint64(self.seed * SEED_FACTOR & (2**64 - 1))
         mixed = (hashes ^ seed_bits) * np.uint64(HASH_FACTOR)
         share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53  # the highest 53 bits as a number 0 .. 1
@@ -54,7 +54,8 @@ class LeftOut(Counter[str]):
     """How many games are left out, by reason.
 
     Args:
-        counts, examples: of games left out before.
+        counts: how many games were left out before, by reason.
+        examples: sentences about them, by reason.
 
     Attributes:
         examples: the first few sentences about games left out, by reason.
@@ -67,36 +68,44 @@ class LeftOut(Counter[str]):
         self.examples: dict[str, list[str]] = dict(examples or {})
 
     def add(self, reason: str, *sentences: str, count: int = 1) -> None:
-        """Count games, and keep their sentences if they are among the first for this reason."""
+        """Add `count` games that are left out for a reason.
+
+        Args:
+            sentences: about these games; they are kept as examples while the reason has fewer than EXAMPLES.
+        """
         self[reason] += count
         kept = self.examples.setdefault(reason, [])
         kept += [sentence[:LONGEST_MESSAGE] for sentence in sentences[: EXAMPLES - len(kept)]]
 
 
 class Collector:
-    """Collects games that are not yet in a dataset, and what was left out."""
+    """Collects games that are not yet in a dataset, and counts those left out.
+
+    Args:
+        left_out: the counts to go on with; None to begin with none.
+    """
 
     def __init__(self, left_out: LeftOut | None = None) -> None:
-        self.rows: list[tuple[Any, ...]] = []  # the fields of GAME
-        self.words: list[np.ndarray] = []  # stones and plies of each game
-        self.labels: list[np.ndarray] = []  # of each game of a labelled dataset
+        self.rows: list[tuple[Any, ...]] = []  # for each game, the fields of GAME
+        self.words: list[np.ndarray] = []  # for each game, uint16: its set-up stones, then its plies
+        self.labels: list[np.ndarray] = []  # for each game of a labelled dataset, its label; else empty
         self.left_out = LeftOut() if left_out is None else left_out
 
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
         """Add a game.
 
         Args:
-            row: the fields of its row except `start`; without `hash` it gets that of the words.
+            row: the fields of GAME except `start`.  A missing `hash` is computed; other missing fields are 0.
             words: its stones and plies, uint16.
         """
         complete = dict(row)
         if "hash" not in row:
             complete["hash"] = game_hash(row["size"], row["first"], row["stones"], words)
-        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # fields that are left out are 0
+        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))
         self.words.append(words)
 
     def take(self) -> dict[str, np.ndarray]:
-        """Return the games since the last call as the arrays of a part, see `alphago.records.dataset`."""
+        """Return the collected games as the arrays of a part (see `alphago.records.dataset`), and remove them here."""
         games = np.array(self.rows, GAME)
         lengths = np.array([*map(len, self.words)], np.int64)
         games["start"] = np.cumsum(lengths) - lengths
@@ -140,8 +149,9 @@ class SeenHashes:
 
         Of equal new hashes only the first counts as new.
         """
-        # A hash that is not in a sorted array has the same place there from the left and from the right.
+        # Both places where a hash can be inserted, before and after its equals, are the same only if it has no equals.
         is_new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
+        # `np.unique` returns the index of the first of equal hashes; the others do not count as new.
         is_new[np.setdiff1d(np.arange(len(hashes)), np.unique(hashes, return_index=True)[1])] = False
         new = np.sort(hashes[is_new])
         self.sorted = np.insert(self.sorted, np.searchsorted(self.sorted, new), new)
@@ -159,8 +169,7 @@ class DatasetWriter:
         """Create the folder, or open the dataset in it.
 
         Args:
-            split: the shares of validation and test games; None for the dataset's own, or the default for a new
-                dataset.
+            split: the shares of validation and test games; None for those of the dataset, or `Split()` for a new one.
 
         Raises:
             ValueError: if the dataset has another split.
@@ -181,9 +190,9 @@ class DatasetWriter:
             raise
 
     def _open(self, split: Split | None) -> None:
-        """Read or begin the index, and remove files that the index does not name; split: as in the constructor."""
-        self.waiting = Collector()  # games that are yet to be written, and what was left out
-        self.part_facts: dict[str, object] = {}  # further entries of the next part
+        """Read the index, or begin a new one, and remove files that it does not name; split: as in the constructor."""
+        self.waiting = Collector()  # games that are yet to be written, and counts of those left out
+        self.part_extras: dict[str, object] = {}  # put into the index's entry of the next part
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -222,15 +231,14 @@ class DatasetWriter:
 
     # --- imports ---
 
-    def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int | None:
-        """Begin or resume an import; return how many of its jobs are done, None if all of it was done before.
+    def begin_import(self, sources: Sequence[object], options: Mapping[str, object]) -> int | None:
+        """Begin or resume an import; return how many of its jobs are done, None if the whole import was done before.
 
-        If the sources have changed since the import was interrupted, it begins again, since the sources give other jobs
-        now.  The games that were written stay in the dataset, and are left out as duplicates.
+        If the sources have changed since the import was interrupted, it begins with the first job, since the sources
+        are divided into other jobs now.  The games written before stay in the dataset, and are left out as duplicates.
 
         Args:
-            sources: JSON data, for each source a list: its path, then sizes and times that change when the source
-                changes.
+            sources: for each source a list [path, stamp]; the stamp changes when the source does (`source_stamp`).
             options: JSON data; two imports with equal sources and options are the same import.
 
         Raises:
@@ -238,29 +246,30 @@ class DatasetWriter:
         """
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
-        asked = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))  # as the index has it
+        # As it will be read from the index: with lists in place of tuples.
+        wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
         imports = self.index["imports"]
         if imports and not imports[-1]["complete"]:
             last = imports[-1]
-            if (import_paths(last), last["options"]) != (import_paths(asked), asked["options"]):
+            if (import_paths(last), last["options"]) != (import_paths(wanted), wanted["options"]):
                 paths = ", ".join(map(str, import_paths(last)[:3]))
                 raise ValueError(
                     f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
                 )
-            if last["sources"] == asked["sources"]:
+            if last["sources"] == wanted["sources"]:
                 self.waiting.left_out = LeftOut(last["rejected"], last["examples"])
                 return int(last["jobs"])
             imports.pop()  # the sources have changed: the import begins again
-        elif any({"sources": done["sources"], "options": done["options"]} == asked for done in imports):
+        elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
             return None
-        imports.append({**asked, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
+        imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
         return 0
 
-    def add(self, batch: Collector, jobs: int) -> None:
+    def add_batch(self, batch: Collector, jobs_done: int) -> None:
         """Add the games of a batch that the dataset does not have; write a part once GAMES_PER_PART games are waiting.
 
         Args:
-            jobs: how many jobs of the import are done, with this batch.
+            jobs_done: how many jobs of the import are done, this batch included.
         """
         is_new = self.seen.add_new(np.array(batch.rows, GAME)["hash"])
         left_out = self.waiting.left_out
@@ -270,11 +279,11 @@ class DatasetWriter:
             left_out.add("duplicate", count=int((~is_new).sum()))
         self.waiting.rows += compress(batch.rows, is_new)
         self.waiting.words += compress(batch.words, is_new)
-        self.index["imports"][-1]["jobs"] = jobs
+        self.index["imports"][-1]["jobs"] = jobs_done
         if len(self.waiting.rows) >= GAMES_PER_PART:
             self.flush()
 
-    def finish(self) -> None:
+    def complete_import(self) -> None:
         """Write the remaining games, and mark the import as complete."""
         self.index["imports"][-1]["complete"] = True
         self.flush()
@@ -290,15 +299,15 @@ class DatasetWriter:
             write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
     def write_part(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write the arrays of a part, and add it to the index, which is still to be written.
+        """Write the arrays of a part, and add the part to the index; the index's file is not written.
 
         Args:
-            arrays: by name, among them `games`, whose splits are filled in.
+            arrays: by name; the field `split` of `games` is overwritten.
         """
         games = arrays["games"]
-        games["split"] = self.split.of(games["hash"])
+        games["split"] = self.split.assign(games["hash"])
         entry: dict[str, Any] = {"count": len(games), "positions": int(games["length"].sum(dtype=np.int64))}
-        entry |= self.part_facts
+        entry |= self.part_extras
         for name, array in arrays.items():
             file = f"{name}-{len(self.index['parts']):06d}.npy"
             data = io.BytesIO()
@@ -311,9 +320,9 @@ class DatasetWriter:
     # --- labels ---
 
     def begin_labels(self, teacher: Mapping[str, Any]) -> int:
-        """Begin or resume labelling; return the number of the position that was drawn last by earlier calls, or -1.
+        """Begin or resume labelling; return the number of the last position that earlier calls added, -1 for none.
 
-        Each part has the number of its last position, so that a later call can go on after it.
+        Each part's entry in the index has the number of its last position, so that a later call can go on after it.
 
         Args:
             teacher: the entry `teacher` of the index, plain data.
@@ -327,13 +336,14 @@ class DatasetWriter:
         self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
         return max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
 
-    def label(self, env: GoEnv, moves: np.ndarray, ply: int, *, komi: float, label: np.ndarray, drawn: int) -> None:
-        """Add the position before a ply of a game of `env` from the empty board.
+    def add_label(self, env: GoEnv, moves: np.ndarray, ply: int, *, komi: float, label: np.ndarray, drawn: int) -> None:
+        """Add the position before move `ply` of a game of `env` that begins with an empty board.
 
         Args:
             moves: all moves of the game, without skipped turns; they determine the split of the position.
-            label: of `label_dtype`.
-            drawn: the number of the position, larger than those of all earlier calls.
+            ply: counted from 0.
+            label: of `label_dtype`, in the view of the player about to move.
+            drawn: the number of the position in the order of drawing, larger than in all earlier calls.
         """
         black_moves = ply % 2 == 0
         mover_wins = label["win"] > 0.5
@@ -349,7 +359,7 @@ class DatasetWriter:
         }
         self.waiting.add(row, moves[: ply + 1].astype("<u2"))
         self.waiting.labels.append(label)
-        self.part_facts = {"drawn": drawn}
+        self.part_extras = {"drawn": drawn}
         if len(self.waiting.rows) >= LABELS_PER_PART:
             self.flush()
 
@@ -360,22 +370,23 @@ def import_paths(entry: Mapping[str, Any]) -> list[str]:
 
 
 def check_begun(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise ValueError, which names each difference, unless all that is given now is what the file was begun with.
+    """Raise ValueError, which names each difference, unless a file was begun by a call with the same data.
 
     Args:
-        before, now: plain data; entries of a mapping in them are compared one by one.
+        path: the file, for the message.
+        before: the data with which the file was begun; keys that `now` lacks are ignored.
+        now: the data of this call.
     """
-    known, given = flat(before), flat(now)
+    known, given = flatten(before), flatten(now)
     changed = [key for key in given if known.get(key) != given[key]]
     if changed:
         got = "; ".join(f"{key} {given[key]}, where it was begun with {known.get(key)}" for key in changed)
         raise ValueError(f"{path} must have been begun by the same call, got {got}: choose another name")
 
 
-def flat(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return data in which the entries of a mapping stand beside the others, named such as "drawn per_game"."""
-    entries: dict[str, Any] = {}
+def flatten(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data without mappings as values: {"drawn": {"seed": 0}} becomes {"drawn seed": 0}, one level deep."""
+    flat: dict[str, Any] = {}
     for key, value in data.items():
-        inner = {f"{key} {name}": entry for name, entry in value.items()} if isinstance(value, Mapping) else None
-        entries |= {key: value} if inner is None else inner
-    return entries
+        flat |= {f"{key} {name}": item for name, item in value.items()} if isinstance(value, Mapping) else {key: value}
+    return flat

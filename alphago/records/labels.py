@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.records.record import GameRecord, quantise
 
 OWNED = 127  # the ownership of a point that surely belongs to the player about to move
-MARGIN = 10.0  # points, as in the outcomes of GoEnv
+MARGIN = 10.0  # points by which a lead is divided before tanh, as in the outcomes of GoEnv
 
 
 @cache
@@ -32,9 +32,10 @@ def label_dtype(size: int) -> np.dtype[np.void]:
 
 
 def label_values(labels: np.ndarray | np.void, margin_weight: float) -> np.ndarray:
-    """Return the value targets of labels, float32, in the view of the player about to move.
+    """Return the value targets of labels, float32, -1 .. 1, in the view of the player about to move.
 
     Args:
+        labels: one label, or an array of them, whose shape is then that of the targets.
         margin_weight: the weight of the lead in the outcomes of the game that is learned (`GoEnv`).
     """
     result, lead = 2 * labels["win"] - 1, labels["lead"]
@@ -48,9 +49,13 @@ def label_policies(labels: np.ndarray | np.void) -> np.ndarray:
 
 
 def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecord:
-    """Return the record of a game with a label's targets; the arrays of `record` are overwritten.
+    """Return the record of a game with a label's targets in the last position; the arrays of `record` are overwritten.
 
     Only the last position has a weight, and its move is the most probable one of the label's policy.
+
+    Args:
+        label: of `label_dtype`, in the view of the player about to move in the last position.
+        env: the game, with the weight of the lead in its outcomes (`margin_weight`).
     """
     policy = label_policies(label)
     record.moves[-1], record.policies[-1] = policy.argmax(), quantise(policy)

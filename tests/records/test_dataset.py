@@ -98,7 +98,7 @@ class TestFormat:
         assert sorted(np.concatenate(parts).tolist()) == list(range(60))
         assert all(len(part) > 3 for part in parts)
         hashes = np.random.default_rng(0).integers(2**64, size=100_000, dtype=np.uint64)
-        assert np.bincount(split.of(hashes)) / 100_000 == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
+        assert np.bincount(split.assign(hashes)) / 100_000 == pytest.approx([0.5, 0.25, 0.25], abs=0.01)
 
     def test_set_up_handicap_and_white_first(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text(

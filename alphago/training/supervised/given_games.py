@@ -16,7 +16,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.nn.net import NeuralNet
-from alphago.records.collection import files_with_games, reason_of, records_of
+from alphago.records.collection import file_records, files_with_games, reason_of
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import LeftOut
 from alphago.records.record import GameRecord, to_arrays
@@ -106,7 +106,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
         left_out = LeftOut()
         files = [file for file in files_with_games(path) if file == path or file.parent.name != "matches"]
         # A file that was named must be readable; in a folder, files that are not are left out.
-        records = [record for file in files for record in records_of(file, env, left_out, asked=file == path)]
+        records = [record for file in files for record in file_records(file, env, left_out, explicit=file == path)]
         if not records:
             raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
         return RecordGames(env, records, left_out)
