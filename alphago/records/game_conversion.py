@@ -28,15 +28,15 @@ from alphago.workers.work import RemoteWork, pack, unpack
 
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
 PLAYER = "another player"
-# The faults that end a game's legal beginning.
+# The faults that cut a game off: the moves before such a fault are legal.
 CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETITION, kinds.ENDED, kinds.SET_UP)
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 LONGEST_GAME = 0xFFFF  # largest number of plies, and of set-up stones, of a row
-# By the letters of a column and a row: the action.
+# The actions of 19x19 by the two letters of SGF: column, then row, from the top left; "tt" is a pass.
 POINTS = {f"{chr(97 + action % 19)}{chr(97 + action // 19)}": action for action in range(361)} | {"tt": 361}
-# The plays on 19x19 in the form that texts with a game on each line have, as colour and action.
+# The plays of 19x19 as texts with a game on each line write them: b";B[pd]" gives (1, the action of "pd").
 PLAYS = {f";{side}[{name}]".encode(): (sign, POINTS[name]) for side, sign in (("B", 1), ("W", -1)) for name in POINTS}
-SCORED_WITHIN = 1.0  # largest difference in points at which the area on the last board agrees with the result
+SCORED_WITHIN = 1.0  # points; if area and result differ by no more, the last board has no dead stones
 
 
 @settings
@@ -65,7 +65,8 @@ class GameFilter:
 class Converter(RemoteWork):
     """Converts pieces of source files (see `alphago.records.sources.SourcePart`) to rows of a dataset.
 
-    A job is pieces as `pieces_to_bytes` writes them, and `batch_from_bytes` reads the answer.
+    As work for workers, a job is what `dataset_import.pieces_to_bytes` returns, and its answer is what
+    `dataset_import.batch_from_bytes` reads.
 
     Attributes:
         filter: which games to keep.
@@ -86,22 +87,22 @@ class Converter(RemoteWork):
         return pack([batch.left_out, batch.left_out.examples], batch.take())
 
     def convert(self, pieces: list[SourcePart]) -> Collector:
-        """Return the games in these pieces, and the numbers of those left out, by reason."""
-        into = Collector()
+        """Return the games in these pieces, and how many games were left out for each reason."""
+        collector = Collector()
         for piece in pieces:
             for line in io.BytesIO(piece.data) if piece.is_lines else ():
-                self.add_line(into, piece.name, line)
+                self.add_line(collector, piece.name, line)
             for game in () if piece.is_lines else piece.games():
-                self.add_game(into, game)
-        return into
+                self.add_game(collector, game)
+        return collector
 
     # --- SGF ---
 
-    def add_game(self, into: Collector, game: SgfGame) -> None:
-        """Add a game to `into`; if the filter rejects the game, only count it there, by the reason."""
-        if reason := self.why_not(game):
-            where = game.faults[0].of(game.source) if game.faults else game.source
-            into.left_out.add(reason, where)
+    def add_game(self, collector: Collector, game: SgfGame) -> None:
+        """Add a game to the collector, or count it there as left out if the filter rejects it."""
+        if reason := self.why_rejected(game):
+            example = game.faults[0].of(game.source) if game.faults else game.source
+            collector.left_out.add(reason, example)
             return
         if game.komi is None:
             game = replace(game, komi=self.filter.komi)
@@ -109,11 +110,11 @@ class Converter(RemoteWork):
         words, stones = to_words(env, game)
         plies = len(words) - stones
         if max(plies, stones) > LONGEST_GAME:
-            into.left_out.add(LONG, game.source)
+            collector.left_out.add(LONG, game.source)
             return
         has_result = game.outcome is not None
         is_sound = all(fault.kind in TOLD for fault in game.faults)
-        score2, ended = self.score(env, game) if has_result and is_sound else (0, False)
+        score2, is_scored = self.score(env, game) if has_result and is_sound else (0, False)
         year = YEAR.search(game.date)
         black_rank, white_rank = self.ranks(game)
         row = {
@@ -123,7 +124,7 @@ class Converter(RemoteWork):
             "first": -1 if game.setup.get("to_play") == "white" else 1,
             "komi2": UNKNOWN_KOMI if game.komi is None else int(2 * game.komi),
             "outcome": int(game.outcome or 0),
-            "flags": RESULT * has_result + ENDED * ended,  # ENDED: score and owners of the last board are known
+            "flags": RESULT * has_result + ENDED * is_scored,
             "score2": score2,
             "handicap": min(game.handicap, 255),  # a byte of the row
             "rules": rules_code(game.played_rules),
@@ -131,41 +132,44 @@ class Converter(RemoteWork):
             "black_rank": black_rank,
             "white_rank": white_rank,
         }
-        into.add(row, words)
+        collector.add(row, words)
 
-    def why_not(self, game: SgfGame) -> str:
-        """Return the reason to leave a game out; "" to keep it."""
+    def why_rejected(self, game: SgfGame) -> str:
+        """Return the reason to leave a game out, such as NO_RESULT or a kind of fault; "" to keep the game."""
         wanted = self.filter
-        fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # CUT: faults after which a game was cut off
-        of_game = {fault.kind for fault in game.faults}
-        ranks = self.ranks(game)  # 0: unknown
+        fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # a game that is cut off is kept only if the filter says so
+        fault_kinds = {fault.kind for fault in game.faults}
+        ranks = self.ranks(game)  # 0: unknown, which meets no limit
         too_low = wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank)
         too_high = wanted.max_rank is not None and (0 in ranks or max(ranks) > wanted.max_rank)
         player = (wanted.player or "").casefold()
-        reasons = [
-            *((kind, kind in of_game) for kind in fatal),
+        reasons = [  # each reason, and whether it applies
+            *((kind, kind in fault_kinds) for kind in fatal),
             (PLAYER, not any(player in name.casefold() for name in game.players)),
             (SIZE, wanted.size not in (None, game.board_size)),
             (SHORT, len(game.moves) < wanted.min_moves),
             (LONG, len(game.moves) > wanted.max_moves),
-            (HANDICAP, game.handicap > max(wanted.max_handicap, 1)),  # HA[1]: Black moves first, without a stone more
+            (HANDICAP, game.handicap > max(wanted.max_handicap, 1)),  # HA[1] means no stone: Black just begins
             (NO_RESULT, game.outcome is None and not wanted.any_result),
             (RANK, too_low or too_high),
         ]
         return next((reason for reason, applies in reasons if applies), "")
 
     def ranks(self, game: SgfGame) -> tuple[int, int]:
-        """Return the ranks of Black and White; one without a rank gets the filter's `rank`, or 0 if it has none."""
+        """Return the ranks of Black and White as numbers (`read_rank`).
+
+        A player without a rank gets the filter's `rank`; if the filter has none, 0.
+        """
         default = self.filter.rank or 0
         black, white = game.ranks
         return read_rank(black) or default, read_rank(white) or default
 
     def score(self, env: GoEnv, game: SgfGame) -> tuple[int, bool]:
-        """Return (twice Black's margin, True) if the owner of each point at the end is known, else (0, False).
+        """Return (twice Black's margin, True) if the owner of each point of the last board is known, else (0, False).
 
-        The area of the last board is counted without removing stones.  If it differs from the result by at most
-        SCORED_WITHIN, no dead stones are left, so the owners are known.  The tolerance is one point because Japanese
-        and Chinese counting differ by one.
+        The area of the last board is counted without removing stones.  If the count differs from the result by at most
+        SCORED_WITHIN, no dead stones are left, so the owners are known.  It may differ by one point, since Japanese and
+        Chinese counting may.
         """
         margin = game.margin
         if margin is None or game.komi is None:
@@ -178,10 +182,11 @@ class Converter(RemoteWork):
 
     # --- one game a line ---
 
-    def add_line(self, into: Collector, name: str, line: bytes) -> None:
-        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; the index may know its result and komi.
+    def add_line(self, collector: Collector, name: str, line: bytes) -> None:
+        """Add the game in a line, `id TAB ;B[pd];W[dp]…`; its result and komi may be in the index.
 
-        A text of plays alone has a faster reader than SGF, since archives of this kind have millions of games.
+        A game without other properties than plays is read faster than by the reader of SGF, since archives of such
+        lines have millions of games.
 
         Args:
             name: the file's name, for messages.
@@ -190,29 +195,29 @@ class Converter(RemoteWork):
         game_id, text = game_id.strip().removeprefix(codecs.BOM_UTF8), text.strip()
         where = f"{name}, game {game_id.decode('ascii', 'replace')[:40]}"
         known = self.known_fields(game_id)
-        played = game_of_plays(text, where)
+        plain_game = game_of_plays(text, where)
         sgf = text if text.startswith(b"(") else b"(" + text + b")"
-        for game in salvage_sgf(sgf, name=where) if played is None else [played]:
+        for game in salvage_sgf(sgf, name=where) if plain_game is None else [plain_game]:
             missing = {field: value for field, value in known.items() if getattr(game, field) in (None, "")}
-            self.add_game(into, replace(game, **missing))
+            self.add_game(collector, replace(game, **missing))
 
     def known_fields(self, game_id: bytes) -> dict[str, Any]:
-        """Return what the index says of a game, as fields of an SgfGame; {} if it has no entry with this id."""
+        """Return the result and komi that the index has for a game, as fields of SgfGame; {} for an unknown id."""
         if not game_id.isdigit() or len(game_id) > ID_DIGITS:
             return {}
-        place = int(np.searchsorted(self.index["id"], int(game_id)))
-        if place == len(self.index) or self.index["id"][place] != int(game_id):
+        entry = int(np.searchsorted(self.index["id"], int(game_id)))
+        if entry == len(self.index) or self.index["id"][entry] != int(game_id):
             return {}
-        _, result, komi = self.index[place].item()
+        _, result, komi = self.index[entry].item()
         return {"result": result.decode("utf-8", "ignore"), "komi": None if math.isnan(komi) else komi}
 
 
 def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return a game's set-up stones and then its plies, as a dataset stores them, uint16; and the number of stones.
+    """Return a game's set-up stones and then its plies, as a dataset stores them, uint16, and the number of stones.
 
-    There is a ply for each skipped turn.
+    A skipped turn has a ply of its own.
     """
-    steps = game.steps()
+    steps = game.steps()  # an action, or -1 - action after a skipped turn
     after_skipped_turn = steps < 0
     actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
     plies = np.insert(actions, np.flatnonzero(after_skipped_turn), np.uint16(env.pass_action | SKIPPED))
@@ -225,20 +230,23 @@ def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
 
 
 def game_of_plays(text: bytes, where: str) -> SgfGame | None:
-    """Return the game of plays on 19x19 up to the first illegal one, read as the plays of an SGF file without rules.
+    """Return the game of 19x19 whose plays are a text, up to the first illegal play.
+
+    The rules are found as for an SGF file that names none (`play_by_rules`).
 
     Args:
-        text: plays of six bytes each, ;B[pd].
-        where: names the game in messages.
+        text: plays of six bytes each, such as ;B[pd].
+        where: the game's name in messages.
 
     Returns:
         None if the text has any other form, or a point off the board.
     """
-    found = [PLAYS.get(text[at : at + 6]) for at in range(0, len(text), 6)]
-    if None in found or not found:
+    plays = [PLAYS.get(text[at : at + 6]) for at in range(0, len(text), 6)]
+    if None in plays or not plays:
         return None
-    colours, actions = map(list, zip(*found, strict=True))
-    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(found))])
+    colours, actions = map(list, zip(*plays, strict=True))
+    # As if each play were a node of its own: the numbers of the nodes, of which only a fault makes use.
+    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(plays))])
     _, played, assumed = play_by_rules([stretch], TRIED, 19, None)
     plies = played.plies()
     return SgfGame(

@@ -23,7 +23,7 @@ from alphago.system.validation import check_int, check_positive, shown
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 ZIP_MARK = b"PK"  # the first bytes of a zip archive, and so of an .npz file
-LAST = 3.0  # seconds that an animation shows its last frame
+LAST_FRAME = 3.0  # seconds that an animation shows its last frame
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
@@ -72,9 +72,9 @@ class GameRecord:
 
     @property
     def training_plies(self) -> np.ndarray:
-        """The plies, int64 [n], from 0, of `training_data`: those with a weight > 0 and a policy that is not all 0.
+        """The plies that `training_data` returns, int64 [n], from 0: weight > 0 and a policy that is not all 0.
 
-        An array with an item a ply fits the lists by it, such as `record.values[record.training_plies]`.
+        For the same plies of another array: `record.values[record.training_plies]`.
         """
         return np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
 
@@ -101,29 +101,32 @@ class GameRecord:
             raise ValueError(f"a game of {env} cannot begin with {shown(self.setup)} ({error})") from error
 
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
-        """Return the position before move `ply` (counted from 0); None for the position after the last move."""
+        """Return the position before move `ply` (counted from 0); None for the position after the last move.
+
+        The player of that move is to move there, even if the other side's turn was skipped.
+        """
         position = self.start(env).after(self.moves[:ply], self.movers[:ply].tolist())
         return position if ply is None or ply >= len(self) else position.give_turn(int(self.movers[ply]))
 
     def steps(self, env: GameEnv) -> np.ndarray:
-        """Return the moves as `GameBatch.replay` takes them, see `to_steps`."""
+        """Return the moves as steps for `GameBatch.replay`, int32 [T] (see `to_steps`)."""
         first = check_player(self.setup.get("to_play", 1)) if env.skips_turns else 0
         return to_steps(self.moves, self.movers, first)
 
     # --- pictures ---
 
     def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
-        """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
-        stones.
+        """Return a picture of a position, with the numbers of the moves on the stones.
 
         Args:
+            ply: the move before which the position is, from 0; None for the position after the last move.
             env: the game, needed for records that were read from a file; None for `self.env`.
             look: further keywords of `Position.svg`.
 
         Raises:
             ValueError: if the game is unknown or has no such ply.
         """
-        game = game_of(self, env)
+        game = require_env(self, env)
         if ply is not None:
             check_int("ply", ply, 0, len(self))
         is_final = ply in (None, len(self))
@@ -136,7 +139,7 @@ class GameRecord:
         Args:
             env: as in `svg`. size: width in pixels.
         """
-        return animate(frames_of(self, env, seconds), seconds, last=max(seconds, LAST), size=size)
+        return animate(draw_frames(self, env, seconds), seconds, last=max(seconds, LAST_FRAME), size=size)
 
     def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
         """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
@@ -147,7 +150,7 @@ class GameRecord:
         Raises:
             ImportError: without Pillow (the extra `plot`).
         """
-        return to_gif(frames_of(self, env, seconds), seconds, last=max(seconds, LAST), size=size)
+        return to_gif(draw_frames(self, env, seconds), seconds, last=max(seconds, LAST_FRAME), size=size)
 
     def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
         """Return one picture of at most `most` evenly spaced positions of the game, `columns` in a row.
@@ -156,7 +159,7 @@ class GameRecord:
             env: as in `svg`.
         """
         check_int("columns", columns, 1)
-        positions = list(self.position(game_of(self, env)).replay())
+        positions = list(self.position(require_env(self, env)).replay())
         plies = spaced_indices(len(self) + 1, check_int("most", most, 1))
         captions = [end_text(self) if ply == len(self) else f"move {ply}" for ply in plies]
         return to_svg(sheet([small_drawing(positions[ply]) for ply in plies], captions, columns))
@@ -166,10 +169,18 @@ class GameRecord:
         return None if self.env is None else str(self.svg())
 
 
-def frames_of(record: GameRecord, env: GameEnv | None, seconds: float) -> list[Drawing]:
-    """Return a drawing of each position, all of the same size; raise ValueError unless `seconds` is positive."""
+def draw_frames(record: GameRecord, env: GameEnv | None, seconds: float) -> list[Drawing]:
+    """Return a drawing of each position, all of the same size.
+
+    Args:
+        env: as in `GameRecord.svg`.
+        seconds: of a frame, only checked here.
+
+    Raises:
+        ValueError: if the game is unknown, or unless `seconds` is positive.
+    """
     check_positive("seconds", seconds)
-    positions = list(record.position(game_of(record, env)).replay())
+    positions = list(record.position(require_env(record, env)).replay())
     captions = [f"move {ply} of {len(record)}" for ply in range(len(record))] + [end_text(record)]
     return [position.drawing(Look(caption=text)) for position, text in zip(positions, captions, strict=True)]
 
@@ -179,7 +190,7 @@ def small_drawing(position: Position) -> Drawing:
     return position.drawing(Look(coordinates=False, caption=""))
 
 
-def game_of(record: GameRecord, env: GameEnv | None) -> GameEnv:
+def require_env(record: GameRecord, env: GameEnv | None) -> GameEnv:
     """Return `env`, or the record's own game if `env` is None; raise ValueError if both are None."""
     game: GameEnv | None = record.env if env is None else env
     if game is None:
@@ -193,15 +204,16 @@ def end_text(record: GameRecord) -> str:
 
 
 def to_steps(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
-    """Return moves as steps of a replay, int32 [T].
+    """Return the T moves of a game as steps of a replay, int32 [T].
 
     A step is the move's action, or -1 - action if the other side's turn was skipped before the move.
 
     Args:
-        movers: who played each move.
-        first: the side to move in the beginning; 0 for games that skip no turns.
+        moves: actions [T].
+        movers: who played each move, +1 or -1, [T].
+        first: the side to move in the beginning, +1 or -1; 0 for games that skip no turns.
     """
-    # The mover before the first move is the other side; the cut is for a game without moves.
+    # For each move, who moved before it; before the first move the side that does not begin.  [:0] if there is no move.
     movers_before = np.concatenate([np.full(1, -first, np.int8), movers[:-1]])[: len(moves)]
     turn_skipped = (movers == movers_before) & (first != 0)
     return np.where(turn_skipped, -1 - moves.astype(np.int32), moves).astype(np.int32)
@@ -216,14 +228,14 @@ ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # th
 
 
 def new_plies(count: int, actions: int) -> np.ndarray:
-    """Return zeros for so many plies, [count], with the fields ARRAYS of a game with so many actions."""
-    # A shape within a text would be parsed by Python's `ast`, which has failed in threads that played side by side.
+    """Return a structured array [count] of zeros, whose fields are ARRAYS; actions: how many actions the game has."""
+    # ("u2", (actions,)) and not a text such as "(82,)u2": numpy parses a text with `ast`, which failed in threads.
     dtypes = ("i2", ("u2", (actions,)), "f4", "f4", "f4", "i2", "i1")
     return np.zeros(count, [*zip(ARRAYS, dtypes, strict=True)])
 
 
-def arrays_of(plies: np.ndarray) -> dict[str, Any]:
-    """Return the fields of plies as arrays of their own, by name."""
+def split_fields(plies: np.ndarray) -> dict[str, Any]:
+    """Return the fields of a structured array, see `new_plies`, as arrays of their own, by name."""
     return {name: np.ascontiguousarray(plies[name]) for name in ARRAYS}
 
 
@@ -233,17 +245,18 @@ def record_without_searches(
     """Return the record of a game from a file: one-hot policies for the moves played, values 0.
 
     Args:
-        moves, movers: actions, and +1 or -1 for who played them, integers [T].
+        moves: actions, integers [T].
+        movers: who played them, +1 Black, -1 White, integers [T].
         outcome, score, resigned, setup: as in GameRecord.
     """
     plies = new_plies(len(moves), env.action_space)
     plies["moves"], plies["movers"], plies["weights"] = moves, movers, 1
     plies["policies"][np.arange(len(moves)), moves] = POLICY_SCALE
-    return GameRecord(**arrays_of(plies), outcome=outcome, score=score, resigned=resigned, setup=setup, env=env)
+    return GameRecord(**split_fields(plies), outcome=outcome, score=score, resigned=resigned, setup=setup, env=env)
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
-    """Return the records with all games concatenated into a few arrays; `read_arrays` is the inverse."""
+    """Return the records as a few arrays by name, in which all games are concatenated; `read_arrays` is the inverse."""
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -262,8 +275,8 @@ def records_to_bytes(records: list[GameRecord]) -> bytes:
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Return the records in a file with `records_to_bytes`; raise ValueError if the file is not such a file."""
-    data = read_named(user_path(path))  # numpy gets bytes, since it would leave a file open that it cannot read
+    """Return the records in a file, written by `records_to_bytes`; raise ValueError for any other file."""
+    data = read_named(user_path(path))  # numpy gets bytes, not the path: it would leave an unreadable file open
     if not data.startswith(ZIP_MARK):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
@@ -275,8 +288,8 @@ def load_records(path: str | Path) -> list[GameRecord]:
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     """Return the records in the arrays of a file; arrays that contradict each other may raise any exception."""
     ends = np.cumsum(arrays["lengths"])
-    of_games = [arrays[name] for name in ("outcomes", "scores", "resigned", "seeds")]  # with an item a game
-    if any(len(array) != len(ends) for array in (*of_games, arrays["setups"])):
+    game_arrays = [arrays[name] for name in ("outcomes", "scores", "resigned", "seeds")]  # with an item a game
+    if any(len(array) != len(ends) for array in (*game_arrays, arrays["setups"])):
         raise ValueError("some games lack an array")
     if any(len(arrays[name]) != (ends[-1] if len(ends) else 0) for name in ARRAYS):
         raise ValueError("the games' lengths do not add up")
@@ -296,7 +309,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
             setup=setup,
             seed=None if seed[0] < 0 else (int(seed[0]), int(seed[1])),
         )
-        for number, (outcome, score, resigned, seed, setup) in enumerate(zip(*of_games, setups, strict=True))
+        for number, (outcome, score, resigned, seed, setup) in enumerate(zip(*game_arrays, setups, strict=True))
     ]
 
 
@@ -313,14 +326,14 @@ class RecordBuilder:
         self.env = env
         self.setup = setup or {}
         self.seed = seed
-        self.began = time.monotonic()
-        # For each ply: the plies of many games (`new_plies`), which share them since thousands are played at once, and
-        # the row of this game among them.
+        self.start_time = time.monotonic()
+        # For each ply of this game: a block of plies (`new_plies`), one of each of many games that were played at once,
+        # and the row of this game in the block.
         self.plies: list[tuple[np.ndarray, int]] = []
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
-        """Return a builder that continues after a record's moves; the record's outcome and score are dropped."""
+        """Return a builder that begins with a record's moves, to add further ones."""
         builder = cls(record.setup, record.seed, record.env)
         plies = new_plies(*record.policies.shape)
         for name in ARRAYS:
@@ -344,8 +357,11 @@ class RecordBuilder:
         """Add a move.
 
         Args:
-            policy: float32 [A], sums to 1. value: -1 .. 1, from the view of `mover` (1 Black, -1 White).
-            legal_count: number of legal actions. weight, surprise: as in `GameRecord`.
+            policy: float32 [A], sums to 1.
+            value: -1 .. 1, from the view of `mover`.
+            legal_count: number of legal actions.
+            mover: 1 Black, -1 White.
+            weight, surprise: as in `GameRecord`.
         """
         columns = (action, value, legal_count, mover, weight, surprise)
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
@@ -359,13 +375,13 @@ class RecordBuilder:
         """
         plies = np.concatenate([new_plies(0, action_space), *(block[row : row + 1] for block, row in self.plies)])
         return GameRecord(
-            **arrays_of(plies),
+            **split_fields(plies),
             outcome=float(outcome),
             score=float(score),
             resigned=resigned,
             setup=self.setup,
             seed=self.seed,
-            seconds=time.monotonic() - self.began,
+            seconds=time.monotonic() - self.start_time,
             env=self.env,
         )
 
@@ -383,11 +399,16 @@ def add_moves(
     """Add a move to each of n games.
 
     Args:
-        policies: float32 [n, A], each row sums to 1. The other arrays are [n], `values` from the view of each mover.
+        builders: of the n games.
+        policies: float32 [n, A], each row sums to 1.  All other arrays are [n].
+        values: from the view of each mover.
+        legal_counts: number of legal actions.
+        movers: 1 Black, -1 White.
+        actions, weights, surprises: as in `GameRecord`, where the actions are called moves.
     """
     block = new_plies(*policies.shape)
     columns = (actions, quantise(policies), values, weights, surprises, legal_counts, movers)
-    for name, column in zip(ARRAYS, columns, strict=True):
+    for name, column in zip(ARRAYS, columns, strict=True):  # `columns` is in the order of ARRAYS
         block[name] = column
     for row, builder in enumerate(builders):
         builder.plies.append((block, row))

@@ -1,6 +1,6 @@
 """Read games from folders, archives, and texts with a game on each line, without loading an archive as a whole.
 
-Games come in pieces: a piece is a file, or some lines of a text, small enough to send to a worker.
+Games come in pieces (`SourcePart`).  A piece is a file, or some lines of a text, small enough to send to a worker.
 """
 
 import bz2
@@ -46,12 +46,12 @@ TYGEM_COLUMNS = 10  # least number of columns in a line of Tygem's index
 
 
 class SourcePart(NamedTuple):
-    """A file, or some lines of a text, to be converted by a worker.
+    """A piece: a file, or some lines of a text that has a game on each line, to be converted by a worker.
 
     Attributes:
-        name: the path of the file, with the archive that contains it.
-        data: the content of the file, or some lines of a text that has a game on each line.
-        is_lines: whether it is such lines.
+        name: the path of the file; for a file in an archive, the archive's path and the path in it.
+        data: the content of the file, or the lines.
+        is_lines: whether the piece is lines of a text.
         error: why the file cannot be read; "" if it can.
     """
 
@@ -61,7 +61,7 @@ class SourcePart(NamedTuple):
     error: str = ""
 
     def games(self) -> Iterator[SgfGame]:
-        """Return the games of a file of any quality; one that cannot be read is a game without moves, with a fault."""
+        """Return the games of a piece that is a file; an unreadable file gives a game without moves, with a fault."""
         if self.error:
             return iter([empty_game(Fault(DAMAGED, self.error), self.name)])
         return salvage_sgf(self.data, name=self.name)
@@ -74,42 +74,44 @@ def pieces(paths: Iterable[str | Path]) -> Iterator[SourcePart]:
     """
     for path in map(Path, paths):
         for file in list_files(path):
-            yield from pieces_of_file(file, asked=not path.is_dir())
+            yield from pieces_of_file(file, explicit=not path.is_dir())
 
 
 def list_files(path: Path) -> list[Path]:
-    """Return the files in a folder and its subfolders, sorted; for a file, the file itself."""
+    """Return the files in a folder and its subfolders, sorted; for the path of a file, this file."""
     return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
 
 
 def may_hold_sgf(name: str) -> bool:
-    """Return whether a name is that of an SGF file or of an archive."""
+    """Return whether a file is an SGF file or an archive, judging by its name."""
     is_packed = Path(name).suffix.lower() in (".zip", *PACKED_NAMES)
     return is_packed or bool(SGF_NAMES.search(name) or TAR_NAMES.search(name))
 
 
-def pieces_of_file(file: Path, asked: bool) -> Iterator[SourcePart]:
+def pieces_of_file(file: Path, explicit: bool) -> Iterator[SourcePart]:
     """Yield the pieces of one file.
 
     Args:
-        asked: whether the caller gave the path of the file itself, not of its folder; then its suffix may be any.
+        explicit: whether the caller gave the path of the file itself, not of its folder.  Then a suffix of files
+            without games, such as .png, is no reason to skip the file.
     """
     name = str(file)
     try:
-        if INDEX_NAME.search(name) or (OTHER_NAMES.search(name) and not asked):
+        if INDEX_NAME.search(name) or (OTHER_NAMES.search(name) and not explicit):
             return
         check_regular(file)  # opening a pipe may never end
         with open(file, "rb") as stream:
-            yield from pieces_of_stream(name, stream, asked, level=0)
+            yield from pieces_of_stream(name, stream, explicit, level=0)
     except OSError as error:
         yield SourcePart(name, error=f"cannot be read ({error.strerror or error})")
 
 
-def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> Iterator[SourcePart]:
-    """Yield the pieces of an open file, recognised by its name and first bytes.
+def pieces_of_stream(name: str, stream: IO[bytes], explicit: bool, level: int) -> Iterator[SourcePart]:
+    """Yield the pieces of an open file, whose kind is recognised by its name and first bytes.
 
     Args:
-        asked: as in `pieces_of_file`. level: number of archives that contain the file.
+        explicit: as in `pieces_of_text`.
+        level: number of archives that contain the file.
     """
     try:
         if level > MOST_LEVELS:
@@ -122,14 +124,15 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
             yield from pieces_of_zip(name, stream, level)
         elif (suffix := Path(name).suffix.lower()) in PACKED_NAMES:
             with PACKED_NAMES[suffix](stream, "rb") as inner:  # type: ignore[operator]
-                yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level=level + 1)
+                yield from pieces_of_stream(name[: -len(suffix)], inner, explicit, level=level + 1)
         else:
-            yield from pieces_of_text(name, stream, asked)
+            yield from pieces_of_text(name, stream, explicit)
     except (*BAD_ARCHIVE, OSError) as error:
         yield SourcePart(name, error=f"is damaged ({type(error).__name__}: {str(error)[:100]})")
 
 
 def whole_file(name: str, stream: IO[bytes]) -> SourcePart:
+    """Return an open file as one piece; a file that is too large as a piece with an error."""
     data = stream.read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         return SourcePart(name, error=f"must have at most {LARGEST_FILE >> 20} MiB")
@@ -137,43 +140,49 @@ def whole_file(name: str, stream: IO[bytes]) -> SourcePart:
 
 
 def pieces_of_tar(name: str, stream: IO[bytes], level: int) -> Iterator[SourcePart]:
-    """Yield the pieces of a tar archive, read as a stream; links are skipped."""
+    """Yield the pieces of a tar archive, read as a stream; level: number of archives that contain it.
+
+    Links are skipped.
+    """
     with tarfile.open(fileobj=stream, mode="r|*") as archive:
         for member in archive:
             inner = archive.extractfile(member) if member.isfile() else None
-            if inner is not None and is_wanted(member.name):
-                yield from pieces_of_stream(f"{name}/{member.name}", inner, asked=False, level=level + 1)
+            if inner is not None and may_hold_games(member.name):
+                yield from pieces_of_stream(f"{name}/{member.name}", inner, explicit=False, level=level + 1)
             archive.members = []  # type: ignore[attr-defined] # else tarfile keeps all members, and memory grows
 
 
 def pieces_of_zip(name: str, stream: IO[bytes], level: int) -> Iterator[SourcePart]:
+    """Yield the pieces of a zip archive; level: number of archives that contain it."""
     with zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
-            if not member.is_dir() and is_wanted(member.filename):
+            if not member.is_dir() and may_hold_games(member.filename):
                 with archive.open(member) as inner:
-                    yield from pieces_of_stream(f"{name}/{member.filename}", inner, asked=False, level=level + 1)
+                    yield from pieces_of_stream(f"{name}/{member.filename}", inner, explicit=False, level=level + 1)
 
 
-def is_wanted(name: str) -> bool:
+def may_hold_games(name: str) -> bool:
     """Return whether a file in an archive may hold games, judging by its name."""
     return not (INDEX_NAME.search(name) or OTHER_NAMES.search(name))
 
 
-def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[SourcePart]:
-    """Yield the pieces of a text: groups of lines if it has a game on each line, the whole text if it looks like SGF.
+def pieces_of_text(name: str, stream: IO[bytes], explicit: bool) -> Iterator[SourcePart]:
+    """Yield the pieces of a text.
+
+    A text with a game on each line comes in groups of lines.  Another text is one piece if it looks like SGF.
 
     Args:
-        asked: whether to yield the whole text even if it does not look like SGF.
+        explicit: whether to yield another text even if it does not look like SGF.
     """
     # `peek` looks at bytes without taking them; some streams lack it.
     reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]  # the first bytes, which are read again below
     first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]
     if GAME_LINE.match(first_line):
-        lines = iter(partial(reader.readline, LONGEST_LINE), b"")
+        lines = iter(partial(reader.readline, LONGEST_LINE), b"")  # up to the end of the text, where a line is b""
         while group := b"".join(islice(lines, LINES_AT_ONCE)):
             yield SourcePart(name, group, is_lines=True)
-    elif asked or SGF_BEGIN.search(head):
+    elif explicit or SGF_BEGIN.search(head):
         yield whole_file(name, reader)
 
 
@@ -185,13 +194,14 @@ ENTRY = np.dtype([("id", "<i8"), ("result", "S64"), ("komi", "<f4")])  # komi: N
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
     """Return the index files, such as yenw's `kifu.index`, for games at these paths.
 
-    They are looked for in each folder with its subfolders, and in the two folders above each path.
+    They are looked for in those paths that are folders, with their subfolders, and in the two folders above each path.
     """
-    places = list(map(Path, paths))
-    folders_above = dict.fromkeys(folder for path in places for folder in list(path.resolve().parents)[:2])
-    searches = [*(path.rglob for path in places if path.is_dir()), *(folder.glob for folder in folders_above)]
-    found = [file for search in searches for file in sorted([*search("*.index"), *search("*.index.zip")])]
-    return list(dict.fromkeys(file.resolve() for file in found if file.is_file()))  # without duplicates
+    sources = list(map(Path, paths))
+    folders_above = dict.fromkeys(folder for path in sources for folder in list(path.resolve().parents)[:2])
+    # The methods that search: with subfolders (`rglob`), or in the folder alone (`glob`).
+    searches = [*(path.rglob for path in sources if path.is_dir()), *(folder.glob for folder in folders_above)]
+    files = [file for search in searches for file in sorted([*search("*.index"), *search("*.index.zip")])]
+    return list(dict.fromkeys(file.resolve() for file in files if file.is_file()))  # without duplicates
 
 
 def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
@@ -200,13 +210,13 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
     A line of an index has columns separated by tabs.  The first column is the id of a game; the result, and perhaps the
     komi, may be in any other column.  Lines whose id is not a number are skipped.
     """
-    array = np.array([entry for line in index_lines(paths) if (entry := read_entry(line)) is not None], ENTRY)
-    _, firsts = np.unique(array["id"], return_index=True)  # the first of several entries with the same id
-    return array[firsts]
+    entries = np.array([entry for line in index_lines(paths) if (entry := read_entry(line)) is not None], ENTRY)
+    _, first_rows = np.unique(entries["id"], return_index=True)  # sorted by id; of equal ids, the first entry
+    return entries[first_rows]
 
 
 def index_lines(paths: Iterable[str | Path]) -> Iterator[bytes]:
-    """Yield the lines of index files, each cut at LONGEST_LINE."""
+    """Yield the lines of index files, a longer line in pieces of LONGEST_LINE; of a zip archive all files are read."""
     for path in map(Path, paths):
         check_regular(path)
         with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else open(path, "rb") as file:
@@ -215,9 +225,9 @@ def index_lines(paths: Iterable[str | Path]) -> Iterator[bytes]:
 
 
 def read_entry(line: bytes) -> tuple[int, bytes, float] | None:
-    """Return id, result and komi from a line of an index, as in ENTRY; None if it is not an entry.
+    """Return id, result and komi from a line of an index, as in ENTRY; None if the line is no entry.
 
-    Lines of Tygem's index have no komi, but other numbers that look like one.
+    The index of Tygem, known by its many columns, has no komi, but other numbers that look like one.
     """
     game_id, *columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
     if not game_id.isdecimal() or len(game_id) > ID_DIGITS:
