@@ -16,7 +16,7 @@ from alphago.env.go import GoEnv
 from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
 from alphago.records.dataset_writer import Collector
 from alphago.records.sgf import faults as kinds
-from alphago.records.sgf.faults import FATAL, TOLD
+from alphago.records.sgf.faults import ACCEPTED, FATAL
 from alphago.records.sgf.game_line import TRIED
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
@@ -113,7 +113,7 @@ class Converter(RemoteWork):
             collector.left_out.add(LONG, game.source)
             return
         has_result = game.outcome is not None
-        is_sound = all(fault.kind in TOLD for fault in game.faults)
+        is_sound = all(fault.kind in ACCEPTED for fault in game.faults)
         score2, is_scored = self.score(env, game) if has_result and is_sound else (0, False)
         year = YEAR.search(game.date)
         black_rank, white_rank = self.ranks(game)

@@ -23,7 +23,7 @@ from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.faults import FINAL_SET_UP
 from alphago.records.sgf.grammar import trees
-from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
+from alphago.records.sgf.notes import katrain_values, pack_value, read_notes, unpack_value
 from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_komi, read_rank
 from tests.random_games import random_game
@@ -369,15 +369,15 @@ class TestLimits:
             parse_sgf(path.read_bytes())
 
     def test_a_packed_value_that_was_cut(self) -> None:
-        whole = packed(bytes(range(256)) * 4)
-        assert unpack(whole) == bytes(range(256)) * 4
+        whole = pack_value(bytes(range(256)) * 4)
+        assert unpack_value(whole) == bytes(range(256)) * 4
         for length in (40, 80, len(whole) // 8 * 4):
             with pytest.raises(ValueError, match="incomplete"):
-                unpack(whole[:length])
+                unpack_value(whole[:length])
 
     def test_notes_that_cannot_be_read(self) -> None:
         """They are left out, also one that unpacks to more than a note can be."""
-        for value in (packed(b"[" * 3_000_000), packed(b"[" * 100_000), "%%%"):
+        for value in (pack_value(b"[" * 3_000_000), pack_value(b"[" * 100_000), "%%%"):
             assert read_notes([{"KT": ["", "", value]}, {"SBKV": ["nan"]}, {"SBKV": ["x"]}]) == {}
         wrong = '{"visits": -1, "prior": "x", "played": 9e99}', '{"visits": 1', "[1]", "[" * 100_000, '{"prior": NaN}'
         assert read_notes([{"AGO": [text]} for text in wrong]) == {}

@@ -22,14 +22,17 @@ from alphago.system.files import user_path, write_atomic
 
 
 class SgfDocument:
-    """The nodes of a game with its variations; each node has raw values by property, and the root is node 0.
+    """The nodes of a game with its variations.  Nodes are known by their numbers; the root is node 0.
 
     Attributes:
-        line: the number of the root, then, for each move of a `SgfGame`, the number of the move's node.
+        nodes: the raw values of each node, by property.
+        children: for each node, the numbers of its children.
+        line: the number of the root, and then of the node of each move of a `SgfGame`: line[ply] is the node of the
+            position before move `ply`.
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
-        """Copy nodes and parents; they are as in `SgfTree`."""
+        """Copy the nodes of an `SgfTree`, and make `children` from its `parents`."""
         self.nodes: list[Node] = [{name: list(values) for name, values in node.items()} for node in nodes]
         self.children: list[list[int]] = [[] for _ in nodes]
         for number, parent in enumerate(parents):
@@ -38,7 +41,12 @@ class SgfDocument:
         self.line = [0]
 
     def add(self, parent: int, node: Node, *, first: bool = False) -> int:
-        """Add a node below another, as its last child or as its first, and return its number."""
+        """Add a node and return its number.
+
+        Args:
+            parent: the number of its parent.
+            first: whether it becomes the first child of the parent, which continues the main line, or the last one.
+        """
         number = len(self.nodes)
         self.nodes.append(node)
         self.children.append([])
@@ -46,7 +54,7 @@ class SgfDocument:
         return number
 
     def set_text(self, number: int, name: str, text: str) -> None:
-        """Set a property of a node to a text; without values, as for an empty text, it is not written."""
+        """Set a property of node `number` to a text; an empty text leaves the property out."""
         self.nodes[number][name] = [escape_text(text)] if text else []
 
     def text(self) -> bytes:
@@ -68,16 +76,19 @@ def format_sgf(game: SgfGame) -> bytes:
 def to_document(game: SgfGame) -> SgfDocument:
     """Return a game as a document.
 
-    The document of a game that was read from a file begins as the file's: variations, unknown properties and everything
-    else that was not changed stay as they are.  A move that is not in the file is the first child of its node's parent.
+    For a game that was read from a file, the document is the file's with the changes put in: variations, unknown
+    properties and everything else that was not changed stay as they are.  A move that is not in the file becomes the
+    first child, so that it is on the main line.
     """
     origin = game.origin
+    # before: the game as the file has it, without moves if there is no file.
+    # known: how many of the first moves of `game` the document has at first.
     if origin is None or origin.game.setup != game.setup:
         document, before = SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
-        known = 0  # how many of the game's first moves the document has
+        known = 0
     else:
         document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
-        known = game.shared(before)
+        known = game.count_shared(before)
         document.line += origin.line[:known]
         if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
             last = document.line[-1]
@@ -91,17 +102,17 @@ def to_document(game: SgfGame) -> SgfDocument:
         document.line.append(document.add(document.line[-1], node, first=True))
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
     notes = {ply: note for ply, note in before.notes.items() if ply <= known}
-    # The notes that are new, or have a sentence in the file already; other notes stay as they are.
+    # The notes to write: those that are new or changed, and those whose comment in the file has a generated sentence.
     comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
-    told = {
+    notes_to_write = {
         ply: note
         for ply, note in game.notes.items()
         if ply < len(comments) and (note != notes.get(ply) or GENERATED in comments[ply])
     }
-    texts = node_texts(game, program, told)
-    texts_before = node_texts(before, program, {ply: notes[ply] for ply in told.keys() & notes.keys()})
+    texts = node_texts(game, program, notes_to_write)
+    texts_before = node_texts(before, program, {ply: notes[ply] for ply in notes_to_write.keys() & notes.keys()})
     texts_before = texts_before[: known + 1] + [{} for _ in game.moves[known:]]
-    for number, new, old in zip(document.line, texts, texts_before, strict=True):
+    for number, new, old in zip(document.line, texts, texts_before, strict=True):  # write only what has changed
         for name in {**old, **new}:
             if new.get(name) != old.get(name):
                 document.nodes[number][name] = [escape_text(text) for text in new.get(name, ())]
@@ -119,10 +130,14 @@ def set_up_node(game: SgfGame) -> Node:
 
 
 def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> list[dict[str, list[str]]]:
-    """Return the texts of properties of the root and of each move's node in a file of a program.
+    """Return the texts of properties by name, for the root and then for the node of each move.
 
-    Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
-    A comment ends with a sentence for its node's note.
+    A note on the position before ply i belongs to the node of the move before it, or to the root for ply 0.  If a node
+    has a note, its comment ends with the note as a sentence.
+
+    Args:
+        program: the text of AP, the program that wrote the file, on which the unit of komi depends.
+        notes: those to write, by ply.
     """
     root = {
         "RU": game.rules,
@@ -157,10 +172,10 @@ def with_additions(
     """Return a game as SGF text with additions.
 
     Args:
-        properties: by ply, properties for the node of the position before the move at this ply, which is the node of
-            the move before it.  The last position has the number of moves as its ply.
+        properties: by ply, the values of properties by name, for the position before the move at this ply.  They are
+            put into the node of the move before.  The position after the last move has the number of moves as its ply.
         lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.  It comes
-            after the variations of the game.
+            after the variations that the game has there.
     """
     env, document = GoEnv(game.board_size), to_document(game)
     for ply, added in properties.items():
@@ -176,15 +191,17 @@ def with_additions(
 def format_continued(
     game: SgfGame, file: SgfGame | None, count: GoCount | None, *, decided: bool = False, **changed: object
 ) -> bytes:
-    """Return a game as SGF text, with the territory of its count; of a file, what was not changed is as it was.
+    """Return a game, which may go on from a file, as SGF text with the territory at its end.
+
+    What was not changed since the file was loaded is written as it was.
 
     Args:
-        file: the game of the file that was loaded; None, or a game of another set-up, if the game does not go on from
-            a file.
-        count: of a finished game; None if it was not counted.
-        decided: whether the result is new, even without further moves; else such a game keeps the file's result, and
-            gets no territory.
-        changed: fields that differ from the file's beside the moves and the result.
+        file: the game that was loaded from the file.  None, or a game with another set-up, if `game` does not go on
+            from a file.
+        count: of the last board; None if it was not counted.
+        decided: whether the result is new even if the moves are those of the file.  If it is False, a game with the
+            moves of the file keeps the file's result and gets no territory.
+        changed: further fields of `SgfGame` in which the game differs from the file's, beside moves and result.
     """
     if file is not None and file.setup == game.setup:
         has_moves_of_file = (game.moves, game.movers) == (file.moves, file.movers)

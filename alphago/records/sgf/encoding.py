@@ -13,7 +13,7 @@ from alphago.records.sgf.grammar import read_tree
 
 UTF32 = ((codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"))
 UTF16 = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-MARKS = ((codecs.BOM_UTF8, "utf-8"), *UTF32, *UTF16)  # a mark of UTF-32 begins with one of UTF-16
+MARKS = ((codecs.BOM_UTF8, "utf-8"), *UTF32, *UTF16)  # UTF-32 first: its little-endian mark begins as UTF-16's
 DECLARED = re.compile(rb"(?<![A-Z])CA\s*\[\s*([^\]\s\\]{1,40})\s*\]")
 BEGIN = re.compile(rb"\(\s*;")
 NEXT = re.compile(rb"\)[^()]*\(\s*;")  # an end and a beginning after it: of two games, or of two variations
@@ -40,13 +40,16 @@ LONE_LATIN = re.compile(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(
 # The bracket after a value that another property, node or end of a variation follows.
 CLOSING = re.compile(rb"\](?=\s*+(?:;?\s*+[A-Z]{1,2}\s*+\[|\)\s*+(?:[();]|$)))")
 WINDOW = 2**14  # bytes in which the end of a game is looked for first
-LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
+SAMPLE = 100_000  # first bytes of a text, which are enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
-BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
-# What a letter adds to a score, or subtracts from it; `WEIGHTS` has that of the other kinds of letters.
+BAD_SHARE_UTF8 = 0.5  # the same for UTF-8; it is larger, since other encodings hardly ever look like UTF-8
+# What a letter adds to a score (gain), or subtracts from it (loss); WEIGHTS has that of other kinds of letters.
+# LONE_LATIN: a match of this pattern.  RUSSIAN: a letter in a plausible word of Russian or Ukrainian.
 LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.2, 2.0
+# IN_LATIN: a match of this pattern.  MIXED: in a text with Chinese and Korean letters, a letter of the rarer kind.
+# RARE: a letter whose first byte is not within COMMON_FIRST_BYTES.  CONTROL: a control character of Latin-1.
 IN_LATIN_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 1.0, 0.5, 0.5, 0.5
-EATEN_LOSS = 10.0  # of a guess in which such a bracket is half of a letter: it would lose moves
+EATEN_LOSS = 10.0  # if a bracket that closes a value is read as the second byte of a letter, which would lose moves
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
@@ -90,31 +93,36 @@ class DecodedText(NamedTuple):
 
 
 def decode(data: bytes) -> list[DecodedText]:
-    """Return the text of a file in parts, one for each game, or a single part if the file has one encoding."""
+    """Return the text of a file in parts, one for each game; a single part if one encoding is certain for the file."""
     for mark, name in MARKS:
         if data.startswith(mark):
-            return [in_encoding(data[len(mark) :], name)]
+            return [decode_as(data[len(mark) :], name)]
     if (wide := unmarked_utf16(data)) is not None:
-        return [in_encoding(data, wide)]
+        return [decode_as(data, wide)]
     if data.isascii() and SHIFT.search(data) is None:
         return [DecodedText(data.decode("ascii"), "utf-8")]
-    likely = guess(data)
-    return [decode_game(part, likely) for part in games_in(data, likely)]
+    likely = guess_encoding(data)
+    return [decode_game(part, likely) for part in split_games(data, likely)]
 
 
-def in_encoding(data: bytes, name: str) -> DecodedText:
+def decode_as(data: bytes, name: str) -> DecodedText:
     """Decode data in the encoding `name`; bytes that cannot be decoded are a fault."""
     text = data.decode(name, "replace")
+    # U+FFFD stands for each undecodable byte, but the data may have had this letter before.
     encoded = "\ufffd".encode(name, "ignore")  # empty if the encoding does not have this letter
-    in_data = data.count(encoded) if encoded else 0
-    lost = text.count("\ufffd") - in_data
+    had_before = data.count(encoded) if encoded else 0
+    lost = text.count("\ufffd") - had_before
     return DecodedText(text, name, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
 
 
 def decode_game(data: bytes, likely: str) -> DecodedText:
-    """Decode a game; likely: the most plausible encoding of the whole file, for a game that declares no encoding."""
+    """Decode a game.
+
+    Args:
+        likely: the most plausible encoding of the whole file, for a game that declares no encoding that fits.
+    """
     name, declared = find_encoding(data, likely)
-    text, _, fault = in_encoding(data, name)
+    text, _, fault = decode_as(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
     elif declared is None and not data.isascii() and (word := declared_word(data)):
@@ -123,16 +131,19 @@ def decode_game(data: bytes, likely: str) -> DecodedText:
 
 
 def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:
-    """Return the encoding of a game, and the encoding that the game declares, None if it declares none.
+    """Return the encoding of a game and the encoding that it declares, None if it declares no known one.
 
-    The two differ if the declared encoding is wrong.  likely: as in `decode_game`.
+    The two differ if the declared encoding is wrong.
+
+    Args:
+        likely: as in `decode_game`.
     """
     declared = declared_encoding(data)
-    if declared is not None and declared != "utf-8" and surely_utf8(data, declared):
+    if declared is not None and declared != "utf-8" and is_surely_utf8(data, declared):
         return "utf-8", declared
     if declared is not None and fits(data, declared):
         return declared, declared
-    name = guess(data)
+    name = guess_encoding(data)
     # One game has few letters, so the encoding of the whole file is used unless the game's own is clearly better.
     if name not in (likely, "utf-8") and score(data, likely) > score(data, name) - CLEARLY:
         name = likely
@@ -142,43 +153,45 @@ def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:
 def fits(data: bytes, declared: str) -> bool:
     """Return whether a game can be in the encoding that it declares."""
     if declared in LATIN:  # every byte is a letter in these encodings, so no byte shows that they are wrong
-        name = guess(data)
+        name = guess_encoding(data)
         if name == "utf-8":
             return False
-        is_reliable = sum(byte >= 0x80 for byte in data[:LOOKED_AT]) >= MANY
+        is_reliable = sum(byte >= 0x80 for byte in data[:SAMPLE]) >= MANY
         other_is_better = score(data, name) > score(data, "latin-1") + CLEARLY
         return not (is_reliable and other_is_better)
-    text = data[:LOOKED_AT].decode(declared, "replace")
+    text = data[:SAMPLE].decode(declared, "replace")
     letters = sum(not character.isascii() for character in text)
     return text.count("\ufffd") <= letters * (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE)
 
 
-def surely_utf8(data: bytes, declared: str) -> bool:
+def is_surely_utf8(data: bytes, declared: str) -> bool:
     """Return whether a game is certainly in UTF-8 although it declares another encoding.
 
-    The letters of the game's first node decide.  Bytes in the declared encoding may be valid UTF-8 by chance, but
-    hardly ever as a letter that has three bytes in UTF-8.  So one letter of three bytes is enough; otherwise there must
-    be four letters of two bytes, or one if the declared encoding is Latin.
+    The letters of the game's first node decide, or those of the whole game if the node has ASCII letters only.  Bytes
+    in the declared encoding may be valid UTF-8 by chance, but hardly ever as a letter of three bytes.  So one letter of
+    three bytes is enough.  Without one there must be four letters of two bytes; one if the declared encoding is Latin.
     """
     root = ROOT.search(data)
-    part = root[0] if root and not root[0].isascii() else data[:LOOKED_AT]
+    part = root[0] if root and not root[0].isascii() else data[:SAMPLE]
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(part)
     except UnicodeDecodeError:
         return False
     letters = re.findall(r"[^\x00-\x9f]", text)
-    has_three_bytes = max(letters, default="") > "\u07ff"  # the last letter of two bytes in UTF-8
-    return has_three_bytes or len(letters) >= (1 if declared in LATIN else 4)
+    has_three_byte_letter = max(letters, default="") > "\u07ff"  # U+07FF is the last letter of two bytes
+    return has_three_byte_letter or len(letters) >= (1 if declared in LATIN else 4)
 
 
-def games_in(data: bytes, likely: str) -> Iterator[bytes]:
+def split_games(data: bytes, likely: str) -> Iterator[bytes]:
     """Yield the bytes of each game of a file; together they are the whole file.
 
-    The bytes between two games belong to the later game, those after the last game to that one.  likely: as in
-    `decode_game`.
+    The bytes between two games belong to the later game, and the bytes after the last game to the last game.
+
+    Args:
+        likely: as in `decode_game`.
     """
-    at = 0  # the end of the last game
-    # Without NEXT no other game can follow, so the end of this one, which takes time, need not be found.
+    at = 0  # the end of the game before
+    # To find the end of a game takes time.  It is not needed if no further game can follow (NEXT).
     while (match := BEGIN.search(data, at)) is not None and NEXT.search(data, match.end()) is not None:
         end = end_of_game(data, match.start(), likely)
         yield data[at:end]
@@ -187,8 +200,12 @@ def games_in(data: bytes, likely: str) -> Iterator[bytes]:
 
 
 def end_of_game(data: bytes, begin: int, likely: str) -> int:
-    """Return the index after the game that begins at the index `begin`; likely: as in `decode_game`."""
-    size = WINDOW
+    """Return the index after the game that begins at the index `begin`.
+
+    Args:
+        likely: as in `decode_game`.
+    """
+    size = WINDOW  # bytes of the part that is read; four times as many at each failure
     while True:
         part = data[begin : begin + size]
         name, _ = find_encoding(part, likely)
@@ -196,7 +213,7 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
         tree = read_tree(text, 1)  # after the game's first bracket
         if tree.complete:
             return begin + len(text[: tree.end].encode(name, "surrogateescape"))
-        # A game with more nodes or values than are read has no end that is known, nor has one that is cut off.
+        # A game that is too long to be read, or that is cut off, has no known end: it takes the rest of the data.
         if tree.too_long or begin + size >= len(data):
             return len(data)
         size *= 4
@@ -210,7 +227,7 @@ def declared_word(data: bytes) -> str:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that the first game in `data` declares; None for no encoding, or one unknown to Python."""
+    """Return the encoding that the first game in `data` declares; None for none, or one that Python does not know."""
     word = declared_word(data).lower()
     if not word:
         return None
@@ -236,16 +253,16 @@ def unmarked_utf16(data: bytes) -> str | None:
     return None
 
 
-def guess(data: bytes) -> str:
-    """Return the encoding of non-ASCII data: UTF-8 if the data is valid UTF-8, else the most plausible encoding.
+def guess_encoding(data: bytes) -> str:
+    """Return the most plausible encoding of non-ASCII data, which is UTF-8 for all valid UTF-8.
 
-    Data that is damaged in a few places counts as valid UTF-8 if most of its letters are letters of three bytes.
+    Damaged UTF-8 counts as valid if its letters of three bytes are more than twice as many as its damaged places.
     """
-    part = data[:LOOKED_AT]
+    part = data[:SAMPLE]
     if JIS_SHIFT.search(part):
         return "iso2022_jp_ext"
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= LOOKED_AT)
+        codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= SAMPLE)
         return "utf-8"
     except UnicodeDecodeError:
         text = part.decode("utf-8", "replace")
@@ -257,21 +274,22 @@ def guess(data: bytes) -> str:
 
 def score(data: bytes, name: str) -> float:
     """Return how plausible it is that data is in an encoding, from about -10 (wrong) to 3 (right)."""
-    part = data[:LOOKED_AT]
+    part = data[:SAMPLE]
     if name == "latin-1":
         return latin_score(part)
     text = part.decode(name, "replace")
     if name in CYRILLIC:
         return cyrillic_score(text)
-    is_eaten = len(CLOSING.findall(part)) > len(CLOSING.findall(text.encode("utf-8")))
-    return plausibility(text, name) - EATEN_LOSS * is_eaten
+    # A closing bracket is lost in the decoded text if it was read as the second byte of a letter.
+    loses_bracket = len(CLOSING.findall(part)) > len(CLOSING.findall(text.encode("utf-8")))
+    return plausibility(text, name) - EATEN_LOSS * loses_bracket
 
 
 def cyrillic_score(text: str) -> float:
     """Return how plausible it is that a text is Russian or Ukrainian, from -2 to 2; comparable with `plausibility`.
 
-    Letters in plausible words raise the score, all other non-ASCII letters lower it: bytes of another encoding give
-    capitals within words, words without vowels, and signs.
+    Letters in plausible words raise the score, and all other non-ASCII letters lower it.  Bytes of another encoding,
+    read as Cyrillic, give capitals within words, words without vowels, and signs.
     """
     letters = sum(not character.isascii() for character in text)
     words = [word for word in WORD.findall(text) if len(word) > 2 and RUSSIAN.fullmatch(word) and VOWEL.search(word)]
@@ -283,8 +301,9 @@ def cyrillic_score(text: str) -> float:
 def latin_score(data: bytes) -> float:
     """Return how plausible it is that data is Latin-1, from -0.5 to 1.2; comparable with `plausibility`.
 
-    The score rises with the share of runs of non-ASCII bytes that are lone letters, since in Latin-1 these stand alone
-    among ASCII letters, as in "Müller".  It falls with the share of these bytes that are control characters.
+    In Latin-1 most non-ASCII letters stand alone among ASCII letters, as in "Müller".  So the score rises with the
+    share of such lone letters among the runs of non-ASCII bytes.  It falls with the share of control characters among
+    these bytes.
     """
     runs = HIGH_BYTES.findall(data)
     byte_count = sum(map(len, runs))
@@ -300,7 +319,7 @@ def plausibility(text: str, name: str) -> float:
     joined = "".join(letters)
     total = sum(weight * len(pattern.findall(joined)) for pattern, weight in WEIGHTS.items())
     total -= IN_LATIN_LOSS * len(IN_LATIN.findall(text))
-    mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # one text rarely has both
+    mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # few texts have both kinds of letters
     least, most = COMMON_FIRST_BYTES[name]  # of the encoding's common characters
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
     return (total - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)

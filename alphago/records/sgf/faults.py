@@ -25,11 +25,11 @@ NOTATION = "notation"
 # The kinds after which no game can be read at all.
 FATAL = (DAMAGED, UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 
-# The kinds that are reported but refuse no game, since its moves are beyond doubt.
-TOLD = (ENCODING, NOTATION, FINAL_SET_UP)
+# The kinds with which a game is accepted: they are reported, but leave no doubt about its moves.
+ACCEPTED = (ENCODING, NOTATION, FINAL_SET_UP)
 
 # The kinds that do not change the moves.
-HARMLESS = (*TOLD, KOMI, HANDICAP)
+HARMLESS = (*ACCEPTED, KOMI, HANDICAP)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Fault:
 
     Attributes:
         kind: one of the constants above.
-        text: the message, without the place.
+        text: the message, without the file, game and node.
         game: number of the game in its file, from 1; None if the file holds only one.
         node: number of the node in its line of play, 0 for the root; None for a fault of the whole game.
         move: number of the move, from 1; None if the fault is not about a move.
@@ -51,6 +51,7 @@ class Fault:
     move: int | None = None
 
     def __str__(self) -> str:
+        """Return the message with game and node: 'game 2: node 14: move 13, White A5, is illegal'."""
         game = "" if self.game is None else f"game {self.game}: "
         node = "" if self.node is None else f"node {self.node}: "
         return f"{game}{node}{self.text}"

@@ -15,30 +15,33 @@ from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import KEPT, STONES, PlayedStretch, Stretch, make_board, play_by_rules, setup_stones
-from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
+from alphago.records.sgf.values import D4_NOTATION, RATED_NAME, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
-GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small letters
+GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small letters, that mean Go
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 # Properties of a whole game, which SGF allows in any node of its line.
 GAME_INFO = frozenset(["AP", "BR", "DT", "EV", "GM", "HA", "KM", "KO", "PB", "PW", "RD", "RE", "RU", "TE", "WR"])
 UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
-# The rules of ko and suicide that are tried if a file names no known ones.
+# The rules of ko and suicide that are tried, in this order, if a file names no known ones.
 TRIED = (Rules(), Rules("simple", False), Rules("simple", True))
 
 
 class LineReader:
-    """Reads one line of nodes as a game, with its faults (`SgfGame.faults`); no content raises an exception.
+    """Reads one line of nodes, from root to leaf, as a game, with its faults (`SgfGame.faults`).
+
+    No content of the nodes raises an exception.
 
     Args:
-        required: the game with whose board and rules the line is read; None for the game that the nodes describe.
+        required: the game with whose board and rules the line is read; None for those that the nodes name.
         number: number of the game in its file, from 1; None if the file holds only one.
         source: the file's name.
-        faults: those of the whole file, such as a missing end; those of the line are added.
+        faults: those found before, such as a missing end of the file; the faults of the line are added to this list.
 
     Attributes:
-        places: for each move of the game that was read, the number of its node in the line.
+        head: the properties of the whole game, most of which are in the root.
+        move_nodes: for each move of the game that was read, the number of its node in the line.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class LineReader:
         self.number = number
         self.source = source
         self.faults = faults
-        self.places: list[int] = []
+        self.move_nodes: list[int] = []
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
             if "SZ" in self.head or not SIGNS.keys().isdisjoint(node):
@@ -63,11 +66,12 @@ class LineReader:
                     self.head[name] = node[name]
 
     def text(self, name: str) -> str:
-        """Return the text of a root property, "" if it is missing."""
+        """Return the text of a property of the whole game (`head`), "" if it is missing."""
         values = self.head.get(name)
         return CONTROL.sub("", plain_text(values[0])).strip() if values else ""
 
-    def fault(self, kind: str, text: str, node: int | None = None, move: int | None = None) -> None:
+    def add_fault(self, kind: str, text: str, node: int | None = None, move: int | None = None) -> None:
+        """Add a fault of the line; the arguments are the fields of `Fault`."""
         self.faults.append(Fault(kind, text, self.number, node, move))
 
     def read(self) -> SgfGame:
@@ -76,26 +80,26 @@ class LineReader:
         If the line is no game of Go, or its board cannot be used, the game that is returned has no moves.
         """
         if self.text("GM").lower() not in GO:
-            self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
-            return self.empty(UNKNOWN_SIZE)
+            self.add_fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
+            return self.empty_game(UNKNOWN_SIZE)
         try:
             size = self.board_size()
         except ValueError as error:
-            self.fault(kinds.BOARD, str(error))
-            return self.empty(UNKNOWN_SIZE)
+            self.add_fault(kinds.BOARD, str(error))
+            return self.empty_game(UNKNOWN_SIZE)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
         board = make_board(size, Rules())  # to read points and stones, which do not depend on the rules
         # The game is the longest stretch of the line without a set-up in between.
         stretches = self.stretches(board, handicap)
-        followed, assumed_rules = self.choose(stretches, rules, size)
-        plies = followed.plies()
-        self.places = plies.nodes
-        if followed.fault is not None and followed.fault.kind == kinds.DEAD:
-            return self.empty(size)
-        to_play = 0  # who is to move after the last move, by a PL before the next set-up
-        if self.places and followed.fault is None:
-            rest = self.places[-1] + 1  # the first node after the last move
+        longest, assumed_rules = self.find_game(stretches, rules, size)
+        plies = longest.plies()
+        self.move_nodes = plies.nodes
+        if longest.fault is not None and longest.fault.kind == kinds.DEAD:
+            return self.empty_game(size)
+        to_play = 0  # who is to move after the last move, if a PL after it and before the next set-up says so
+        if self.move_nodes and longest.fault is None:
+            rest = self.move_nodes[-1] + 1  # the first node after the last move
             end = next((stretch.begins for stretch in stretches if stretch.begins >= rest), len(self.line))
             to_play = self.player_to_move(rest, end)
         return SgfGame(
@@ -116,12 +120,16 @@ class LineReader:
             ranks=(self.rank("B"), self.rank("W")),
             date=self.text("DT") or self.text("RD"),  # Chinese servers write RD and TE for DT and EV
             event=self.text("EV") or self.text("TE"),
-            notes=read_notes([self.line[0], *(self.line[node] for node in self.places)]),
+            notes=read_notes([self.line[0], *(self.line[node] for node in self.move_nodes)]),
             source=self.source,
         )
 
     def board_size(self) -> int:
-        """Return the size of a square board; raise ValueError for other boards, and for any but the required one."""
+        """Return the size of the board.
+
+        Raises:
+            ValueError: for a board that is not square or not flat, or that is not of the required size.
+        """
         size = read_size(self.text("SZ"))
         if self.required is not None and size != self.required.N:
             raise ValueError(f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
@@ -129,16 +137,16 @@ class LineReader:
             raise ValueError(f"the board must be a flat one, got TO[{self.text('TO')}]")
         return size
 
-    def empty(self, size: int) -> SgfGame:
+    def empty_game(self, size: int) -> SgfGame:
         """Return a game without moves, with the faults found so far."""
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
 
     def komi(self) -> float | None:
-        """Return the komi in the property KM; without KM that in KO, where Chinese servers write it."""
+        """Return the komi, None if it is unknown, from the property KM, or else KO, where Chinese servers write it."""
         try:
             komi = read_komi(self.text("KM"), self.text("AP"))
         except ValueError as error:
-            self.fault(kinds.KOMI, str(error))
+            self.add_fault(kinds.KOMI, str(error))
             return None
         if komi is None and self.text("KO"):
             with contextlib.suppress(ValueError):
@@ -151,14 +159,15 @@ class LineReader:
         return self.text(f"{side}R") or (rated[1] if rated else "")
 
     def handicap(self) -> int:
+        """Return the number of handicap stones that HA names; 0, and a fault, if it cannot be read."""
         try:
             return read_handicap(self.text("HA"))
         except ValueError as error:
-            self.fault(kinds.HANDICAP, str(error))
+            self.add_fault(kinds.HANDICAP, str(error))
             return 0
 
     def player_to_move(self, begin: int, end: int) -> int:
-        """Return who is to move by the last PL in the nodes from `begin` to before `end`: +1, -1, or 0 without PL."""
+        """Return who is to move by the last PL in the nodes begin .. end - 1: +1 Black, -1 White, 0 without PL."""
         values = next((node["PL"] for node in reversed(self.line[begin:end]) if node.get("PL")), None)
         if values is None:
             return 0
@@ -166,7 +175,7 @@ class LineReader:
         return -1 if is_white else 1
 
     def first_player(self) -> int:
-        """Return who begins by the last PL before the first move; Black without PL."""
+        """Return who begins, by the last PL up to the node of the first move: +1 Black, also without PL, -1 White."""
         moves = (number for number, node in enumerate(self.line) if not SIGNS.keys().isdisjoint(node))
         return self.player_to_move(0, next(moves, len(self.line) - 1) + 1) or 1
 
@@ -175,9 +184,12 @@ class LineReader:
     def stretches(self, env: GoEnv, handicap: int) -> list[Stretch]:
         """Return the plays of the line, divided at each node that sets up stones after the first play.
 
-        Reading stops at a point off the board.  Handicap stones are placed in the first stretch.  In later stretches,
-        `stones` is KEPT at each point that the set-up does not change, where the stone stays that is on the point when
-        the stretch begins.
+        Reading stops at a point off the board.  Handicap stones are placed in the first stretch.  In later stretches
+        `stones` has what the set-up changes, and KEPT at all other points, since the board before is not known yet.
+
+        Args:
+            env: a game on the board, to read points.
+            handicap: the number of handicap stones that the file names.
         """
         stretches = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
         for number, node in enumerate(self.line):
@@ -193,7 +205,7 @@ class LineReader:
                         stretches[-1].add(SIGNS[letter], read_point(env, node[letter][0]), number)
             except ValueError as error:
                 moves = sum(len(stretch.actions) for stretch in stretches)
-                self.fault(kinds.POINT, str(error), node=number, move=moves + 1)
+                self.add_fault(kinds.POINT, str(error), node=number, move=moves + 1)
                 break
         self.report_notation()
         self.give_handicap(env, stretches, handicap)
@@ -203,21 +215,25 @@ class LineReader:
         return stretches
 
     def report_notation(self) -> None:
-        """Add a fault for the first point that is written as people write it, such as D4; `read_point` reads these."""
+        """Add a fault for the first point that is written as people write it, such as D4; `read_point` can read it."""
         end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
         for number, node in enumerate(self.line[:end]):
             points = [(name, value) for name in node if name in SIGNS or name in STONES for value in node[name]]
             for name, value in points:
-                if WRITTEN.fullmatch(value):
+                if D4_NOTATION.fullmatch(value):
                     got = f"{name}[{value}], which is read as people write it"
-                    self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", node=number)
+                    self.add_fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", node=number)
                     return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
         """Place the handicap stones if the file has only their number (HA), and White makes the first move.
 
-        No stones are placed if one of the first moves is on a handicap point: some files record the handicap stones as
-        Black's moves, between which White passes.
+        Some files record the handicap stones as Black's first moves, between which White passes.  So no stones are
+        placed if one of the first moves is on a handicap point.
+
+        Args:
+            stretches: those of the line; `stones` of the first one is overwritten.
+            handicap: the number of stones that the file names.
         """
         first = stretches[0]
         is_possible = 2 <= handicap <= most_handicap(env.N)
@@ -229,23 +245,23 @@ class LineReader:
         if not set(points) & set(opening):
             first.stones[points] = 1
 
-    def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[PlayedStretch, Rules | None]:
-        """Return the stretches to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
+    def find_game(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[PlayedStretch, Rules | None]:
+        """Return the part of the line to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
 
         A set-up between moves that changes the board divides the line: the moves before it are one game, the moves
-        after it another.  The longest of these games is chosen, the first if several are equally long.
+        after it another.  The longest of these games is chosen, and the first of equally long ones.  The set-ups are
+        reported as faults, as is the first illegal move.
 
         Args:
-            rules: the rules that the file names; None if it names none.  Then the default rules are used, or, if these
-                forbid a repetition or suicide, the first rules of TRIED that allow the most plies.
+            rules: the rules that the file names.  None if it names none; then TRIED are tried (`play_by_rules`).
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = TRIED if rules is None else (rules,)
         followed, longest, assumed = play_by_rules(stretches, tried, size, self.number, self.required)
-        # Those whose set-up changes the board, with the number of moves before it.
+        # The stretches whose set-up changes the board, each with the number of moves before it.
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
-        # Told is the first change that moves follow, and whether the game that is read is the one before or after it;
-        # if there is none, a change at the line's end, which often shows the count.
+        # The first change with moves after it is reported.  Without one, a change at the end of the line is reported as
+        # such: it often shows how the game was counted.
         if with_moves := [(stretch, moves) for stretch, moves in changes if stretch.actions]:
             change, moves = with_moves[0]
             is_after = longest.stretch.begins >= change.begins
@@ -260,22 +276,23 @@ class LineReader:
         """Add the fault of a set-up that changes the board.
 
         Args:
-            stretch: the stretch that begins with it.
-            move: the number of moves before it.
+            stretch: the stretch that begins with the set-up.
+            move: the number of moves before the set-up.
             part: which part of the line is the game, "before" or "after" the set-up.
+            kind: of the fault.
         """
-        set_up = f"a set-up after move {move}: the game is what comes {part} it"
-        self.fault(kind, f"stones must be set up before the first move, got {set_up}", node=stretch.begins, move=move)
+        got = f"a set-up after move {move}: the game is what comes {part} it"
+        self.add_fault(kind, f"stones must be set up before the first move, got {got}", node=stretch.begins, move=move)
 
     def comments(self) -> dict[int, str]:
-        """Return the comments on moves, by ply, without the root's comment, which is about the whole game."""
-        raw = {ply: self.line[node].get("C") for ply, node in enumerate(self.places) if node != 0}
+        """Return the comments on moves, by ply; the comment in the root is left out, since it is about the game."""
+        raw = {ply: self.line[node].get("C") for ply, node in enumerate(self.move_nodes) if node != 0}
         texts = {ply: without_generated(plain_text(values[0]).strip()) for ply, values in raw.items() if values}
         return {ply: text for ply, text in texts.items() if text}
 
 
 def start_of(env: GoEnv, stretch: Stretch) -> dict[str, object]:
-    """Return a stretch's stones and first player as keywords of `GoEnv.position`."""
+    """Return the beginning of a stretch, its stones and first player, as keywords of `GoEnv.position`."""
     black, white = (np.flatnonzero(stretch.stones == colour).tolist() for colour in (1, -1))
-    mover = stretch.to_play if stretch.to_play < 0 else None
+    mover = stretch.to_play if stretch.to_play < 0 else None  # None: Black, which needs no keyword
     return dict(env.position(black, white, to_play=mover).setup)

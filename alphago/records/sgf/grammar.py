@@ -15,21 +15,23 @@ Node = dict[str, list[str]]  # raw values by property
 MOST_NODES = 400_000  # in one game: the largest collections of openings have a hundred thousand
 MOST_VALUES = 2_000_000  # in one game
 MOST_IN_LINES = 2_000_000  # nodes, set-up stones and text in all lines of a game together; lines share nodes
-LEAST_IN_LINE = 20  # nodes that a shorter line counts for, since it takes as long to read
-TEXT = 100  # characters that count as much as a node
+LEAST_IN_LINE = 20  # nodes: a shorter line counts as so many, since it takes as long to read
+TEXT = 100  # so many characters count as much as a node
 SET_UPS = ("AB", "AW", "AE")
-LINE_LENGTH = 79  # most bytes of a line of text that is written, unless a single property is longer
+LINE_LENGTH = 79  # most bytes of a line of written text; a property that is longer stays on one line
 
-# A value, closed or not; a bracket or semicolon; a name.  Possessive quantifiers keep unclosed values linear.
+# A token is a value, a bracket or semicolon, or a name.  The second group is "" if the value is not closed.  Possessive
+# quantifiers (++, *+) keep the time linear for unclosed values.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
 BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")  # "(;", or "(" before a property without its semicolon
 NO_BRACKET = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # the beginning of a text whose first bracket "(" is missing
-# What may follow the end of a value, and the rest of a value in which a bracket was closed.
+# What may follow the end of a value.
 AFTER_VALUE = re.compile(r"\s*+(?:[\[();]|[A-Za-z][A-Za-z0-9]*+\s*+\[|\Z)")
+# The rest of a value, up to the next closing bracket, after a bracket that did not end it.
 REST = re.compile(r"((?:[^\\\]]++|\\.)*+)\]", re.DOTALL)
 LOWER = re.compile("[a-z]")
-END_OF_VARIATION = -1  # where `format_tree` has numbers of nodes
-SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")
+END_OF_VARIATION = -1  # in place of a node's number in `format_tree`
+SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")  # an escaped line break, which is no part of a text
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 BREAKS = re.compile(r"\r\n|\n\r|\r")
 
@@ -39,6 +41,7 @@ class SgfTree:
     """One game of a file: its nodes in the order of the file.
 
     Attributes:
+        nodes: for each node, its raw values by property.
         parents: for each node, the number of its parent; -1 for the root.
         complete: whether its last bracket was found; False for a truncated file.
         too_long: whether nodes beyond MOST_NODES, or values beyond MOST_VALUES, were left out.
@@ -67,12 +70,12 @@ class SgfTree:
     def lines(self) -> Iterator[list[Node] | int]:
         """Yield the nodes of every line, from the root to a leaf; the main line first.
 
-        Lines share nodes, so a game of N nodes can have lines of N^2 nodes in all.  If the limits of lines are reached,
-        the last thing yielded is the number of lines that are left out.
+        Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  If they have more than
+        MOST_IN_LINES, the last thing yielded is an int: the number of lines that are left out.
         """
-        inner = set(self.parents)
-        leaves = [number for number in range(len(self.nodes)) if number not in inner]
-        sizes: list[int] = []  # for each node, of the line from the root to it
+        with_children = set(self.parents)
+        leaves = [number for number in range(len(self.nodes)) if number not in with_children]
+        sizes: list[int] = []  # for each node, the size of the line from the root to it, in nodes
         for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
             stones = sum(len(node[name]) for name in SET_UPS if name in node)
             text = sum(len(value) for values in node.values() for value in values)
@@ -92,7 +95,7 @@ class SgfTree:
 
 
 def trees(text: str) -> Iterator[SgfTree]:
-    """Yield the games of a text.
+    """Yield the games of an SGF text.
 
     Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.  Games without
     any property are skipped too.
@@ -110,10 +113,10 @@ def trees(text: str) -> Iterator[SgfTree]:
 def read_tree(text: str, at: int) -> SgfTree:
     """Return the game that begins at index `at` of the text, just after its first bracket.
 
-    A missing first semicolon is tolerated.
+    The semicolon of the first node may be missing.
     """
     tree = SgfTree()
-    stack = [-1]  # for each open bracket, the number of the node before it
+    stack = [-1]  # for each open bracket, the number of the node before it, which is the parent of the next node in it
     current = -1  # the number of the last node, the parent of the next one
     value_count = 0
     node: Node | None = None  # the last node; None after a bracket, where a name begins a new node
@@ -164,10 +167,10 @@ def read_tree(text: str, at: int) -> SgfTree:
 
 
 def with_brackets(text: str, value: str, end: int) -> tuple[str, int]:
-    """Return a value and its end, read on after closing brackets that are part of it, as in US[Matsuyama[3d]].
+    """Return a value that may contain unescaped brackets, as in US[Matsuyama[3d]], and the index in the text after it.
 
-    Some programs do not escape these.  A closing bracket is part of a value if it closes one within the value, and if
-    what follows is no SGF; the value that is returned has it escaped.
+    A closing bracket is part of the value if it closes one that was opened within the value, and if what follows is no
+    SGF.  In the value that is returned such a bracket is escaped.
 
     Args:
         value: the value up to its first closing bracket.
@@ -189,7 +192,7 @@ def begin_node(tree: SgfTree, parent: int) -> Node:
 
 
 def plain_text(raw: str) -> str:
-    """Return the text of a raw value: escapes removed, line breaks as \\n, other white space as spaces."""
+    """Return the text of a raw value: without escapes, with line breaks as \\n and other white space as spaces."""
     if "\\" in raw:
         raw = ESCAPED.sub(r"\1", SOFT_BREAK.sub("", raw))
     if "\r" in raw:
@@ -198,21 +201,22 @@ def plain_text(raw: str) -> str:
 
 
 def escape_text(text: str) -> str:
-    """Return a text as a raw value, which `plain_text` reads."""
+    """Return a text as a raw value, with escapes; `plain_text` is the inverse."""
     return text.replace("\\", "\\\\").replace("]", "\\]")
 
 
 def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence[Sequence[int]]) -> bytes:
-    """Return one game as SGF text in UTF-8: FF first in each node, the other properties in alphabetical order.
+    """Return one game as SGF text in UTF-8.
 
-    If a node has moves of both colours, they stay in their order.
+    In each node FF comes first, and then the other properties in alphabetical order.  If a node has moves of both
+    colours, these stay in their order.
 
     Args:
-        nodes: raw values by property, the root first.
+        nodes: for each node its raw values by property; the root is the first.
         children: for each node, the numbers of its children, in the order in which they are written.
     """
     pieces: list[str] = []
-    waiting = [0]  # numbers of nodes that begin a variation, and END_OF_VARIATION, the next one last
+    waiting = [0]  # a stack, the next to be written last: numbers of nodes that begin a variation, or END_OF_VARIATION
     while waiting:
         number = waiting.pop()
         if number == END_OF_VARIATION:
@@ -228,11 +232,11 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence
 
 
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the text of a node in pieces that stay on one line."""
-    known = [name for name, values in node.items() if values]  # a name without values would join the next one
-    moves = [name for name in known if name in ("B", "W")]
+    """Return the text of a node in pieces: each property is one, and must stay on one line."""
+    filled = [name for name, values in node.items() if values]  # a name without values would join the next name
+    moves = [name for name in filled if name in ("B", "W")]
     sorted_as = {"B": "W"} if moves == ["W", "B"] else {}  # B then stays behind W, since sorting is stable
-    names = sorted(known, key=lambda name: (name != "FF", sorted_as.get(name, name)))
+    names = sorted(filled, key=lambda name: (name != "FF", sorted_as.get(name, name)))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 
 

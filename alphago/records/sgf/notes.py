@@ -2,10 +2,10 @@
 
 Sabaki draws its graphs from SBKV, Black's win rate in percent, and SBKS, Black's lead in points (Sabaki 0.60,
 src/modules/sabaki.js).  KaTrain reads KT, a complete analysis: the ownership, the policy and the candidate moves in
-JSON, each gzipped and in base64 (KaTrain 1.20, katrain/core/game_node.py).  KaTrain calls a position with KT analysed
-and shows its candidates, so KT is written only with all of them (`katrain_values`); the few numbers of a `MoveNote`
-that have no other property are in AGO.  The properties belong to the node of the searched position, which precedes the
-node of the move.
+JSON, each gzipped and in base64 (KaTrain 1.20, katrain/core/game_node.py).  KaTrain regards a position with KT as
+analysed and shows the candidate moves in it, so KT is written only with all candidates (`katrain_values`).  The
+numbers of a `MoveNote` that fit none of these properties are in AGO, in JSON.  The properties belong to the node of the
+searched position, which precedes the node of the move.
 """
 
 import base64
@@ -24,7 +24,7 @@ from alphago.system.validation import is_finite, is_int
 
 KATRAIN_VERSION = "1.0"  # of the format of KT
 KATRAIN_ADDED = 999  # the field `order` of a move that was played but is not a candidate
-GENERATED = "alphago: "  # prefix of a comment line that was generated from a note
+GENERATED = "alphago: "  # prefix of a comment's line that was made from a note (`MoveNote.sentence`)
 LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 LARGEST_COUNT = 2**53 - 1  # larger whole numbers are not exact in every JSON reader
 GZIP_HEADER = 31  # what tells zlib that data has a header of gzip
@@ -74,7 +74,7 @@ class MoveNote(NamedTuple):
 
 
 def note_properties(note: MoveNote) -> dict[str, list[str]]:
-    """Return a note as SGF properties, values by name, for the node before the move."""
+    """Return a note as properties, values by name, of the node of the searched position."""
     percent = None if note.win_rate is None else 100 * note.win_rate
     texts = {name: f"{value:.2f}" for name, value in (("SBKV", percent), ("SBKS", note.score)) if value is not None}
     others = {"visits": note.visits, "prior": note.prior, "played": note.move_visits}
@@ -99,27 +99,27 @@ def katrain_values(
             unknown.
         ownership: [N * N], 1 Black's, -1 White's. None if unknown.
     """
-    analysis = {"moves": {move["move"]: rounded(move) for move in moves}, "root": rounded(root), "completed": True}
-    return [half_floats(ownership), half_floats(policy), packed(json.dumps(analysis).encode())]
+    analysis = {"moves": {move["move"]: shorten(move) for move in moves}, "root": shorten(root), "completed": True}
+    return [half_floats(ownership), half_floats(policy), pack_value(json.dumps(analysis).encode())]
 
 
 def half_floats(array: np.ndarray | None) -> str:
-    """Return numbers as a value of KT, in 16-bit floats; no data for None."""
-    return packed(b"" if array is None else np.asarray(array, "<f2").tobytes())
+    """Return numbers as a value of KT, in 16-bit floats; None gives a value without data."""
+    return pack_value(b"" if array is None else np.asarray(array, "<f2").tobytes())
 
 
-def rounded(fields: Mapping[str, object]) -> dict[str, object]:
+def shorten(fields: Mapping[str, object]) -> dict[str, object]:
     """Return the fields with floats rounded to six places."""
     return {name: round(value, 6) if isinstance(value, float) else value for name, value in fields.items()}
 
 
-def packed(data: bytes) -> str:
+def pack_value(data: bytes) -> str:
     """Return data gzipped and in base64, as a value of KT; the same data always gives the same text."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
-def unpack(text: str) -> bytes:
-    """Return the data in a value of KT; raise ValueError for invalid data, or more than LARGEST_ANALYSIS."""
+def unpack_value(text: str) -> bytes:
+    """Return the data in a value of KT; raise ValueError for invalid data, or more bytes than LARGEST_ANALYSIS."""
     try:
         raw = base64.b64decode(text, validate=False)
         reader = zlib.decompressobj(wbits=GZIP_HEADER)
@@ -134,7 +134,7 @@ def unpack(text: str) -> bytes:
 
 
 def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
-    """Return the notes in the nodes of a game, by ply; node i belongs to the position before ply i."""
+    """Return the notes in the nodes of a game, by ply; nodes[i] is the node of the position before ply i."""
     notes = {}
     for ply, node in enumerate(nodes):
         if "SBKV" in node or "KT" in node or "SBKS" in node or "AGO" in node:
@@ -145,40 +145,41 @@ def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
 
 
 def read_note(node: Node) -> MoveNote:
-    """Return the note in a node: from SBKV, SBKS and AGO, and where these lack a field, from the analysis in KT.
+    """Return the note in a node.
 
+    It is read from SBKV, SBKS and AGO.  Value, score and visits that these lack are read from the analysis in KT.
     Fields that cannot be read are None.
     """
-    percent, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_object("".join(node.get("AGO", ())[:1]))
+    percent, score, own = number(node, "SBKV"), number(node, "SBKS"), read_object("".join(node.get("AGO", ())[:1]))
     value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))  # a win rate in percent as -1 .. 1
-    visits, prior, move_visits = whole(counts.get("visits")), finite(counts.get("prior")), whole(counts.get("played"))
+    visits, prior, move_visits = count(own.get("visits")), finite(own.get("prior")), count(own.get("played"))
     if value is None or score is None or visits is None:
         root = read_analysis(node).get("root")
         if isinstance(root, Mapping):
-            visits = whole(root.get("visits")) if visits is None else visits
+            visits = count(root.get("visits")) if visits is None else visits
             if value is None and (rate := finite(root.get("winrate"))) is not None:
                 value = max(-1.0, min(1.0, 2 * rate - 1))
             score = finite(root.get("scoreLead")) if score is None else score
-    return MoveNote(value, visits or None, prior, score, move_visits)  # 0 visits: unknown
+    return MoveNote(value, visits or None, prior, score, move_visits)  # 0 visits of the position: no search, unknown
 
 
 def read_analysis(node: Node) -> Mapping[str, object]:
     """Return the analysis in the property KT; {} if it is missing or cannot be read."""
     with contextlib.suppress(LookupError, ValueError):
-        return read_object(unpack(node["KT"][2]))  # after ownership and policy, see `katrain_values`
+        return read_object(unpack_value(node["KT"][2]))  # the third value, see `katrain_values`
     return {}
 
 
 def read_object(text: str | bytes) -> Mapping[str, object]:
-    """Return an object in JSON; {} for anything else."""
+    """Return the object in a JSON text; {} for anything else."""
     with contextlib.suppress(ValueError, RecursionError):
-        found = json.loads(text)
-        return found if isinstance(found, dict) else {}
+        data = json.loads(text)
+        return data if isinstance(data, dict) else {}
     return {}
 
 
 def number(node: Node, name: str) -> float | None:
-    """Return the number in a property; None if it is missing or not a finite number."""
+    """Return the number in the property called `name`; None if it is missing or not a finite number."""
     values = node.get(name)
     try:
         return finite(float(values[0])) if values else None
@@ -187,17 +188,17 @@ def number(node: Node, name: str) -> float | None:
 
 
 def finite(value: object) -> float | None:
-    """Return a finite number as float, None for anything else."""
+    """Return a value as float if it is a finite number, else None."""
     return float(value) if is_finite(value) else None
 
 
-def whole(value: object) -> int | None:
-    """Return a whole number from 0 to LARGEST_COUNT, None for anything else."""
+def count(value: object) -> int | None:
+    """Return a value if it is a whole number from 0 to LARGEST_COUNT, else None."""
     return value if is_int(value, 0) and value <= LARGEST_COUNT else None
 
 
 def without_generated(text: str) -> str:
-    """Return a comment without the lines that were generated from notes."""
+    """Return a comment without the lines that were made from notes, which begin with GENERATED."""
     if GENERATED not in text:
         return text
     return "\n".join(line for line in text.split("\n") if not line.startswith(GENERATED)).strip()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import DecodedText, decode
-from alphago.records.sgf.faults import ENCODING, HARMLESS, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
+from alphago.records.sgf.faults import ACCEPTED, ENCODING, HARMLESS, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
 from alphago.records.sgf.game_line import UNKNOWN_SIZE, LineReader
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
@@ -18,7 +18,8 @@ from alphago.system.files import read_named, user_path
 LARGEST_FILE = 64 * 2**20  # bytes
 NOTHING_FOUND = "no SGF data found"
 CUT_OFF = "the file ends within the game"
-# The first lines of NGF are the title, the size, the players' names with ranks, and so on.
+# Formats of other servers, by name, with a pattern of their beginning.  NGF begins with lines of title, size, players
+# and further facts, after which comes a line of a move.
 OTHER_FORMATS = {
     "GIB (Tygem)": re.compile(r"\s*\\HS\b|[\s\S]{0,20000}^\\\[(?:GAMETAG|GAMEINFOMAIN)=", re.MULTILINE),
     "NGF (WBaduk)": re.compile(r"[^\n]*\n\s*[0-9]{1,2}\s*\n(?:[^\n]*\n){3,12}?PM[A-Z]{2}[BW][A-Z]{2}", re.MULTILINE),
@@ -27,19 +28,25 @@ OTHER_FORMATS = {
 
 
 def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
-    """Return the only game in a file; raise ValueError, with the file's name, if anything is wrong with the file.
+    """Return the only game in a file.
 
     Args:
         env: as in `parse_sgf`.
+
+    Raises:
+        ValueError: which names the file, unless it holds one game and every move is legal.
     """
     return parse_sgf(read_named(user_path(path), LARGEST_FILE), str(path), env)
 
 
 def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
-    """Return all games in a file; raise ValueError, with file and game, if anything is wrong with one of the games.
+    """Return all games in a file.
 
     Args:
         env: as in `parse_sgf`.
+
+    Raises:
+        ValueError: which names file and game, unless every move of every game is legal.
     """
     return parse_games(read_named(user_path(path), LARGEST_FILE), str(path), env)
 
@@ -49,15 +56,15 @@ def salvage_sgf(
 ) -> Iterator[SgfGame]:
     """Yield the games of a file of any quality, each up to its first illegal move, with its faults (`SgfGame.faults`).
 
-    No content of a file raises an exception: damage, unsupported boards and games other than Go give an SgfGame without
+    No content of a file raises an exception.  Damage, an unsupported board or another game than Go gives a game without
     moves, but with a fault.
 
     Args:
-        source: a file, or its content.
+        source: the path of a file, or the content of a file as bytes.
         name: the file's name in messages; None for the path, or for "" if `source` is the content.
         env: as in `parse_sgf`.
         all_lines: whether to yield every variation as a game of its own, instead of the main line only.  If there are
-            too many variations, the last game has no moves, but a fault that says how many variations are left out.
+            too many variations, an empty game with a fault is yielded in the end; it says how many are left out.
 
     Raises:
         OSError: if the file cannot be read.
@@ -78,13 +85,14 @@ def empty_game(fault: Fault, name: str) -> SgfGame:
 
 
 def parse_sgf(
-    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, allowed: Collection[str] = TOLD
+    data: bytes | str, name: str = "the SGF text", env: GoEnv | None = None, allowed: Collection[str] = ACCEPTED
 ) -> SgfGame:
     """Return the main line of the only game in an SGF text.
 
-    Stones may be set up before the first move; later set-ups are ignored if they change nothing, and told
-    (`SgfGame.faults`) if they follow the last move.  Passes after the end are ignored.  Komi is read as servers write
-    it, see `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most plausible encoding.
+    Stones may be set up before the first move.  Later set-ups are ignored if they change nothing; after the last move
+    one that changes the board is reported in `SgfGame.faults`.  Passes after the end are ignored.  Komi is read as
+    servers write it, see `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most
+    plausible encoding.
 
     Args:
         env: the game as which the text is read: its board, its rules, and when it ends.  It is needed for a game of a
@@ -94,8 +102,8 @@ def parse_sgf(
         allowed: the kinds of faults with which a game is accepted, see `faults`.
 
     Raises:
-        ValueError: whose message begins with `name`, unless the text holds one game and every move is legal
-            (`salvage_sgf` is lenient).
+        ValueError: whose message begins with `name`, unless the text holds one game and every move is legal.
+            (`salvage_sgf` reads other texts.)
     """
     return parse_games(data, name, env, only_one=True, allowed=allowed)[0]
 
@@ -106,12 +114,17 @@ def parse_games(
     env: GoEnv | None = None,
     *,
     only_one: bool = False,
-    allowed: Collection[str] = TOLD,
+    allowed: Collection[str] = ACCEPTED,
 ) -> list[SgfGame]:
-    """Return the main line of each game in an SGF text; see `parse_sgf`.
+    """Return the main line of each game in an SGF text.
 
     Args:
+        data: the text.
+        name, env, allowed: as in `parse_sgf`.
         only_one: whether a text of several games is refused.
+
+    Raises:
+        ValueError: whose message begins with `name`, if a game has a fault that is not allowed.
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
@@ -132,7 +145,12 @@ def parse_games(
 
 
 def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
-    """Yield the games of a decoded file, each with its faults: of each the main line, or with `all_lines` all lines."""
+    """Yield the games of a decoded file, each with its faults.
+
+    Args:
+        parts: the decoded file.
+        name, env, all_lines: as in `salvage_sgf`.
+    """
     rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first_two = list(islice(rest, 2))  # enough to know whether there are several games
     if not first_two:
@@ -146,19 +164,20 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
         elif not tree.complete:
             faults.insert(0, Fault(TRUNCATED, CUT_OFF, number))
         for line in tree.lines() if all_lines else [tree.main_line()]:
-            if isinstance(line, int):
+            if isinstance(line, int):  # the number of lines left out, see `SgfTree.lines`
                 limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
                 yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
                 continue
             reader = LineReader(line, env, number, name, [*faults])
             game = reader.read()
-            if not all_lines and all(fault.kind in HARMLESS for fault in game.faults):  # its moves are the text's
+            if not all_lines and all(fault.kind in HARMLESS for fault in game.faults):
+                # All moves of the text were read, so that the game can be written with the text kept as it is.
                 numbers = tree.main_numbers()
-                game = replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in reader.places), game))
+                game = replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in reader.move_nodes), game))
             yield game
 
 
 def no_sgf_message(text: str) -> str:
-    """Return the message for a text that holds no SGF; it names the format if that is another server's."""
+    """Return the message for a text that holds no SGF; it names the text's format if it is one of OTHER_FORMATS."""
     kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
     return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"

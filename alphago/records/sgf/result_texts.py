@@ -1,6 +1,6 @@
 """Results of games as files spell them: 'B+2.5', 'White resigns.', '黒十二目半勝ち', '백 불계승', '白胜2又3/4子'.
 
-What cannot be read with certainty is unknown: a text with two winners has none, one with two numbers has no margin.
+What cannot be read with certainty is unknown: the winner if a text names both sides, the margin if it has two numbers.
 """
 
 import re
@@ -62,21 +62,23 @@ POINTS = re.compile(
     rf"(?P<whole>(?:{NUMBER})(?![0-9./]))?\s*(?P<fraction>[0-9]+\s*/\s*[0-9]+)?"
     r"\s*(?P<unit>points?|pts?\.?|moku|目|zi|子)?[\s.!]*"
 )
-# One of two forms: a number and a fraction, as in 2又3/4子 or 又四分之三 ("3 of 4 parts": `parts` 4, `taken` 3), or a
-# number alone, perhaps with a half, as in 12目半.
+# A margin in one of two forms.  The first is a number and a fraction, such as 2又3/4子, or a fraction in Chinese words,
+# such as 四分之三 (of four parts three: `denominator` 四, `numerator` 三).  The second is a number alone, with or
+# without a half, such as 12目半; its unit is in `one` before the half, or in `last` after it.
 EASTERN = re.compile(
     rf"(?:(?P<whole>{NUMBER}|{NUMERAL})\s*(?:[又と]|\s)\s*)?"
-    rf"(?:(?P<fraction>[0-9]+\s*/\s*[0-9]+)|(?P<parts>{NUMERAL}|[0-9]+)分之(?P<taken>{NUMERAL}|[0-9]+))"
+    rf"(?:(?P<fraction>[0-9]+\s*/\s*[0-9]+)|(?P<denominator>{NUMERAL}|[0-9]+)分之(?P<numerator>{NUMERAL}|[0-9]+))"
     r"\s*(?P<unit>子|目|点|점|집)?"
     rf"|(?P<only>{NUMBER}|{NUMERAL})?\s*(?P<one>子|目|点|점|집|もく)?\s*(?P<half>半|반)?\s*(?P<last>子|目|집)?"
 )
+# A number of moves, such as 213手, which is no margin.
 MOVES = re.compile(r"[0-9]+\s*(?:手|수)")
 IN_AMOUNT = re.compile(f"[0-9{ONES}两兩両十百半반]")
 
 
 def parse_outcome(result: str) -> float | None:
     """Return the outcome in the text of a result: +1 Black won, -1 White won, 0 a draw; None if unknown."""
-    text = normalised(result)
+    text = normalise(result)
     if not text or VOID.search(text):
         return None
     if DRAW.fullmatch(text):
@@ -86,11 +88,11 @@ def parse_outcome(result: str) -> float | None:
 
 
 def winners(text: str) -> Iterator[float]:
-    """Yield, for each part of a normalised text that names a winner or a loser, +1 if Black won, -1 if White won."""
+    """Yield who won, +1 Black, -1 White, by each part of a normalised text that names a winner or a loser."""
     for patterns, sign in ((WINNERS, 1.0), (LOSERS, -1.0)):
         for pattern in patterns:
             for match in pattern.finditer(text):
-                yield sign if match[1][0] in BLACK else -sign
+                yield sign if match[1][0] in BLACK else -sign  # sign: -1 for a loser
     for match in NAMED.finditer(text):
         yield 1.0 if match[1] in BLACK else -1.0
     for match in SEGMENT.finditer(text):
@@ -99,7 +101,12 @@ def winners(text: str) -> Iterator[float]:
 
 
 def winner_of_segment(colour: str, after: str) -> float:
-    """Return +1 if Black won, -1 if White won, 0 if unknown, from a colour and the text after it."""
+    """Return who won by a colour and the text after it: +1 Black, -1 White, 0 unknown.
+
+    Args:
+        colour: a letter of Chinese, Japanese or Korean, such as 黒.
+        after: the text up to the next colour.
+    """
     side = 1.0 if colour in BLACK else -1.0
     wins, loses = WINS.match(after), LOSES.match(after)
     if PLUS.match(after) or RESIGNED_TO.fullmatch(after) or (wins and not loses):
@@ -116,36 +123,42 @@ def parse_margin(result: str) -> float | None:
     outcome = parse_outcome(result)
     if not outcome:  # 0 after a draw, None if unknown
         return outcome
-    text = normalised(result)
+    text = normalise(result)
     if match := POINTS.fullmatch(text):
         points, unit = amount(match["whole"], match["fraction"]), match["unit"]
     else:
         points, unit = eastern_amount(text)
     if points is None:
         return None
-    if unit in ("子", "zi") or is_quarter(points):
+    if unit in ("子", "zi") or has_quarter(points):
         points *= 2
     is_margin = 0 < points <= LARGEST_MARGIN and points * 2 % 1 == 0  # a multiple of a half
     return outcome * points if is_margin else None
 
 
-def is_quarter(points: float) -> bool:
+def has_quarter(points: float) -> bool:
+    """Return whether a number is an odd multiple of a quarter, such as 0.75."""
     return points * 2 % 1 == 0.5
 
 
 def amount(whole: str | None, fraction: str | None) -> float | None:
     """Return the sum of a number and a fraction such as 3/4, each of which may be missing.
 
+    Args:
+        whole: the number, also with a decimal comma; None or "" if it is missing.
+        fraction: the fraction; None or "" if it is missing.
+
     Returns:
-        None if both are missing, or if they are not one number: a fraction of 1 or more, or after a decimal.
+        None if both are missing, or if they make no number: the fraction is 1 or more, or the number before it has
+        decimals.
     """
     if not whole and not fraction:
         return None
     value = float((whole or "0").replace(",", "."))
     if not fraction:
         return value
-    above, below = map(int, fraction.split("/"))
-    return None if above >= below or value % 1 else value + above / below
+    numerator, denominator = map(int, fraction.split("/"))
+    return None if numerator >= denominator or value % 1 else value + numerator / denominator
 
 
 def eastern_amount(text: str) -> tuple[float | None, str | None]:
@@ -153,38 +166,39 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
 
     Returns:
         (None, None) unless the text has exactly one number of points, after the colour of the winner or the loser.  A
-        number without a unit is a margin only after a plus.
+        number without a unit is a margin only after a plus.  The unit is None if there is none.
     """
-    text = MOVES.sub(lambda match: " " * len(match[0]), text)  # blanks in place of a number of moves
-    found = amounts(text)
-    if len(found) != 1:
+    text = MOVES.sub(lambda match: " " * len(match[0]), text)  # a number of moves is blanked out
+    matches = find_amounts(text)
+    if len(matches) != 1:
         return None, None
-    match = found[0]
+    match = matches[0]
     segments = (segment for segment in SEGMENT.finditer(text) if segment.start() < match.start() <= segment.end())
     segment = next(segments, None)  # the colour before the number, with the text up to the next colour
     if segment is None or not winner_of_segment(segment[1], segment[2]):
         return None, None
     between = text[segment.start(2) : match.start()]  # what stands between the colour and the number
     points, unit = parse_points(match) if BEFORE_AMOUNT.fullmatch(between) else (None, None)
-    has_unit = points is not None and (unit or match["half"] or is_quarter(points))
+    # A half or a quarter shows as well as a unit that the number is a margin.
+    has_unit = points is not None and (unit or match["half"] or has_quarter(points))
     after_plus = text[: match.start()].rstrip().endswith("+")
     return (points, unit) if has_unit or after_plus else (None, None)
 
 
-def amounts(text: str) -> list[re.Match[str]]:
+def find_amounts(text: str) -> list[re.Match[str]]:
     """Return the matches of EASTERN in a text, one for each number in it."""
     return [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
 
 
 def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
-    """Return the number in a match of EASTERN, and its unit, None without a unit.
+    """Return the number in a match of EASTERN and its unit, which is None if there is none.
 
     Returns:
-        (None, None) for a match with two different units, or with parts that are not one number.
+        (None, None) for a match with two different units, or whose parts make no number.
     """
     whole, fraction = match["whole"] or match["only"], match["fraction"]
-    if match["parts"]:  # Chinese names the denominator first
-        fraction = f"{parse_numeral(match['taken'])}/{parse_numeral(match['parts'])}"
+    if match["denominator"]:
+        fraction = f"{parse_numeral(match['numerator'])}/{parse_numeral(match['denominator'])}"
     if whole and not whole.isascii():
         whole = f"{parse_numeral(whole)}"
     value = 0.0 if match["half"] and not whole else amount(whole, fraction)
@@ -200,13 +214,13 @@ def parse_numeral(numeral: str) -> int:
         return int(numeral)
     total = 0
     for sign, worth in (("百", 100), ("十", 10)):
-        before, found, rest = numeral.partition(sign)
-        if found:
+        before, separator, rest = numeral.partition(sign)
+        if separator:  # the numeral has this sign
             total += worth * DIGITS.get(before.strip("零"), 1)  # 百 alone is one hundred
             numeral = rest
     return total + DIGITS.get(numeral.strip("零"), 0)
 
 
-def normalised(result: str) -> str:
-    """Return a result in lower case, with ASCII digits and signs, cut to a limited length."""
+def normalise(result: str) -> str:
+    """Return a text in lower case, with ASCII digits and signs, cut at LONGEST characters."""
     return unicodedata.normalize("NFKC", result[:LONGEST].translate(QUOTIENTS)).strip().lower()

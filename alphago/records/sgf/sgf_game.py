@@ -41,8 +41,8 @@ class SgfGame:
 
     Attributes:
         moves: actions, board_size^2 for a pass.
-        movers: who played the moves, +1 Black, -1 White; () for colours that alternate.  If one colour plays twice in a
-            row, the turn of the other colour was skipped, which is no move.
+        movers: who played the moves, +1 Black, -1 White; () stands for colours that alternate.  One colour may play
+            twice in a row: the turn of the other was skipped, which is no move.
         komi: None if the file names no komi.
         setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
             handicap stones are among them.
@@ -50,16 +50,18 @@ class SgfGame:
         players: names of Black and White.
         rules: as in the file; `alphago.env.go_rules.NAMED` lists the names that are understood.
         handicap: the number of handicap stones that the file names; 0 if it names none.
-        comment: the comment on the game. comments: the comments on moves, by ply.
-        faults: what is wrong with the file; `moves` end before the first fault.
-        assumed: the rules that are assumed because the file names none and `GoEnv`'s default forbids a move; else None.
+        comment: the comment on the game.
+        comments: the comments on moves, by ply.
+        faults: what is wrong with the file; `moves` end before the first illegal or unreadable one.
+        assumed: the rules that are assumed, if the file names none and `GoEnv`'s default forbids a move; else None.
         ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
         date, event: as in the file.
-        notes: search results for the position before each ply, by ply.
+        notes: by ply, the results of a search of the position before it.
         source: the file's name.
-        to_play: who is to move after the last move, +1 or -1, if the file says so (PL); 0 for the other side's turn.
-        origin: the text from which the game was read, by which unchanged parts are written as they were; None for a new
-            game.
+        to_play: who is to move after the last move, +1 or -1, if the file says so (PL); 0 if it does not, so that the
+            sides alternate.
+        origin: the text from which the game was read, so that unchanged parts can be written as they were; None for a
+            new game.
     """
 
     board_size: int
@@ -95,14 +97,15 @@ class SgfGame:
 
     @classmethod
     def from_record(cls, record: GameRecord, env: GameEnv, *, values: bool = False, **rest: object) -> "SgfGame":
-        """Return a record played in `env` as an SgfGame; `rest` are further fields, such as `players`.
+        """Return a record played in `env` as an SgfGame.
 
         Args:
+            rest: further fields, such as `players`.
             values: whether to keep the search's value of each position as `notes`.
         """
         if values:
-            of_black = (record.values * record.movers).tolist()
-            rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(of_black) if record.weights[ply] > 0}
+            black_values = (record.values * record.movers).tolist()
+            rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(black_values) if record.weights[ply] > 0}
         fields: dict[str, object] = {
             "movers": tuple(record.movers.tolist()),
             "setup": {name: value for name, value in record.setup.items() if name != "komi"},
@@ -117,7 +120,7 @@ class SgfGame:
         """Return a game with these moves and with the board, komi and rules of `env`, which must be Go.
 
         Args:
-            rest: further fields; the handicap is read off the set-up.
+            rest: further fields, which also replace these; `handicap` is counted in `setup` unless it is given.
         """
         game = require_go(env, "SGF files")
         fields = {"komi": game.komi, "rules": rules_name(game.rules), "handicap": count_handicap(rest.get("setup", {}))}
@@ -162,11 +165,11 @@ class SgfGame:
         mover = self.to_play if ply is None or ply >= len(self.moves) else self.movers[ply]
         return position.give_turn(mover) if mover else position
 
-    def shared(self, other: "SgfGame") -> int:
-        """Return how many first moves two games have in common."""
+    def count_shared(self, other: "SgfGame") -> int:
+        """Return how many first moves, of the same colours, two games have in common."""
         own, others = (zip(game.movers, game.moves, strict=True) for game in (self, other))
-        are_equal = (move == other_move for move, other_move in zip(own, others, strict=False))
-        return sum(takewhile(bool, are_equal))
+        equal_moves = (move == other_move for move, other_move in zip(own, others, strict=False))  # bools
+        return sum(takewhile(bool, equal_moves))
 
     def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
         """Return this game with the moves of `other`, without comments and notes on moves that differ.
@@ -174,17 +177,20 @@ class SgfGame:
         Args:
             rest: further fields.
         """
-        known = self.shared(other)
-        comments = {ply: text for ply, text in self.comments.items() if ply < known}
-        notes = {ply: note for ply, note in self.notes.items() if ply <= known}
+        shared = self.count_shared(other)
+        comments = {ply: text for ply, text in self.comments.items() if ply < shared}
+        notes = {ply: note for ply, note in self.notes.items() if ply <= shared}  # on the position before the ply
         return replace(self, moves=other.moves, movers=other.movers, comments=comments, notes=notes, **rest)
 
     def steps(self) -> np.ndarray:
-        """Return the moves as `GameBatch.replay` takes them, see `to_steps`."""
+        """Return the moves as steps for `GameBatch.replay`, int32 [T] (see `to_steps`)."""
         return to_steps(np.array(self.moves, np.int32), np.array(self.movers, np.int8), self.first)
 
     def to_record(self, env: GoEnv | None = None) -> GameRecord:
         """Return a record to train on: one-hot policies for the moves played, values 0.
+
+        Args:
+            env: the game; None for `self.env()`.
 
         Raises:
             ValueError: if the result is unknown.
@@ -198,13 +204,19 @@ class SgfGame:
             np.array(self.movers, np.int8),
             outcome=self.outcome,
             score=self.outcome if margin is None else margin,
-            resigned=margin is None,
+            resigned=margin is None,  # training then ignores the last board
             setup=dict(last.setup),
         )
 
 
 def count_handicap(setup: Mapping[str, Any]) -> int:
-    """Return how many handicap stones a set-up has: two or more of Black, none of White, who moves first; else 0."""
+    """Return how many handicap stones a set-up has.
+
+    A handicap is two or more stones of Black and none of White, who moves first.  For other set-ups it is 0.
+
+    Args:
+        setup: as in `SgfGame`.
+    """
     count = len(list_points(setup.get("black", ())))
     is_handicap = count > 1 and not list_points(setup.get("white", ())) and check_player(setup.get("to_play", 1)) < 0
     return count if is_handicap else 0

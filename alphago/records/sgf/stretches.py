@@ -1,7 +1,8 @@
 """Stretches: the plays of a line between two nodes that set up stones, followed up to the first illegal play.
 
-A node that sets up stones after the first play divides a line of play into stretches.  A set-up that changes nothing
-does not end one: its plays go on from the board that has been followed so far.
+A play is a move or a pass as the file has it.  A ply is a play that is legal and counts as a move: passes after the end
+of the game do not.  A node that sets up stones after the first play divides a line of play into stretches.  If the
+set-up changes nothing, the stretches before and after it are joined.
 """
 
 from collections.abc import Sequence
@@ -23,9 +24,9 @@ from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import Node
 from alphago.records.sgf.values import read_rectangle
 
-STONES = {"AB": 1, "AW": -1, "AE": 0}
-USUAL_LENGTH = 1022  # ply limit of the game that is used unless a game is longer
-KEPT = 2  # value of a point that a later set-up does not change, among the values of STONES
+STONES = {"AB": 1, "AW": -1, "AE": 0}  # what each set-up property puts on a point; AE empties it
+USUAL_LENGTH = 1022  # ply limit (`max_moves`) of the boards that are used unless a game is longer
+KEPT = 2  # beside the values of STONES: the set-up does not change the point
 
 
 @dataclass
@@ -47,15 +48,16 @@ class Stretch:
     begins: int = 0
 
     def add(self, colour: int, action: int, node: int) -> None:
+        """Append a play; node: the number of its node in the line."""
         self.colours.append(colour)
         self.actions.append(action)
         self.nodes.append(node)
 
 
 def setup_stones(env: StonesEnv, node: Node) -> np.ndarray | None:
-    """Return the stones that a node sets up, int8 [height * width]; None if it sets up nothing.
+    """Return what a node sets up, int8 [height * width]; None if it sets up nothing.
 
-    1 Black, -1 White, 0 removed, KEPT at all other points.
+    The value of a point is 1 for Black, -1 for White, 0 for a removed stone, KEPT for a point that is not named.
 
     Raises:
         ValueError: for a point off the board.
@@ -71,11 +73,12 @@ def setup_stones(env: StonesEnv, node: Node) -> np.ndarray | None:
 
 @lru_cache(maxsize=256)
 def cached_board(size: int, rules: Rules, cap: int) -> GoEnv:
+    """Return a game with these rules, which ends after `cap` plies."""
     return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)
 
 
 def make_board(size: int, rules: Rules, plays: int = 0) -> GoEnv:
-    """Return a game with these rules whose ply limit allows `plays` plays.
+    """Return a game with these rules that allows at least `plays` plays.
 
     Games are cached, so only few limits are used: USUAL_LENGTH, powers of two, and the largest possible limit.
     """
@@ -86,17 +89,19 @@ def make_board(size: int, rules: Rules, plays: int = 0) -> GoEnv:
 
 
 class PlayedStretch:
-    """Consecutive stretches, between which no set-up changes anything, followed as one up to the first illegal play.
+    """A stretch that is played on a board up to its first illegal play.
+
+    Further stretches can be appended with `join`, if no set-up in between changes the board.
 
     Args:
-        stretch: the plays of the first of them; it is not changed.
-        env: the game, which must be long enough for the plays of all.
+        stretch: it is not changed.
+        env: the game, which must be long enough for the plays of all stretches.
         number: number of the game in its file, for the fault.
 
     Attributes:
-        stretch: the plays of all of them.
+        stretch: the stretch with the plays of all that were joined.
         legal_plays: number of legal plays at the beginning of the stretch.
-        fault: the fault of the next play; None if all plays are legal.
+        fault: the fault of the first illegal play, or of the set-up; None if there is none.
     """
 
     def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
@@ -122,17 +127,17 @@ class PlayedStretch:
         count = go_lines.follow(self.batch.rows[0], colours, actions)
         self.legal_plays += count
         if count < len(actions):
-            self.fault = self.illegal()
+            self.fault = self.illegal_play()
 
     @property
     def ply_count(self) -> int:
-        """The number of plies: of the legal plays without passes after the end of the game."""
+        """The number of plies: the legal plays without passes after the end of the game."""
         return int(self.batch.rows[0, layout.PLY])
 
     def plies(self) -> Stretch:
-        """Return the stretch with the plies alone."""
-        plays, end = self.stretch, self.ply_count
-        return replace(plays, colours=plays.colours[:end], actions=plays.actions[:end], nodes=plays.nodes[:end])
+        """Return the stretch cut to its plies."""
+        whole, end = self.stretch, self.ply_count
+        return replace(whole, colours=whole.colours[:end], actions=whole.actions[:end], nodes=whole.nodes[:end])
 
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
@@ -140,7 +145,7 @@ class PlayedStretch:
         kernels.board(self.batch.rows[0], board)
         return board
 
-    def illegal(self) -> Fault:
+    def illegal_play(self) -> Fault:
         """Return the fault of the first illegal play."""
         position, plies = GoPosition(self.env, self.batch, {}), self.ply_count
         action, colour = self.stretch.actions[self.legal_plays], self.stretch.colours[self.legal_plays]
@@ -155,9 +160,10 @@ class PlayedStretch:
 
 
 def follow(stretches: Sequence[Stretch], env: GoEnv, number: int | None) -> list[PlayedStretch]:
-    """Return a line's stretches, joined where a set-up changes nothing, up to the first that has a fault.
+    """Play a line's stretches up to the first fault; return them, joined where a set-up changes nothing.
 
     Args:
+        stretches: those of the line, in order.
         env: the game, which must be long enough for all plays.
         number: as in PlayedStretch.
     """
@@ -178,20 +184,22 @@ def follow(stretches: Sequence[Stretch], env: GoEnv, number: int | None) -> list
 def play_by_rules(
     stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, number: int | None, required: GoEnv | None = None
 ) -> tuple[list[PlayedStretch], PlayedStretch, Rules | None]:
-    """Follow a line's stretches by the first rules that forbid no repetition and no suicide.
+    """Follow a line's stretches by the first rules under which no repetition and no suicide is a fault.
 
     Args:
-        tried: the rules; if all forbid one, those that allow the longest stretch are used.
+        stretches: those of the line, in order.
+        tried: the rules in the order in which they are tried.  If a repetition or suicide is a fault under all of them,
+            those are used under which the longest stretch has most plies, and the first of several.
         size: the board's size.
         number: as in PlayedStretch.
-        required: the game to use in any case.
+        required: the game to use instead of one with the rules tried.
 
     Returns:
-        The stretches as `follow` returns them, the one with the most plies (the first of several), and its rules
-        unless they are the first ones.
+        All stretches, as `follow` returns them; the one of them with the most plies (the first of several); and the
+        rules, or None if they are the first ones tried.
     """
     plays = sum(len(stretch.actions) for stretch in stretches)
-    results: list[tuple[list[PlayedStretch], PlayedStretch, Rules | None]] = []
+    results: list[tuple[list[PlayedStretch], PlayedStretch, Rules | None]] = []  # as in Returns, by the rules tried
     for rules in tried:
         followed = follow(stretches, required or make_board(size, rules, plays), number)
         longest = max(followed, key=lambda played: played.ply_count)
@@ -203,9 +211,13 @@ def play_by_rules(
 
 
 def fault_kind(position: GoPosition, action: int) -> str:
-    """Return the kind of fault of an illegal action; position: the position before it, where the game is not over."""
+    """Return the kind of fault of an illegal action.
+
+    Args:
+        position: the position before the action, where the game is not over.
+    """
     if action == position.env.pass_action:
-        return kinds.REPETITION  # a pass repeats the board, in a game that forbids early passes
+        return kinds.REPETITION  # an early pass, which some games forbid; it repeats the board
     if position.board.ravel()[action]:
         return kinds.OCCUPIED
     return kinds.REPETITION if position.repeats(action) else kinds.SUICIDE

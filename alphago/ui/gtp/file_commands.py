@@ -11,7 +11,7 @@ from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.document import format_continued
-from alphago.records.sgf.faults import BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP, TOLD
+from alphago.records.sgf.faults import ACCEPTED, BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.ending_commands import count_of_game
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
@@ -154,8 +154,8 @@ def first_game(name: str, count: int | None) -> SgfGame:
         if fault.kind == BOARD:
             print_message(fault.of(name))
             raise GtpFailure("cannot load file: unacceptable size")
-        # A fault about a move ends the game before this move, unless its kind is in TOLD.
-        ends_game = fault.move is not None and fault.kind not in TOLD
+        # A fault about a move ends the game before this move, unless its kind is in ACCEPTED.
+        ends_game = fault.move is not None and fault.kind not in ACCEPTED
         lacks_moves = ends_game and (count is None or len(game.moves) < count)
         # If the handicap is faulty and White begins on an empty board, the handicap stones are missing.
         white_begins = game.setup.get("to_play") == "white"

@@ -11,7 +11,7 @@ from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.document import format_continued
-from alphago.records.sgf.faults import TOLD
+from alphago.records.sgf.faults import ACCEPTED
 from alphago.system.files import explain_os_error, user_path, write_named
 from alphago.ui.terminal.screen import Screen
 
@@ -131,7 +131,7 @@ def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)
     faults += [fault.of(str(path)) for fault in game.faults]
-    if not game.moves and any(fault.kind not in TOLD for fault in game.faults):  # faults of TOLD kinds are only told
+    if not game.moves and any(fault.kind not in ACCEPTED for fault in game.faults):
         raise ValueError(faults[0])
     if next(games, None) is not None:
         faults.append(f"{path} holds several games; this is the first")
