@@ -63,4 +63,4 @@ def panel(cells: Mapping[tuple[Any, Any], MatchResult], names: tuple[str, str], 
         colour = SERIES[i % len(SERIES)]
         curves.append(Curve(places, rates, colour, name=f" {names[axis]} {value}", low=low, high=high))
     labels = tuple(map(str, columns))
-    return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=names[1 - axis], places=labels)
+    return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=names[1 - axis], x_names=labels)

@@ -1,4 +1,4 @@
-"""Axes of diagrams: their ends, the round numbers on them, how these are written, and names that keep apart."""
+"""Axes of diagrams: their ends, their round numbers as text, and the values and heights that are drawn on them."""
 
 import math
 from collections.abc import Sequence
@@ -10,14 +10,15 @@ def axis_limits(values: Sequence[float], low: float | None = None, high: float |
     """Return the lower and the upper end of an axis, which are never equal.
 
     Args:
-        low, high: the wanted ends; None for the least and the greatest of `values`.
+        low, high: the given ends; None for the least and the greatest of `values`.
     """
-    first = min(values) if low is None else low
-    last = max(values) if high is None else high
-    if last - first > 1e-9 * abs(first):  # the ends differ by more than rounding errors
-        return first, last
-    room = 0.05 * abs(first) or 0.5  # between ends that would be equal
-    return (first - room if low is None else low), first + room  # a wanted upper end gives way
+    lower = min(values) if low is None else low
+    upper = max(values) if high is None else high
+    if upper - lower > 1e-9 * abs(lower):  # the ends differ by more than rounding errors
+        return lower, upper
+    # The ends are equal: both are moved apart, a given upper end too, but not a given lower end.
+    room = 0.05 * abs(lower) or 0.5  # 0.5 if the ends are 0
+    return (lower - room if low is None else low), lower + room
 
 
 def ticks(low: float, high: float, steps: int) -> list[float]:
@@ -25,6 +26,7 @@ def ticks(low: float, high: float, steps: int) -> list[float]:
     least_step = (high - low) / steps
     power = 10.0 ** math.floor(math.log10(least_step))
     rounding = 1e-9  # numbers that differ only by rounding errors count as equal
+    # The least of 1, 2, 2.5, 5 and 10 times a power of ten that is not less than `least_step`.
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least_step * (1 - rounding))
     first, last = math.ceil(low / step - rounding), math.floor(high / step + rounding)
     return [i * step for i in range(first, last + 1)]
@@ -51,7 +53,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     moved = list(values)
     for i in range(1, len(moved)):
         moved[i] = max(moved[i], moved[i - 1] + gap)
-    limit = 1 - gap / 2  # the greatest allowed value: of the last one, then of the one before, and so on
+    limit = 1 - gap / 2  # the greatest value that is allowed at index i
     for i in reversed(range(len(moved))):
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap
@@ -62,8 +64,7 @@ def smooth(values: Sequence[float], over: int) -> list[float]:
     """Return a moving average, with the same number of neighbours on both sides of each value.
 
     Args:
-        over: the number of neighbours on a side is at most len(values) / over, so fewer values than `over` stay
-            unchanged.
+        over: there are at most len(values) / over neighbours on each side.  Fewer values than `over` stay unchanged.
     """
     most_neighbours = len(values) // over
     means = []
@@ -76,7 +77,7 @@ def smooth(values: Sequence[float], over: int) -> list[float]:
 def spaced_indices(count: int, most: int) -> list[int]:
     """Return at most `most` of the indices 0 .. count - 1, evenly spaced, with the first and the last.
 
-    If `most` is 1, it is the last index.
+    If `most` is 1, only the last index is returned.
     """
     shown = min(count, most)
     return [count - 1] if shown == 1 else [round(i * (count - 1) / (shown - 1)) for i in range(shown)]

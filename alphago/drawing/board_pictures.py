@@ -5,7 +5,7 @@ from math import cos, pi, sin
 from typing import NamedTuple
 
 from alphago.drawing.board_view import BoardView
-from alphago.drawing.overlay import Overlay, Spot, discs, line_stones, squares
+from alphago.drawing.overlay import Overlay, Spot, discs, line_stones, ownership_squares
 from alphago.drawing.shapes import (
     BLACK,
     EDGE,
@@ -42,8 +42,10 @@ class Board(NamedTuple):
 
     Attributes:
         stones: in each cell, 1 Black, -1 White, 0 none; in houses the number of seeds.
-        last: the cell of the last move. forbidden: cells on which ko forbids a stone.
-        numbers: by cell, the number on its stone. label: what the picture shows, for those who cannot see it.
+        last: the cell of the last move; None for no mark.
+        forbidden: cells on which ko forbids a stone.
+        numbers: {cell: number on its stone}.
+        label: what the picture shows, for those who cannot see it.
         captures: how many pieces each side has captured; counted in the stores of `view`.
     """
 
@@ -61,7 +63,7 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     """Return the picture of a board, with an overlay.
 
     Args:
-        actions: the cell of each action of the overlay, -1 for an action without a cell, such as a pass.
+        actions: for each action of the overlay its cell, -1 for an action without a cell, such as a pass.
     """
     view = board.view
     board_width, board_height = (CELL * (length + 2 * view.margin) for length in view.size)
@@ -70,20 +72,24 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     left, top = CELL * view.margin + (width - board_width) / 2, CELL * view.margin
     radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
     spots = [Spot(CELL * x, CELL * y, radius) for x, y in view.cells]
-    places = [spots[cell] if cell >= 0 else None for cell in actions]
+    action_spots = [spots[cell] if cell >= 0 else None for cell in actions]
     pixels = min(width, WIDEST)  # the usual width on a screen
     texts, height = texts_below(board.texts, width, board_height, size=PIXELS * width / pixels)
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
-    owned = () if overlay.ownership is None else squares(overlay.ownership, board.stones, spots)
-    expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, places)
-    parts = (ground(board, spots), pieces, marks(board, spots), (*owned, *expected))
+    owners = () if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
+    expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
+    parts = (ground(board, spots), pieces, marks(board, spots), (*owners, *expected))
     below, placed, *above = [tuple(move(shape, left, top) for shape in part) for part in parts]
     wood = Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL)
     return Drawing(width, height, ((wood, *below), placed, tuple(texts), *above), board.label, shown=pixels)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:
-    """Return sentences as centred lines below the height `top`, and the height at which the drawing ends."""
+    """Return sentences as centred lines below the height `top`, and the height at which the drawing ends.
+
+    Args:
+        wide: the width of the drawing. size: of the letters.
+    """
     texts: list[Text] = []
     y = top + 0.9 * size
     for sentence in sentences:
@@ -93,9 +99,9 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the board without its pieces: lines and star points, the frame with its holes, or houses and stores.
+    """Return the board without its pieces, and the names beside it (of rows and columns, or of houses).
 
-    Beside them are the names of rows and columns, or of houses.
+    It is drawn as lines with star points, as a frame with holes, or as houses with stores.
     """
     view = board.view
     names = [Text(CELL * x, CELL * y, name, 0.36 * CELL, LINE) for x, y, name in view.labels]
@@ -133,7 +139,10 @@ def stones(board: Board, spots: Sequence[Spot]) -> Layer:
 
 
 def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the seeds of each house, spread like a sunflower's, their number, and the captured ones' in the stores."""
+    """Return the seeds of each house with their number, and in the stores the numbers of captured seeds.
+
+    The seeds in a house are spread like those of a sunflower.
+    """
     view = board.view
     shapes: list[Shape] = []
     for count, (x, y, _) in zip(board.stones, spots, strict=True):
@@ -141,9 +150,9 @@ def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
             reach = SEED * (i + 0.4) ** 0.5  # grows with the root, so that the seeds lie evenly
             seed_x, seed_y = x + reach * cos(GOLDEN * i), y + reach * sin(GOLDEN * i)
             shapes.append(Circle(seed_x, seed_y, SEED, Style(BROWN, WOOD, 0.8)))
-        edge = y + CELL * view.stone
-        shapes += [Circle(x, edge, 0.25 * CELL, Style(WOOD)), Text(x, edge, str(count), 0.4 * CELL, bold=True)]
-    # Without numbers of captures, nothing is written in the stores.
+        edge_y = y + CELL * view.stone  # the house's lower edge
+        shapes += [Circle(x, edge_y, 0.25 * CELL, Style(WOOD)), Text(x, edge_y, str(count), 0.4 * CELL, bold=True)]
+    # If the numbers of captures are unknown, nothing is written in the stores.
     for (x, y, wide, high), name, captured in zip(view.stores, view.sides, board.captures or (), strict=False):
         middle = CELL * (x + wide / 2), CELL * (y + high / 2)
         shapes.append(Text(*middle, f"{name}: {captured}", 0.5 * CELL, bold=True))

@@ -79,23 +79,25 @@ class BoardView:
         return self.places[0 if player > 0 else 1]
 
     def landing_cells(self, player: int, contents: np.ndarray) -> np.ndarray:
-        """Return the cell in which each action's piece would land, int64 [action_space]; -1 for none.
+        """Return the cell in which each action's piece would land, int64 [action_space]; -1 for no cell.
 
-        It is the first empty one of the action's cells, or the only one, even if that is not empty.
+        It is the first empty one of the action's cells.  The only cell of an action counts even if it is not empty.
 
         Args:
-            player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
+            player: who plays, +1 or -1.
+            contents: what is in each cell, 0 for an empty one.
         """
-        open_cells = [
+        possible_cells = [
             [cell for cell in cells if len(cells) == 1 or not contents[cell]] for cells in self.places_of(player)
         ]
-        return np.array([cells[0] if cells else -1 for cells in open_cells], np.int64)
+        return np.array([cells[0] if cells else -1 for cells in possible_cells], np.int64)
 
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
         """Return the cell in which the piece of the last action landed; None if the action has no cell.
 
         Args:
-            player: who played the action. contents: what is in each cell after the action.
+            player: who played the action, +1 or -1.
+            contents: what is in each cell after the action, 0 for an empty one.
         """
         places = self.places_of(player)
         cells = places[action] if places else ()  # the surface "text" has no places
@@ -105,16 +107,20 @@ class BoardView:
 
 
 def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) -> BoardView:
-    """Return the view of a board with rows and columns of cells; cell row * width + column, row 0 at the top.
+    """Return the view of a board with rows and columns of cells.
+
+    The number of a cell is row * width + column, with row 0 at the top.
 
     Args:
-        surface: "lines", "squares" or "holes". shape: (height, width).
+        surface: "lines", "squares" or "holes".
+        shape: (height, width).
         places: the cells of each action, the same for both sides.
     """
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"
     is_large = on_lines and height > 13  # cells are shown small, so that row names of two digits need more room
-    # inset: from the surface's corner to the middle of cell 0.  gap: from the surface's edge to the names.
+    # `inset` is the distance from the surface's corner to the middle of cell 0, across and down.
+    # `right`, `bottom`: the surface's lower right corner.  `gap`: the distance from the surface's edge to the names.
     if on_lines:  # a cell is a crossing, so the surface ends at the middles of outer cells
         inset, right, bottom = 0.0, width - 1, height - 1
         gap, margin, stone = 0.83 if is_large else 0.72, 1.2 if is_large else 1, 0.465

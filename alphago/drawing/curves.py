@@ -45,7 +45,8 @@ class Curve(NamedTuple):
     """A curve: its points, sorted by x, and how they are drawn.
 
     Attributes:
-        dash, label: the style of its line, and what it stands for in the panel's legend.
+        dash: the style of its line.
+        label: what this style means, in the panel's legend; "" for none.
         name: the text at the curve's end, in place of a label in the legend; "" for none.
         low, high: the ends of each point's interval, drawn as a band; None without intervals.
         is_exact: whether to draw each point, instead of a moving average.
@@ -77,8 +78,8 @@ class CurvePanel(NamedTuple):
         unit: the unit of the y axis; if it begins with SHARE, its numbers are written in percent.
         level: the y of a thin horizontal line, such as a win rate of 0.5; None for no line.
         low, high: the ends of the y axis; None for the least and the greatest value.
-        x_label: the label of the x axis if it differs from that of the other panels.
-        places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
+        x_label: the label of the x axis, if it differs from that of the other panels; else "".
+        x_names: names at x = 0, 1, 2 and so on, which replace the numbers of the x axis; () for numbers.
         fills: whether to fill the space between the curves and `level`.
     """
 
@@ -92,7 +93,7 @@ class CurvePanel(NamedTuple):
     marks: Sequence[Mark] = ()
     fills: bool = False
     picture: Drawing | None = None
-    places: tuple[str, ...] = ()
+    x_names: tuple[str, ...] = ()
 
 
 def curves_picture(
@@ -107,8 +108,9 @@ def curves_picture(
     """Return panels row by row, with lines of text and a legend of colours above them.
 
     Args:
-        columns: most panels in a row. x_label: what the x axes count, such as "games". key: pairs of a name and its
-            colour.
+        columns: most panels in a row.
+        x_label: what the x axes count, such as "games".
+        key: the entries of the legend, pairs of a name and its colour.
         size: width and height of a panel.
     """
     columns = max(1, min(columns, len(panels)))
@@ -212,7 +214,7 @@ def legend(
     x, y = left, top + size / 2
     for text, style in samples:
         length = SAMPLE + 5 + BOLD_LETTER * size * len(text)
-        if x > left and x + length > left + wide:  # a sample that is too long has a row of its own
+        if x > left and x + length > left + wide:  # the row is full; the first sample of a row always stays
             x, y = left, y + 1.4 * size
         shapes += [line(x, y, x + SAMPLE, y, style), Text(x + SAMPLE + 5, y, text, size, anchor="start")]
         x += length + 1.5 * size
@@ -220,13 +222,13 @@ def legend(
 
 
 def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
-    """Return the ends of a panel's x axis: from 0 or the first point before 0, to the last point or place."""
-    last_place = max(0.0, len(panel.places) - 1.0)
-    return axis_limits([0.0, last_place, *(x for curve in curves for x in (curve.x[0], curve.x[-1]))])
+    """Return the ends of a panel's x axis, which contains 0, all points of its curves and all its names."""
+    last_name = max(0.0, len(panel.x_names) - 1.0)
+    return axis_limits([0.0, last_name, *(x for curve in curves for x in (curve.x[0], curve.x[-1]))])
 
 
 def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
-    """Return the ends of a panel's y axis, with some room where they are not given."""
+    """Return the ends of a panel's y axis, with some room at an end that the panel does not give."""
     values = [value for curve in curves for part in (curve.y, curve.low or (), curve.high or ()) for value in part]
     if panel.level is not None:
         values.append(panel.level)
@@ -248,45 +250,45 @@ def axes_shapes(
     (first, last), (low, high) = x, y
 
     for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
-        _, at = place(first, value)
-        shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
+        _, height = place(first, value)
+        shapes.append(line(box.x, height, right, height, Style(stroke=GRID, width=0.7)))
+        shapes.append(Text(box.x - 4, height, number_text(value, panel.unit), SMALL, anchor="end"))
     numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     # Pairs of an x and its text.
-    texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
+    texts = enumerate(panel.x_names) if panel.x_names else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
-        at, _ = place(value, low)
-        shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
+        across, _ = place(value, low)
+        shapes.append(line(across, box.y, across, bottom, Style(stroke=GRID, width=0.7)))
+        shapes.append(Text(across, bottom + 0.9 * SMALL, text, SMALL))
     if panel.level is not None and low <= panel.level <= high:
-        _, at = place(first, panel.level)
-        shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
+        _, height = place(first, panel.level)
+        shapes.append(line(box.x, height, right, height, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes
 
 
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
-    """Return a curve; without intervals it is a thin line with a thick moving average.
+    """Return a curve.  If it is neither exact nor has intervals, it is a thin line with a thick moving average.
 
     Args:
-        place: returns where a point is drawn. base: the y down to which the space below the curve is filled; None for
-            no filling.
+        place: returns where a point is drawn.
+        base: the space between the curve and this y is filled; None for no filling.
     """
     shapes: list[Shape] = []
-    drawn = spaced_indices(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
+    indices = spaced_indices(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
     has_average = not curve.is_exact and curve.low is None
     y = smooth(curve.y, SMOOTHED_OVER) if has_average else curve.y
-    points = tuple(place(curve.x[i], y[i]) for i in drawn)
+    points = tuple(place(curve.x[i], y[i]) for i in indices)
     if base is not None:
         area = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(area, Style(mix(WHITE, curve.colour, 0.15))))
     if list(y) != list(curve.y):  # the average differs: the values themselves are drawn too
-        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in drawn), pale_line(curve), is_open=True))
+        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in indices), pale_line(curve), is_open=True))
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
-    # Dots if there is room, on the average, for one of the radius DOT at each point.
+    # There is a dot at each point, if dots of the radius DOT do not touch each other on the average.
     if len(points) < DOTTED and points[-1][0] - points[0][0] >= 2 * DOT * (len(points) - 1):
         shapes += [Circle(*point, DOT, Style(curve.colour)) for point in points]
     return shapes
@@ -305,11 +307,12 @@ def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
 
 
 def pale_line(curve: Curve) -> Style:
+    """Return the style of a curve's own values below its average, and of the outline of its band."""
     return Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
 
 
 def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]:
-    """Return the names at the ends of curves, in their colours, moved up or down where they would overlap."""
+    """Return the names at the ends of curves, in the curves' colours, moved up or down where they would overlap."""
     right, bottom = box.x + box.width + 4, box.y + box.height
     named = [curve for curve in curves if curve.name]
     # The heights of the curves' ends above the lower edge of the box, as shares of the box's height.

@@ -44,21 +44,22 @@ class Gif(bytes):
         return write_named(path, bytes(self))
 
 
-def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Gif:
+def to_gif(frames: Sequence[Drawing], seconds: float, last_seconds: float, size: float | None = None) -> Gif:
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
     Args:
-        seconds: how long each frame but the last stays. last: how long the last frame stays.
+        seconds: how long each frame but the last stays.
+        last_seconds: how long the last frame stays.
         size: the width in pixels; None for the usual width.
 
     Raises:
         ImportError: with a sentence, if Pillow is missing.
     """
-    palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
+    palette = to_image(frames[-1], size).quantize(COLOURS)  # raises ImportError without Pillow
     from PIL import Image
 
     pictures = [to_image(frame, size).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    durations = [round(1000 * seconds)] * (len(pictures) - 1) + [round(1000 * last)]
+    durations = [round(1000 * seconds)] * (len(pictures) - 1) + [round(1000 * last_seconds)]
     data = io.BytesIO()
     # loop 0: shown again and again; disposal 1: a frame stays until the next one is drawn over it.
     pictures[0].save(
@@ -76,10 +77,13 @@ def check_format(path: Path) -> None:
 
 
 def save_drawing(drawing: Drawing, path: str | Path) -> Path:
-    """Write a drawing to a file, as its suffix says, atomically, and return its path.
+    """Write a drawing atomically to a file in the format of its suffix, and return the file's path.
 
-    .svg has shapes and letters; .png and .pdf have pixels, for which Pillow must be installed.
-    Raises what `check_format` raises, and ImportError, with a sentence, if Pillow is missing.
+    A file .svg has shapes and letters.  Files .png and .pdf have pixels, for which Pillow must be installed.
+
+    Raises:
+        ValueError, FileNotFoundError: see `check_format`.
+        ImportError: with a sentence, if Pillow is missing.
     """
     path = user_path(path)
     check_format(path)
@@ -125,7 +129,7 @@ def paint(brush: Any, shape: Shape) -> None:
         corners = (shape.x - half, shape.y - half, shape.x + shape.width + half, shape.y + shape.height + half)
         brush.rounded_rectangle(corners, shape.corner, fill=fill, outline=stroke, width=width)
     elif not shape.is_open:
-        brush.polygon(shape.points, fill=fill, outline=stroke, width=max(width, 1))
+        brush.polygon(shape.points, fill=fill, outline=stroke, width=width)
     elif stroke:  # a line
         for part in dashes(shape.points, shape.style.dash):
             brush.line(part, fill=stroke, width=width, joint="curve")
@@ -140,9 +144,11 @@ def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
     if not lengths:
         yield points
         return
-    along = np.cumsum([0.0, *(math.dist(begin, end) for begin, end in pairwise(points))])  # to each point
+    # The distance of each point from the begin of the line, along the line.
+    along = np.cumsum([0.0, *(math.dist(begin, end) for begin, end in pairwise(points))])
 
     def at(distance: float) -> tuple[float, float]:
+        """Return the point of the line at a distance from its begin."""
         x, y = (float(np.interp(distance, along, values)) for values in zip(*points, strict=True))
         return x, y
 

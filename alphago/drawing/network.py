@@ -7,7 +7,7 @@ from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rec
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
 BOX = 370.0  # width of a box of the base
-PILE_STEP, MOST_BEHIND = 5, 3  # of a pile: from a box to the one behind it, and the most boxes behind the first
+PILE_STEP, MOST_BEHIND = 5, 3  # in a pile: the distance of neighbouring boxes, and the most boxes behind the front one
 GREY = "#e9e9e6"
 
 
@@ -15,8 +15,9 @@ class Box(NamedTuple):
     """A layer or a block of a network.
 
     Attributes:
-        title: what it is. detail: a smaller text below the title. times: how many equal layers or blocks follow each
-            other.
+        title: what it is.
+        detail: a smaller text below the title.
+        times: how many equal layers or blocks follow each other.
     """
 
     title: str
@@ -59,7 +60,9 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     """Add the shapes of a box to `shapes`, and return the height of its lower edge.
 
     Args:
-        box: if it occurs several times, it is drawn as a pile. x: its middle. top: the height of its upper edge.
+        box: a box that occurs several times is drawn as a pile.
+        x: the box's middle. top: the height of its upper edge.
+        fill: its colour, PALE for a layer or block, GREY for an input or output.
     """
     times = f"{box.times} × " if box.times > 1 else ""
     inside = width - 16  # between the box's edges, with room on both sides
@@ -67,7 +70,7 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
     bottom = (detail or title)[-1].y + 1.1 * SIZE
     boxes_behind = min(box.times - 1, MOST_BEHIND)
-    for behind in range(boxes_behind, -1, -1):  # the lowest of the pile first
+    for behind in range(boxes_behind, -1, -1):  # the front box last, so that it covers the others
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
         shift = PILE_STEP * behind
         shapes.append(Rect(x - width / 2 + shift, top + shift, width, bottom - top, style, corner=6))
@@ -82,21 +85,22 @@ def join_repeats(boxes: Sequence[Box]) -> list[Box]:
     A repetition is a box that occurs at least twice in a row, or two boxes that occur at least three times in a row.
     """
     joined: list[Box] = []
-    place = 0
-    while place < len(boxes):
-        for period, least in ((1, 2), (2, 3), (1, 1)):  # the last is a box that is not repeated
-            part, times = boxes[place : place + period], 1
-            while boxes[place + times * period : place + (times + 1) * period] == part:
+    begin = 0
+    while begin < len(boxes):
+        # Pairs of a repetition's number of boxes and the least times it occurs; the last pair accepts any single box.
+        for period, least in ((1, 2), (2, 3), (1, 1)):
+            part, times = boxes[begin : begin + period], 1
+            while boxes[begin + times * period : begin + (times + 1) * period] == part:
                 times += 1
             if times >= least:
                 break
         joined.append(part[0] if times == 1 else repeated_box(part, times))
-        place += period * times
+        begin += period * times
     return joined
 
 
 def repeated_box(part: Sequence[Box], times: int) -> Box:
-    """Return one box for the boxes `part`, which follow each other so many times."""
+    """Return one box for `part`, boxes that follow each other `times` times."""
     title = part[0].title if len(part) == 1 else f"({', '.join(box.title for box in part)})"
     details = dict.fromkeys(box.detail for box in part if box.detail)
     return Box(title, "; ".join(f"{detail} each" for detail in details), times)

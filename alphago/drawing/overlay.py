@@ -27,7 +27,7 @@ MOST_DISCS = 20  # the greatest number of discs
 MOST_NAMED = 6  # the greatest number of actions without a place that the legend lists
 LEAST_PRIOR = 0.01  # without visits, the least prior of an action that gets a disc
 LEAST_SQUARE = 0.05  # the least ownership of a point that gets a square
-ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, as a share of its radius
+ONE_LINE, TWO_LINES = 0.8, 0.7  # font size on a disc with one or two lines of text, as a share of its radius
 LARGEST_SQUARE = 0.55  # half the side of the largest square of ownership, as a share of a disc's radius
 # What the number on a disc may be, and how the legend calls it.
 SHOWN = {
@@ -38,8 +38,8 @@ SHOWN = {
     "difference": "win rate of the side to move, for other moves the difference from the most visited one's",
 }
 
-# What a darker disc and the ringed disc mean, by the field of Overlay that has the discs' weights.
-MORE = (
+# What a darker disc and the ringed disc mean, and the field of Overlay that has the discs' weights.
+WEIGHT_WORDS = (
     (("visited more", "most visited"), "visits"),
     (("more probable", "most probable"), "priors"),
     (("better", "best"), "q"),
@@ -112,7 +112,10 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 
 def action_weights(overlay: Overlay) -> np.ndarray:
-    """Return each action's weight, float64 [A]: visits, else priors, else win rates; empty if all are None."""
+    """Return each action's weight, float64 [A]: its visits, or if they are None its prior, or else its win rate.
+
+    Unknown win rates count as 0.  The array is empty if all three are None.
+    """
     numbers = overlay.priors if overlay.visits is None else overlay.visits
     if numbers is None and overlay.q is not None:
         numbers = (1 + np.nan_to_num(overlay.q.astype(np.float64), nan=-1.0)) / 2
@@ -120,9 +123,14 @@ def action_weights(overlay: Overlay) -> np.ndarray:
 
 
 def disc_text(overlay: Overlay, action: int, best: int) -> str:
-    """Return the number on an action's disc as text; `best`: the action of the first, ringed disc."""
+    """Return the number on an action's disc as text.
+
+    Args:
+        best: the action with the greatest weight, whose disc has a ring.
+    """
     name = overlay.shown
-    priors, visits, q = (getattr(overlay, field) for field in ("priors", "visits", "q"))  # those that `name` needs
+    # Those that `name` needs are not None (`getattr` tells no type, so that no check is needed).
+    priors, visits, q = (getattr(overlay, field) for field in ("priors", "visits", "q"))
     if name == "visits":
         return short_count(int(visits[action]))
     if name == "priors":
@@ -156,7 +164,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
     """Return a disc for each marked action that has a spot: darker for a greater weight, the first with a ring.
 
     Args:
-        spots: by action; None for an action without a point.
+        spots: the spot of each action; None for an action without a point, such as a pass.
     """
     marked, weights = marked_actions(overlay), action_weights(overlay)
     shapes: list[Shape] = []
@@ -169,7 +177,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
         if action == marked[0]:  # with white between ring and disc, so that the ring is seen without colours
             shapes.append(Circle(spot.x, spot.y, 0.95 * spot.radius, Style(WHITE, ORANGE, 0.13 * spot.radius)))
             shapes.append(Circle(spot.x, spot.y, 0.81 * spot.radius, Style(fill)))
-            spot = spot._replace(radius=0.9 * spot.radius)
+            spot = spot._replace(radius=0.9 * spot.radius)  # the ring leaves less room for the texts
         else:
             shapes.append(Circle(spot.x, spot.y, 0.9 * spot.radius, Style(fill, BLUE, 0.05 * spot.radius)))
         shapes += disc_texts(overlay, action, marked[0], spot, ink_on(fill))
@@ -180,25 +188,29 @@ def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -
     """Return the texts on a disc: its number, and below it the visits if they are known and are not that number."""
     text = disc_text(overlay, action, best)
     if overlay.visits is None or overlay.shown == "visits":
-        return [Text(spot.x, spot.y, text, letters(text, ONE_LINE) * spot.radius, ink, bold=True)]
+        return [Text(spot.x, spot.y, text, font_size(text, ONE_LINE) * spot.radius, ink, bold=True)]
     count = short_count(int(overlay.visits[action]))
     return [
-        Text(spot.x, spot.y - 0.25 * spot.radius, text, letters(text, TWO_LINES) * spot.radius, ink, bold=True),
-        Text(spot.x, spot.y + 0.38 * spot.radius, count, letters(count, 0.9 * TWO_LINES) * spot.radius, ink),
+        Text(spot.x, spot.y - 0.25 * spot.radius, text, font_size(text, TWO_LINES) * spot.radius, ink, bold=True),
+        Text(spot.x, spot.y + 0.38 * spot.radius, count, font_size(count, 0.9 * TWO_LINES) * spot.radius, ink),
     ]
 
 
-def letters(text: str, most: float) -> float:
+def font_size(text: str, most: float) -> float:
     """Return the font size at which a text fits on a disc, as a share of the radius; `most` for one or two letters."""
     if len(text) <= 2:
         return most
     return min(most, 2.2 * most / len(text)) * 1.25  # three letters or more may come nearer to the disc's edge
 
 
-def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> Layer:
+def ownership_squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> Layer:
     """Return a square for each point that a side is expected to own; a surer owner has a larger square.
 
     A square on a stone has the other side's colour, and its size shows how surely the stone is lost.
+
+    Args:
+        ownership: float [height, width], -1 .. 1, 1 Black's.
+        stones: on each point, 1 Black, -1 White, 0 none.
     """
     shapes: list[Shape] = []
     for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones, strict=True)):
@@ -231,7 +243,8 @@ def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str
     """Return sentences that say what the signs of an overlay mean, and that list the marked actions without a point.
 
     Args:
-        points: of each action, -1 for an action without a point. to_text: returns the name of an action.
+        points: the point of each action, -1 for an action without a point.
+        to_text: returns the name of an action.
     """
     sentences = []
     marked = [] if overlay.line else marked_actions(overlay)
@@ -239,8 +252,8 @@ def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str
     if marked and name is not None:
         number = SHOWN[name]
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""
-        # `action_weights` colours the discs by the first numbers of MORE that the overlay has.
-        more, most = next(words for words, field in MORE if getattr(overlay, field) is not None)
+        # `action_weights` colours the discs by the first field of WEIGHT_WORDS that the overlay has.
+        more, most = next(words for words, field in WEIGHT_WORDS if getattr(overlay, field) is not None)
         outside = [action for action in marked if points[action] < 0]
         listed = outside[:MOST_NAMED]
         texts = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in listed)

@@ -24,7 +24,8 @@ def planes_picture(
     Numbers below 0 have a minus sign.  Only the first MOST_PLANES planes are drawn.
 
     Args:
-        texts: sentences below the planes. names: names of the planes; a plane without a name gets its number.
+        texts: sentences below the planes.
+        names: names of the first planes; each later plane is named by its number.
         columns: planes in a row.
     """
     shown = planes[:MOST_PLANES]
@@ -50,17 +51,22 @@ def planes_picture(
 
 
 def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> list[Shape]:
-    """Return the cells of one plane and its edge; (left, top): its upper left corner, cell: the side of a cell."""
+    """Return the cells of a plane and its outline, with its upper left corner at (left, top).
+
+    Args:
+        plane: float [height, width].
+        cell: the side of a cell.
+    """
     height, width = plane.shape
-    most = max(float(np.abs(plane).max(initial=0.0)), 1e-9)  # a plane of zeros is white
+    greatest = max(float(np.abs(plane).max(initial=0.0)), 1e-9)  # a plane of zeros is white
     edge = Style(stroke="#c9c9c9", width=0.6)
     shapes: list[Shape] = []
     for row, column in np.ndindex(height, width):
         value, x, y = float(plane[row, column]), left + column * cell, top + row * cell
-        fill = mix(WHITE, BLACK, abs(value) / most)
+        fill = mix(WHITE, BLACK, abs(value) / greatest)
         shapes.append(Rect(x, y, cell, cell, edge._replace(fill=fill)))
         if value < 0:
-            ink = WHITE if abs(value) > most / 2 else BLACK
+            ink = WHITE if abs(value) > greatest / 2 else BLACK
             shapes.append(Text(x + cell / 2, y + cell / 2, "−", size=0.8 * cell, fill=ink))
     shapes.append(Rect(left, top, cell * width, cell * height, Style(stroke=LINE, width=1.2)))
     return shapes

@@ -18,7 +18,7 @@ LIGHT = 140  # brightness, 0 .. 255, above which a ground counts as light
 
 
 class Style(NamedTuple):
-    """The colours of a shape, "none" or "#rrggbb", the width of its outline, and the lengths of its dashes and gaps."""
+    """The colours of a shape, "none" or "#rrggbb", its outline's width, and the lengths of its dashes and gaps."""
 
     fill: str = "none"
     stroke: str = "none"
@@ -55,7 +55,7 @@ class Polygon(NamedTuple):
 
 
 class Text(NamedTuple):
-    """A line of text, centred at the height `y`; anchor: which part of it is at `x`, "start", "middle" or "end"."""
+    """A line of text, centred at the height `y`; `anchor` says what is at `x`: its "start", "middle" or "end"."""
 
     x: float
     y: float
@@ -168,8 +168,8 @@ def sheet(
         row = range(begin, min(begin + columns, len(drawings)))
         tall = max(drawings[i].height * cell / drawings[i].width for i in row)  # height of the row's tallest drawing
         bottom = top + tall
-        for place, i in enumerate(row):
-            left, drawing = gap + place * (cell + gap), drawings[i]
+        for column, i in enumerate(row):
+            left, drawing = gap + column * (cell + gap), drawings[i]
             scale = cell / drawing.width
             shapes += [move(shape, left, top, scale) for shape in flat(drawing.layers)]
             caption = paragraph(captions[i], left + cell / 2, top + tall + size, width=cell, size=size)

@@ -33,21 +33,22 @@ def to_svg(drawing: Drawing, size: float | None = None, *, shrinks: bool = True)
     """Return a drawing as SVG, `size` pixels wide (None: as wide as it is usually shown).
 
     Args:
-        shrinks: whether the picture is shown smaller where the page has less room, by a style of its own.
+        shrinks: whether the picture becomes smaller where a page has less room for it.
     """
     return document(drawing, size, [element(shape) for shape in flat(drawing.layers)], shrinks)
 
 
-def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
+def animate(frames: Sequence[Drawing], seconds: float, last_seconds: float, size: float | None = None) -> Svg:
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
     A shape that occurs in several frames is written once, with the times at which it appears.
 
     Args:
-        seconds: how long each frame but the last stays. last: how long the last frame stays.
+        seconds: how long each frame but the last stays.
+        last_seconds: how long the last frame stays.
         size: the width in pixels; None for the usual width.
     """
-    total = seconds * (len(frames) - 1) + last
+    total = seconds * (len(frames) - 1) + last_seconds
     times = [seconds * i / total for i in range(len(frames))]
     parts = []
     for depth in range(max(len(frame.layers) for frame in frames)):
@@ -95,28 +96,28 @@ def element(shape: Shape, inside: str = "") -> str:
     if isinstance(shape, Text):
         bold = ' font-weight="600"' if shape.bold else ""
         anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
-        place = lengths({"x": shape.x, "y": shape.y + BELOW * shape.size, "font-size": shape.size})
+        place = length_attributes({"x": shape.x, "y": shape.y + BELOW * shape.size, "font-size": shape.size})
         return f'<text {place} fill="{shape.fill}"{anchor}{bold}>{xml_text(shape.text)}{inside}</text>'
     if isinstance(shape, Circle):
-        name, form = "circle", lengths({"cx": shape.x, "cy": shape.y, "r": shape.radius})
+        name, form = "circle", length_attributes({"cx": shape.x, "cy": shape.y, "r": shape.radius})
     elif isinstance(shape, Rect):
         corner = {"rx": shape.corner} if shape.corner else {}
         sides = {"width": shape.width, "height": shape.height}
-        name, form = "rect", lengths({"x": shape.x, "y": shape.y, **sides, **corner})
+        name, form = "rect", length_attributes({"x": shape.x, "y": shape.y, **sides, **corner})
     else:
         assert isinstance(shape, Polygon)
         name = "polyline" if shape.is_open else "polygon"
         form = f'points="{" ".join(f"{number(x)},{number(y)}" for x, y in shape.points)}"'
-    return f"<{name} {form} {colours(shape.style)}" + (f">{inside}</{name}>" if inside else "/>")
+    return f"<{name} {form} {style_attributes(shape.style)}" + (f">{inside}</{name}>" if inside else "/>")
 
 
-def lengths(values: Mapping[str, float]) -> str:
-    """Return numbers as SVG attributes."""
+def length_attributes(values: Mapping[str, float]) -> str:
+    """Return lengths, by the names of their attributes, as SVG attributes such as `x="3" y="4.5"`."""
     return " ".join(f'{name}="{number(value)}"' for name, value in values.items())
 
 
-def colours(style: Style) -> str:
-    """Return a style as SVG attributes."""
+def style_attributes(style: Style) -> str:
+    """Return a style as SVG attributes such as `fill="#ffffff" stroke="#333333" stroke-width="1.4"`."""
     stroke = "" if style.stroke == "none" else f' stroke="{style.stroke}" stroke-width="{number(style.width)}"'
     dash = f' stroke-dasharray="{" ".join(map(number, style.dash))}"' if style.dash else ""
     return f'fill="{style.fill}"{stroke}{dash}'

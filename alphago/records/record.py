@@ -139,7 +139,7 @@ class GameRecord:
         Args:
             env: as in `svg`. size: width in pixels.
         """
-        return animate(draw_frames(self, env, seconds), seconds, last=max(seconds, LAST_FRAME), size=size)
+        return animate(draw_frames(self, env, seconds), seconds, last_seconds=max(seconds, LAST_FRAME), size=size)
 
     def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
         """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
@@ -150,7 +150,7 @@ class GameRecord:
         Raises:
             ImportError: without Pillow (the extra `plot`).
         """
-        return to_gif(draw_frames(self, env, seconds), seconds, last=max(seconds, LAST_FRAME), size=size)
+        return to_gif(draw_frames(self, env, seconds), seconds, last_seconds=max(seconds, LAST_FRAME), size=size)
 
     def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
         """Return one picture of at most `most` evenly spaced positions of the game, `columns` in a row.

@@ -13,8 +13,8 @@ from alphago.drawing.overlay import (
     legend,
     make_overlay,
     marked_actions,
+    ownership_squares,
     short_count,
-    squares,
 )
 from alphago.drawing.shapes import BLACK, ORANGE, WHITE, Circle, Rect, Text
 
@@ -79,11 +79,11 @@ def test_squares_of_ownership() -> None:
     """Surer is larger; a stone has one only as far as it is lost, in the other side's colour."""
     ownership = np.array([[0.9, -0.2], [0.8, -0.6]])
     stones = [0, 0, 1, 1]
-    boxes = [shape for shape in squares(ownership, stones, SPOTS) if isinstance(shape, Rect)]
+    boxes = [shape for shape in ownership_squares(ownership, stones, SPOTS) if isinstance(shape, Rect)]
     assert [box.style.fill for box in boxes] == [BLACK, WHITE, WHITE, WHITE]
     sizes = [box.width for box in boxes]
     assert sizes[0] > sizes[3] > sizes[1] > sizes[2]  # 0.9, lost by 0.8, 0.2, lost by 0.1
-    assert squares(np.full((2, 2), 0.01), [0, 0, 0, 0], SPOTS) == ()
+    assert ownership_squares(np.full((2, 2), 0.01), [0, 0, 0, 0], SPOTS) == ()
 
 
 def test_the_legend_explains_what_is_there() -> None:
