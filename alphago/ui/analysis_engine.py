@@ -38,7 +38,7 @@ MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each 
 
 
 class Networks:
-    """The networks of an analysis engine: here one, which plays on its own board or, if it is size-free, on all boards.
+    """The networks of an analysis engine; here one, for its own board size or, if it is size-free, for all sizes.
 
     Several threads may call the methods at once.
 
@@ -54,14 +54,14 @@ class Networks:
 
     @property
     def name(self) -> str:
-        """The name of the networks in the reply to `query_models`, by which exams and labels know who made them."""
+        """The networks' name in the reply to `query_models`, which exams and labels store as the name of their author."""
         taught_by = getattr(self.network, "taught_by", "")  # KataGo's own networks have it too
         name = (f"a network taught by {taught_by}" if taught_by else str(self.network))[:300]
         if not hasattr(self.network, "state_dict"):
             return name
         from alphago.nn.model_files import fingerprint  # imported late, since other networks do not need torch
 
-        return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # another network may have the same sizes
+        return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # tells it from networks of the same sizes
 
     def game(self, size: int, rules: Rules) -> GoEnv:
         """Return the game of a query, with the input planes of the network that analyses it.
@@ -90,10 +90,10 @@ class AnalysisEngine:
         visits: the number of visits for a query without `maxVisits`.
         side: "BLACK", "WHITE" or "SIDETOMOVE", from whose view results are reported for a query that chooses no side.
         threads: how many threads search; None for one per core.
-        version: what `query_version` answers.
+        version: the version in the replies to `query_version` and `query_models`.
         limits: what clients may ask for.
         notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own.
-            KaTrain on a WebSocket needs True: it mistakes a reply with a warning for a result (1.20.0,
+            KaTrain on a WebSocket needs True: it mistakes a reply that is only a warning for a result (1.20.0,
             core/remote_engine.py).
     """
 
@@ -111,18 +111,18 @@ class AnalysisEngine:
     ) -> None:
         self.networks, self.version, self.limits, self.notes = networks, version, limits, notes
         visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
-        board = cache(self.networks.game)  # equal queries share a game, and so a kind of search
-        self.defaults = Defaults(board, visits, check_choice("side", side, SIDES), limits)
-        self._write, self._writing = write, threading.Lock()
-        self._warned: set[tuple[str, str]] = set()
-        self._opening = threading.RLock()  # guards the attributes below
-        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # turns that are not answered, by their `id`
-        self._ending = False  # whether no more replies are sent
+        game = cache(self.networks.game)  # equal queries share a game, and so a kind of search
+        self.defaults = Defaults(game, visits, check_choice("side", side, SIDES), limits)
+        self._write, self._write_lock = write, threading.Lock()
+        self._warned: set[tuple[str, str]] = set()  # warnings that were sent: (field, message)
+        self._open_lock = threading.RLock()  # guards `_open`
+        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # {id(turn): ...} of turns without a last reply
+        self._is_silent = False  # whether no more replies are sent
         self.analyst = Analyst(
             evaluators=lambda board: self.networks.evaluator(require_go(board, "the analysis protocol")),
             threads=threads,
             slots=limits.slots,
-            kinds=limits.kept,
+            kinds=limits.kinds,
             tree_bytes=limits.tree_bytes,
             name=THREAD,
         )
@@ -138,10 +138,14 @@ class AnalysisEngine:
             self.send(error(str(problem), getattr(problem, "field", None), fields.get("id")))
 
     def ask(self, fields: Mapping[str, Any]) -> None:
-        """Ask the analyst about the positions of a query; raise QueryError if they are too many or it is invalid."""
+        """Ask the analyst about the positions of a query.
+
+        Raises:
+            QueryError: for an invalid query, and if too many positions would wait.
+        """
         query = read_query(fields, self.defaults)
         self.warn(query)
-        with self._opening:
+        with self._open_lock:
             waiting, more, most = len(self._open), len(query.turns), self.limits.positions
             if waiting + more > most:
                 text = f"at most {most} positions may wait, got {more} more than {waiting}"
@@ -150,7 +154,7 @@ class AnalysisEngine:
                 self._open_turn(query, turn)
 
     def _open_turn(self, query: Query, turn: QueryTurn) -> None:
-        """Ask the analyst about a turn."""
+        """Ask the analyst about a turn; the caller holds `_open_lock`."""
         try:
             tell = partial(self._tell, query, turn)
             question = self.analyst.ask(turn.position, priority=turn.priority, tell=tell, **query.search)
@@ -161,11 +165,11 @@ class AnalysisEngine:
             self._open[id(turn)] = query, turn, question
 
     def _tell(self, query: Query, turn: QueryTurn, answer: Answer) -> None:
-        """Send an answer of the analyst as a reply; forget a turn after its last one."""
+        """Send an answer of the analyst as a reply; after the last answer, forget the turn."""
         if answer.is_last:
-            with self._opening:
+            with self._open_lock:
                 self._open.pop(id(turn))
-        if self._ending:
+        if self._is_silent:
             return
         if answer.error is not None:
             self.send(error(f"{type(answer.error).__name__}: {answer.error}", None, query.id))
@@ -179,7 +183,7 @@ class AnalysisEngine:
         """Send the new warnings of a query: those that no earlier query had.
 
         With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
-        is sent as a reply of its own, and warnings about rules are sent again for each query.
+        new warning is a reply of its own, and warnings about rules are sent again for each query.
         """
         repeated = "" if self.notes else "rules"  # the field whose warnings are sent again; "" for none
         new = [warning for warning in query.warnings if warning[0] == repeated or warning not in self._warned]
@@ -192,7 +196,7 @@ class AnalysisEngine:
             self.send(error(text, field, query.id, kind="warning"))
 
     def act(self, fields: dict[str, Any]) -> None:
-        """Execute an action and echo it; raise QueryError for an invalid one."""
+        """Execute an action and send its fields back, as the protocol asks; raise QueryError for an invalid action."""
         action = fields["action"]
         require(isinstance(fields.get("id"), str), "id", "a string", fields.get("id"))
         if action == "query_version":
@@ -208,18 +212,18 @@ class AnalysisEngine:
             raise QueryError("action", f"unknown action {shown(action)}")
 
     def terminate(self, fields: dict[str, Any]) -> None:
-        """Echo the action "terminate" or "terminate_all", and stop queries.
+        """Send the action "terminate" or "terminate_all" back, and stop queries.
 
         `terminateId` names the query to stop; without it all queries stop. `turnNumbers` lists the turns to stop;
         without it all turns stop.
         """
         turns, query_id = fields.get("turnNumbers"), fields.get("terminateId")
-        # "terminate" must name a query; None, which "terminate_all" allows, stands for all.
-        is_named = fields["action"] == "terminate_all" or isinstance(query_id, str)
-        require(is_named, "terminateId", "a string", query_id)
+        # "terminate" must name a query; "terminate_all" stops all queries if it names none.
+        is_valid_id = fields["action"] == "terminate_all" or isinstance(query_id, str)
+        require(is_valid_id, "terminateId", "a string", query_id)
         require(turns is None or isinstance(turns, list), "turnNumbers", "a list", turns)
         self.send(fields)
-        with self._opening:
+        with self._open_lock:
             waiting = [*self._open.values()]
         for query, turn, question in waiting:
             if query_id in (None, query.id) and (turns is None or turn.number in turns):
@@ -231,7 +235,7 @@ class AnalysisEngine:
         Args:
             wait: whether to finish all queries first; if not, no more replies are sent.
         """
-        self._ending = not wait
+        self._is_silent = not wait
         self.analyst.close(wait)
 
     def report(self, query: Query, reply: dict[str, Any]) -> None:
@@ -244,7 +248,7 @@ class AnalysisEngine:
     def send(self, reply: Mapping[str, Any]) -> None:
         """Write a reply as one line."""
         text = json.dumps(reply, separators=(",", ":"), allow_nan=False)
-        with self._writing:
+        with self._write_lock:
             self._write(text)
 
 
@@ -278,7 +282,7 @@ def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) 
 
 
 def query_info(info: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a move, see `move_infos`, as replies have them."""
+    """Return the fields of a move from `move_infos` under their names in replies, with two more fields."""
     renamed = {"movesOwnership": "ownership", "movesOwnershipStdev": "ownershipStdev"}
     weights = {"edgeWeight": info["weight"], "playSelectionValue": info["weight"]}
     return {renamed.get(name, name): value for name, value in info.items()} | weights
@@ -292,13 +296,13 @@ def symmetric_hash(position: GoPosition) -> str:
     cells = position.board.ravel().copy()  # 1 Black, -1 White, 2 a point that ko forbids
     if position.ko_points:
         cells[list(position.ko_points)] = 2
-    board = min(image.tobytes() for image in cells[position.env.symmetries.points])  # the least image stands for all
+    board = min(image.tobytes() for image in cells[position.env.symmetries.points])  # the least of the images
     side = bytes([1 if position.to_play == 1 else 3])  # any two different bytes
     return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 
 
 def no_results(query: Query, turn: QueryTurn) -> dict[str, Any]:
-    """Return the last reply to a turn that ends without results."""
+    """Return the reply to a turn that has failed, or was stopped before its search began."""
     return {"id": query.id, "isDuringSearch": False, "turnNumber": turn.number, "noResults": True}
 
 

@@ -28,13 +28,13 @@ T = TypeVar("T")
 Play = tuple[int, int]  # a colour, +1 or -1, and an action
 MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
-AT_ONCE = 4  # moves that one kernel plays faster than as many single moves
+LEAST_AT_ONCE = 4  # from so many moves on, one call of a kernel is faster than playing them one by one
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 WORDS = ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "policy")
-# What flags, such as includeOwnership, add to replies, in the words of `alphago.ui.katago`.
+# By the name of a flag, such as includeOwnership: the fields that it adds to replies, in the words of `katago.py`.
 FLAGS = {f"include{word[0].upper()}{word[1:]}": [word] for word in WORDS}
 FLAGS |= {"includePVVisits": ["pvVisits", "pvEdgeVisits"]}
-KNOWN = (
+KNOWN_FIELDS = (
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
     *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", "reuse", *FLAGS),
@@ -52,10 +52,10 @@ class QueryError(ValueError):
 
 
 def require(holds: bool, name: str, wanted: str, given: object, field: str = "") -> None:
-    """Raise QueryError unless `holds`: `name` must be `wanted`, and is `given`.
+    """Raise QueryError unless `holds`; its text is "NAME must be WANTED, got GIVEN".
 
     Args:
-        field: the field of the query that is wrong, if it is not `name`.
+        field: the field of the query that is wrong; "" if it is `name`.
     """
     if not holds:
         raise QueryError(field or name, f"{name} must be {wanted}, got {shown(given)}")
@@ -76,13 +76,13 @@ class QueryTurn(NamedTuple):
 
 @dataclass
 class Query:
-    """A checked query; the comment of a field has its name in the protocol."""
+    """A checked query."""
 
     id: str
-    turns: list[QueryTurn]  # analyzeTurns
-    side: str  # reportAnalysisWinratesAs
-    search: dict[str, Any]  # what an analyst has to know of each turn's search, see `Analyst.ask`
-    flags: set[str] = field(default_factory=set)  # what FLAGS says of the names that the query sets to true
+    turns: list[QueryTurn]  # the protocol's `analyzeTurns`
+    side: str  # the protocol's `reportAnalysisWinratesAs`
+    search: dict[str, Any]  # options of `Analyst.ask` for each turn
+    flags: set[str] = field(default_factory=set)  # the values in FLAGS of the flags that are true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
     note: str = ""  # warnings that the next reply to the query has to contain
 
@@ -91,10 +91,11 @@ class Limits(NamedTuple):
     """What the clients of an engine may ask of it; the defaults are for clients on the engine's own machine.
 
     Attributes:
-        characters: most characters of a line. positions: most positions of a query, and that wait or are searched.
+        characters: most characters of a line.
+        positions: most positions of a query, and most positions of all queries that wait or are searched.
         visits: most visits of a position; a query that asks for more gets `visits`, and a warning.
         slots: most positions that a thread searches side by side.
-        kept: most kinds of searches that are kept for later queries; each is for one board size and rules.
+        kinds: most kinds of searches whose trees are kept for later queries; a kind has one board size and rules.
         tree_bytes: most bytes of all trees of a thread together; the search of a position ends early if its tree is
             full.
     """
@@ -103,7 +104,7 @@ class Limits(NamedTuple):
     positions: int = 1_000_000
     visits: int = MOST_VISITS
     slots: int = 64
-    kept: int = 16
+    kinds: int = 16
     tree_bytes: int = 2**31
 
 
@@ -111,18 +112,19 @@ class Defaults(NamedTuple):
     """The values of fields that a query leaves out, and the limits of a query.
 
     Attributes:
-        board: returns the game for a board size and rules; raises ValueError for a board that cannot be analysed.
-        visits, side: the values of a query that leaves them out.
+        game: returns the game for a board size and rules; raises ValueError for a board that cannot be analysed.
+        visits: the default of `maxVisits`.
+        side: the default of `reportAnalysisWinratesAs`.
     """
 
-    board: Callable[[int, go_rules.Rules], GoEnv]
+    game: Callable[[int, go_rules.Rules], GoEnv]
     visits: int
     side: str
     limits: Limits
 
 
 def read_object(line: str, most: int) -> dict[str, Any]:
-    """Return the query or action in a line; raise ValueError for a line of more characters, or no JSON object."""
+    """Return the query or action in a line; raise ValueError for more than `most` characters, or no JSON object."""
     if len(line) > most:
         raise ValueError(f"a query must have at most {most} characters, got {len(line)}")
     try:
@@ -138,7 +140,7 @@ def read_object(line: str, most: int) -> dict[str, Any]:
 
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     """Check the fields of a query and return it; raise QueryError for an invalid one."""
-    warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
+    warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN_FIELDS]
     query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
     size, (rules, other_scoring, has_bonus) = board_size(fields), interpret_rules(rules_text(fields))
@@ -146,8 +148,9 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
-    wanted = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]  # the last one that is given counts
-    visits = check_field("maxVisits", check_int, "maxVisits", wanted, 1, MOST_VISITS)
+    # In `overrideSettings`, else in the query, else the default.
+    max_visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
+    visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_VISITS)
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
         visits = defaults.limits.visits
@@ -158,9 +161,9 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         for name in override
         if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
     ]
-    env = check_field("boardXSize", defaults.board, size, rules)
-    stones = pairs("initialStones", fields.get("initialStones", []), env)
-    moves = pairs("moves", fields.get("moves"), env)
+    env = check_field("boardXSize", defaults.game, size, rules)
+    stones = read_plays("initialStones", fields.get("initialStones", []), env)
+    moves = read_plays("moves", fields.get("moves"), env)
     turns = parse_turns(fields, env, stones, moves, defaults.limits.positions)
     bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
     require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
@@ -169,7 +172,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         warnings.append(("rules", go_rules.NO_BONUS))
     flags = {word for name, words in FLAGS.items() if boolean_field(fields, name) for word in words}
     search = {
-        # The first visit is the evaluation of the position.
+        # A limit counts simulations, without the first visit, which is the evaluation of the position itself.
         "limit": Limit(visits - 1, positive_field(override, "maxTime")),
         "avoid": forbidden_moves(fields, env),
         "every": positive_field(fields, "reportDuringSearchEvery"),
@@ -192,7 +195,10 @@ def board_size(fields: Mapping[str, Any]) -> int:
 
 
 def rules_text(fields: Mapping[str, Any]) -> str:
-    """Return a query's rules as a text for `read_rules`: a name, or an object with their parts as JSON."""
+    """Return a query's rules as a text for `read_rules`: a name, or an object with their parts as JSON.
+
+    It is "", which names no rules, for a field of another type.
+    """
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
@@ -201,9 +207,10 @@ def rules_text(fields: Mapping[str, Any]) -> str:
 
 @lru_cache  # programs ask by the same rules again and again
 def interpret_rules(text: str) -> tuple[go_rules.Rules, str, bool]:
-    """Return the rules of a text, why they are scored in another way ("" if not), and whether they give a bonus.
+    """Return the supported rules nearest to those of a text, and two facts about the rules in the text.
 
-    These are the nearest rules that are supported; raises QueryError if there are none.
+    The facts are how their scoring differs from the one used here ("" if it is the same), and whether they give White a
+    bonus for handicap stones.  Raises QueryError for unknown rules.
     """
     rules = go_rules.read_rules(NEAREST.get(go_rules.plain_letters(text), text))
     if rules is None:
@@ -214,25 +221,34 @@ def interpret_rules(text: str) -> tuple[go_rules.Rules, str, bool]:
 def parse_turns(
     fields: Mapping[str, Any], env: GoEnv, stones: Sequence[Play], moves: Sequence[Play], most: int
 ) -> list[QueryTurn]:
-    """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions."""
+    """Return the positions to analyse, in the order of the game.
+
+    Args:
+        stones: the query's set-up stones. moves: its moves.
+        most: the most positions.
+
+    Raises:
+        QueryError: for invalid fields, or for more than `most` positions.
+    """
     priorities = parse_priorities(fields, len(moves), most)
     black, white = ([action for player, action in stones if player == side] for side in (1, -1))
-    first = moves[0][0] if moves else 1  # the player of the first move
+    first_player = moves[0][0] if moves else 1
     if "initialPlayer" in fields:
-        first = colour("initialPlayer", fields["initialPlayer"])
-    is_handicap = not white and len(black) > 1 and first == -1
+        first_player = colour("initialPlayer", fields["initialPlayer"])
+    is_handicap = not white and len(black) > 1 and first_player == -1
     default_komi = go_rules.handicap_komi(env.N, env.komi) if is_handicap else env.komi
     komi = check_field("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
-    game = check_field("initialStones", GtpGame, env, komi, black, white, first)
+    game = check_field("initialStones", GtpGame, env, komi, black, white, first_player)
     positions = positions_after(game, moves, priorities)
     return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
 
 
 def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
-    """Return the priority of each position to analyse, by its number: the number of moves that lead to it.
+    """Return the priority of each position to analyse, by the number of moves that lead to it.
 
     Args:
-        last: the number of the last position.
+        last: the number of the query's moves.
+        most: the most positions.
 
     Raises:
         QueryError: for invalid fields, or for more than `most` positions.
@@ -249,46 +265,50 @@ def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[in
     return dict(zip(chosen, priorities, strict=True))
 
 
-def positions_after(game: GtpGame, moves: Sequence[Play], wanted: Collection[int]) -> dict[int, GoPosition]:
-    """Return the wanted positions by number, also of a game whose moves go on after two passes.
+def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[int]) -> dict[int, GoPosition]:
+    """Play moves in a game, and return the positions after some numbers of moves, by these numbers.
+
+    The moves may go on after two passes.
 
     Args:
-        wanted: numbers of positions; position n is the one after n moves.
+        game: a game without plays; all moves are played in it.
+        numbers: how many moves lead to each of the positions.
 
     Raises:
         QueryError: for an illegal move.
     """
-    found = {}
-    for number in sorted({*wanted, len(moves)}):  # the last too, since every move must be legal
-        if number - len(game.plays) >= AT_ONCE:
-            play_at_once(game, moves[len(game.plays) : number])  # or none, if one is illegal or ends the game
+    positions = {}
+    for number in sorted({*numbers, len(moves)}):  # the last too, since every move must be legal
+        if number - len(game.plays) >= LEAST_AT_ONCE:
+            play_at_once(game, moves[len(game.plays) : number])  # plays none if one is illegal or ends the game
+        # The moves that were not played at once.
         for player, action in moves[len(game.plays) : number]:
             try:
                 game.play(player, action)
             except IllegalMove as error:
                 # KaTrain looks for the words "Illegal move", which are KataGo's.
                 raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
-        if number in wanted:
-            found[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
-    return found
+        if number in numbers:
+            positions[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
+    return positions
 
 
 def play_at_once(game: GtpGame, moves: Sequence[Play]) -> None:
-    """Play a game's next moves with one kernel, unless one of them is illegal or ends the game.
+    """Play a game's next moves with one kernel; play none if one of them is illegal or ends the game.
 
-    Queries come by the thousand, and single moves take ten times as long and more.
+    It is for speed: moves that are played one by one take more than ten times as long.
     """
     start, batch = game.position, game.position.batch.extract(0)
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
-    followed = go_lines.follow(GoPosition(start.env, batch, start.setup).row, colours, actions)
+    legal_moves = go_lines.follow(GoPosition(start.env, batch, start.setup).row, colours, actions)  # plays in `batch`
     history = {"moves": (*start.moves, *actions.tolist()), "movers": (*start.movers, *colours.tolist())}
     position = GoPosition(start.env, batch, start.setup, **history)
-    if followed == len(moves) and not position.is_over:
+    if legal_moves == len(moves) and not position.is_over:
         game.position = position
         game.plays += moves
 
 
-def pairs(name: str, given: Any, env: GoEnv) -> list[Play]:
+def read_plays(name: str, given: Any, env: GoEnv) -> list[Play]:
     """Return the [player, location] pairs in a field as plays; raise QueryError for anything else.
 
     Args:
@@ -296,11 +316,11 @@ def pairs(name: str, given: Any, env: GoEnv) -> list[Play]:
     """
     wanted = "a list of [player, location]"
     require(isinstance(given, list), name, wanted, given)
-    found = []
+    plays = []
     for pair in given:
         require(isinstance(pair, list) and len(pair) == 2, name, wanted, pair)
-        found.append((colour(name, pair[0]), location(name, pair[1], env)))
-    return found
+        plays.append((colour(name, pair[0]), location(name, pair[1], env)))
+    return plays
 
 
 def colour(name: str, given: object) -> int:
@@ -328,8 +348,12 @@ def location(name: str, given: object, env: GoEnv) -> int:
 
 
 def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
-    """Return the moves that `avoidMoves` and `allowMoves` forbid."""
-    found: list[Forbidden] = []
+    """Return the moves that `avoidMoves` and `allowMoves` forbid; `allowMoves` forbids all moves that it does not list.
+
+    Raises:
+        QueryError: for an invalid field.
+    """
+    forbidden: list[Forbidden] = []
     for name in ("avoidMoves", "allowMoves"):
         given = fields.get(name, [])
         are_rules = isinstance(given, list) and all(isinstance(rule, Mapping) for rule in given)
@@ -342,10 +366,10 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
                 actions = frozenset(range(env.action_space)) - actions
             require(is_int(depth, 1), "untilDepth", "an integer >= 1", depth, field=name)
             player = colour(name, rule.get("player"))
-            if name == "allowMoves" and any(player == earlier.player for earlier in found):
+            if name == "allowMoves" and any(player == earlier.player for earlier in forbidden):
                 raise QueryError(name, "allowMoves must have one object for each player, and no avoidMoves beside it")
-            found.append(Forbidden(player, actions, depth))
-    return found
+            forbidden.append(Forbidden(player, actions, depth))
+    return forbidden
 
 
 def check_field(name: str, check: Callable[..., T], *arguments: object) -> T:

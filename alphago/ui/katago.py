@@ -30,20 +30,24 @@ def seen_by(analysis: Analysis, side: str) -> Analysis:
 
 
 def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str, Any]:
-    """Return KataGo's fields of a move of position i, in KataGo's order; its line of play comes last.
+    """Return KataGo's fields of a move, in KataGo's order; its line of play comes last.
 
     A move without visits gets the value and score of the position.
+
+    Args:
+        analysis: its view is that of the fields.
+        move: a move of position `i`.
     """
     if move.visits:
         value, score, score_stdev, bound = move.q, move.score, move.score_stdev, move.lower_bound
     else:
         value, score, score_stdev = float(analysis.value[i]), analysis.root_score[i], analysis.root_score_stdev[i]
-        bound = (1 + value) / 2  # a win rate, 0 .. 1: there is no less certain one
+        bound = (1 + value) / 2  # the win rate itself, 0 .. 1: without visits it has no interval
     return {
         "move": analysis.env.to_text(move.action),
         "visits": move.visits,
         "edgeVisits": move.visits,
-        **outlook(value, score, score_stdev),
+        **value_fields(value, score, score_stdev),
         "prior": move.prior,
         "lcb": bound,
         "utilityLcb": 2 * bound - 1,
@@ -57,9 +61,9 @@ def move_infos(analysis: Analysis, flags: Collection[str], least: int = 0) -> li
     """Return the fields of each move of the first position, the best first.
 
     Args:
-        flags: what to tell more, in the words of `kata-analyze`: pvVisits, pvEdgeVisits, movesOwnership and
-            movesOwnershipStdev.
-        least: as in `Analysis.moves`.
+        flags: the optional fields to return, in the words of `kata-analyze`: pvVisits, pvEdgeVisits, movesOwnership
+            and movesOwnershipStdev.  Other words have no effect.
+        least: the least number of moves to return, if there are as many legal ones; see `Analysis.moves`.
     """
     owners = {"movesOwnership": analysis.move_ownership, "movesOwnershipStdev": analysis.move_ownership_stdev}
     infos = []
@@ -68,36 +72,41 @@ def move_infos(analysis: Analysis, flags: Collection[str], least: int = 0) -> li
         info |= {name: list(move.line_visits) for name in ("pvVisits", "pvEdgeVisits") if name in flags}
         for name, boards in owners.items():
             if name in flags:
-                info[name] = points(None if boards is None else boards[:, move.action], analysis)
+                info[name] = flat_board(None if boards is None else boards[:, move.action], analysis)
         infos.append(info)
     return infos
 
 
 def board_fields(analysis: Analysis, flags: Collection[str]) -> dict[str, Sequence[float]]:
-    """Return those of the fields "ownership" and "ownershipStdev" of the first position that are in `flags`."""
+    """Return the first position's fields "ownership" and "ownershipStdev", each if it is in `flags`."""
     boards = {"ownership": analysis.ownership, "ownershipStdev": analysis.ownership_stdev}
-    return {name: points(boards[name], analysis) for name in boards if name in flags}
+    return {name: flat_board(boards[name], analysis) for name in boards if name in flags}
 
 
-def outlook(value: float, score: float, score_stdev: float) -> dict[str, float]:
-    """Return KataGo's fields of a value, -1 .. 1, and a score in points, NaN if unknown; in KataGo's order."""
-    lead = number(score)
+def value_fields(value: float, score: float, score_stdev: float) -> dict[str, float]:
+    """Return KataGo's fields of a value and a score, in KataGo's order.
+
+    Args:
+        value: -1 .. 1.
+        score, score_stdev: the score and its standard deviation in points; NaN if unknown.
+    """
+    lead, stdev = number_or_zero(score), number_or_zero(score_stdev)
     chance = {"utility": value, "winrate": (1 + value) / 2}
-    return {**chance, "scoreMean": lead, "scoreStdev": number(score_stdev), "scoreLead": lead, "scoreSelfplay": lead}
+    return {**chance, "scoreMean": lead, "scoreStdev": stdev, "scoreLead": lead, "scoreSelfplay": lead}
 
 
 def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
     """Return KataGo's fields of position i."""
     return {
         "visits": int(analysis.root_visits[i]),
-        **outlook(float(analysis.value[i]), analysis.root_score[i], analysis.root_score_stdev[i]),
+        **value_fields(float(analysis.value[i]), analysis.root_score[i], analysis.root_score_stdev[i]),
         "weight": float(analysis.root_visits[i]),
     }
 
 
 def raw_fields(analysis: Analysis) -> dict[str, Any]:
-    """Return KataGo's fields of the network's evaluation of a position without search."""
-    lead = number(analysis.raw_score[0])
+    """Return KataGo's fields of the network's evaluation of the first position, without search."""
+    lead = number_or_zero(analysis.raw_score[0])
     return {"rawWinrate": (1 + float(analysis.raw_value[0])) / 2, "rawLead": lead, "rawScoreSelfplay": lead}
 
 
@@ -106,11 +115,11 @@ def line_texts(analysis: Analysis, move: MoveAnalysis) -> list[str]:
     return [analysis.env.to_text(action) for action in move.line]
 
 
-def points(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
-    """Return the first board as a flat list, row by row from the top, with 0 for unknown numbers.
+def flat_board(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
+    """Return the first of some boards as a flat list, row by row from the top, with 0 for unknown numbers.
 
     Args:
-        boards: [n, H, W], ownership or its standard deviation; None if unknown.
+        boards: float [n, H, W], ownership or its standard deviation; None if unknown.
     """
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
@@ -118,6 +127,6 @@ def points(boards: np.ndarray | None, analysis: Analysis) -> Sequence[float]:
     return numbers
 
 
-def number(value: Any) -> float:
+def number_or_zero(value: Any) -> float:
     """Return a number as a float; 0 for NaN."""
     return 0.0 if math.isnan(value) else float(value)

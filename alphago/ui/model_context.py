@@ -34,8 +34,9 @@ class GoTools:
     """The tools: methods whose docstrings tell an assistant what they do, see `tools`.
 
     Args:
-        network: returns the network for a board's size; raises ValueError if there is none.
+        network: called with a board's size, returns the network for it; raises ValueError if there is none.
         readouts: simulations for each position.
+        device: the networks' device: "cpu", "cuda" or "auto".
     """
 
     def __init__(self, network: Callable[[int], Any], readouts: int = 200, device: str = "auto") -> None:
@@ -46,17 +47,17 @@ class GoTools:
         """Evaluate a position: who is ahead, the best moves with win rates, scores and the expected lines."""
         position = position_at(read_game(game, size), at)
         env = position.env
-        found = analyze([position], self.network(env.N), self.readouts, device=self.device)
-        value, score = (float(values[0]) for values in found.root_readings)  # -1 .. 1, and points, NaN if unknown
+        analysis = analyze([position], self.network(env.N), self.readouts, device=self.device)
+        value, score = (float(values[0]) for values in analysis.root_readings)  # -1 .. 1, and points, NaN if unknown
         moves = [
             {
                 "move": env.to_text(move.action),
                 "win_rate": round_known(move.win_rate, 3),
                 "score": round_known(move.score, 1),
                 "visits": move.visits,
-                "line": line_texts(found, move),
+                "line": line_texts(analysis, move),
             }
-            for move in found.moves()[:MOST_MOVES]
+            for move in analysis.moves()[:MOST_MOVES]
         ]
         return {
             "to_play": PLAYER_NAMES[position.to_play],
@@ -123,7 +124,10 @@ class GoTools:
         tools, call = {tool.__name__: tool for tool in self.tools}, server.call_tool
 
         async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
-            """Call a tool; the SDK would leave out unknown arguments, and tell of others in pydantic's words."""
+            """Call a tool after checking its arguments.
+
+            The SDK alone would ignore unknown arguments, and describe invalid ones in pydantic's words.
+            """
             if name in tools:
                 translate_errors(check_arguments, error)(tools[name], arguments)
             return await call(name, arguments, *context)
@@ -146,14 +150,19 @@ def translate_errors(tool: Callable[..., Any], error: type[Exception]) -> Callab
 
 
 def check_arguments(tool: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Raise ValueError unless a call has the arguments that a tool needs, no unknown ones, and values of its kinds."""
+    """Raise ValueError if an argument of a call is unknown, missing, or not of its type.
+
+    Args:
+        tool: a method of `GoTools`.
+        given: the arguments of the call, by name.
+    """
     parameters = signature(tool).parameters
     for name, value in given.items():
-        kind = parameters[check_choice(f"an argument of {tool.__name__}", name, parameters)].annotation
-        # Kinds are str, int and int | None; a number may be given as a text too.
-        is_number = kind is not str and str(value).lstrip("-").isdecimal()
-        if not isinstance(value, kind) and not is_number:
-            raise ValueError(f"{name} must be {'a text' if kind is str else 'an integer'}, got {shown(value)}")
+        expected_type = parameters[check_choice(f"an argument of {tool.__name__}", name, parameters)].annotation
+        # The types are str, int and int | None.  An integer may be given as a text too.
+        is_number = expected_type is not str and str(value).lstrip("-").isdecimal()
+        if not isinstance(value, expected_type) and not is_number:
+            raise ValueError(f"{name} must be {'a text' if expected_type is str else 'an integer'}, got {shown(value)}")
     for name, parameter in parameters.items():
         if name not in given and parameter.default is parameter.empty:
             raise ValueError(f"{tool.__name__} must be given its argument {name}")

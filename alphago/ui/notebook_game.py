@@ -31,44 +31,45 @@ class NotebookGame:
     """A game in a notebook's cell; it goes on while other cells run, as long as its cell is shown.
 
     `position` is the present position, and `result` the result, "" while the game goes on. `close()` ends the engine.
-    The board in the browser has the game, and tells each change; a cell that is shown again gets it back.
+    The game is in the browser, whose board reports each change.  A cell that is shown again gets the last report back.
     """
 
-    def __init__(self, start: Position, nn: object, first: Mapping[str, Any], device: str = "auto") -> None:
+    def __init__(self, start: Position, nn: object, choices: Mapping[str, Any], device: str = "auto") -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         Args:
             start: the first position.
-            nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-            first: how the board begins: `players` and `strength`, as the page has them.
+            nn: the engine's network, in any form that `MCTSPlayer` accepts.
+            choices: the page's settings with which the board begins: `players` and `strength`.
+            device: the network's device: "cpu", "cuda" or "auto".
         """
         make_widget = widget_maker()
         env: GameEnv = start.env
         self.env, self.network, self.device, self._start = env, nn, device, start
-        self.shown_in: int | None = None  # the number of the cell that has shown the board
+        self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
         self._bases = {env.name: env}  # the games that can be played here, by name
-        self._kept: Mapping[str, Any] = {}  # what the board has told last; "here" is a link to its position
-        # The reply to the board's first query; "kept" is the game that a board which is shown again gets back.
-        first = {**first, "game": describe_start(start)}
+        self._kept: Mapping[str, Any] = {}  # the board's last report, in which "here" is a link to its position
+        # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
+        first = {**choices, "game": describe_start(start)}
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self.widget = make_widget(self._receive)
-        self._thread = ThreadPoolExecutor(1, "alphago-page")
+        self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
         reader = QueryReader(engines, self._bases, self._greeting)
         self._answers = PageAnswers(reader, lambda line: self.widget.send(json.loads(line)))
 
     def _receive(self, query: Any) -> None:
-        """Answer a query of the board, or keep the game that it tells."""
+        """Answer a query of the board, or store its report of the game (the action "keep")."""
         if isinstance(query, Mapping) and query.get("action") == "keep":
             self._kept = self._greeting["kept"] = query["kept"]
         else:
-            with suppress(RuntimeError):  # the thread has ended
-                self._thread.submit(self._answers.receive, json.dumps(query))
+            with suppress(RuntimeError):  # the executor was shut down by `close`
+                self._executor.submit(self._answers.receive, json.dumps(query))
 
     @property
     def position(self) -> Position:
         """The position on the board."""
-        # Until the board tells anything, the game has not begun.
+        # Before the board's first report, the game has not begun.
         return open_link(self._kept["here"], self._bases) if self._kept else self._start
 
     @property
@@ -77,12 +78,12 @@ class NotebookGame:
         return str(self._kept.get("result", ""))
 
     def why(self, move: int | str | None = None) -> Explanation:
-        """Say why a move in the present position is good or bad; by default the last move that was played."""
+        """Say why a move in the present position is good or bad; None for the last move that was played."""
         return explain(self.position, move, self.network, device=self.device)
 
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell but is answered no more."""
-        self._thread.shutdown(cancel_futures=True)  # first, so that no search begins any more
+        self._executor.shutdown(cancel_futures=True)  # before `close`, so that no search begins after it
         self._answers.close()
 
     def show(self) -> None:
@@ -108,7 +109,7 @@ STYLES = (STATIC / "board.css", STATIC / "column.css", WIDGET / "widget.css")
 
 
 def widget_maker() -> Any:
-    """Return a function that makes a widget from a callback, which receives each message of the browser.
+    """Return a function that makes a widget from a callback, which is called with each message of the browser.
 
     Raises:
         ImportError: with a sentence, if anywidget is missing.
@@ -133,8 +134,12 @@ def play_in_notebook(
     """Show a board to play on, and return at once.
 
     Args:
-        start: the first position. limit: of each search.
-        nn, mode, level, device: as in `play`.
+        start: the first position.
+        nn: the engine's network, in any form that `MCTSPlayer` accepts.
+        mode: 0 if the person plays first, 1 if the engine does.
+        limit: of each search.
+        level: the engine's strength, from 1 to 10 or "even"; None for full strength.
+        device: the network's device: "cpu", "cuda" or "auto".
     """
     searches = limit.readouts != 0  # without a search, the network's most probable move is played
     strength: dict[str, Any] = {"tree": searches, "seconds": limit.seconds, "level": level}

@@ -21,11 +21,11 @@ from alphago.ui.why.explain import Explanation, explain_moves
 
 # Grades of moves: a move with a grade loses at least so many points, and so much of the win rate (0 .. 1).
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
-# Grades by win rate alone, for moves that have none of GRADES: the least loss of win rate.
+# Grades of moves that have none of GRADES: the least loss of win rate alone.
 RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))
 POINTS_OF_A_GAME = 20.0  # points that count as much as a win rate of 100 %
 MOST_LISTED = 5  # mistakes in a summary
-OWNED = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
+OWNED = 0.5  # least ownership (0 .. 1) of a point that counts as territory
 RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}  # of the graph's marks, in pixels
 PANEL = (900.0, 230.0)  # pixels of each curve's panel
 X_LABEL = "move   (orange: mistakes, Black's filled circles, White's hollow squares; larger is worse)"
@@ -35,9 +35,12 @@ class MoveReview(NamedTuple):
     """The review of one move.
 
     Attributes:
-        ply: number of the move, from 0. colour: +1 Black, -1 White. action, best: the move played and the best move.
-        rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and points; NaN if unknown.
-        line: the best line of play, beginning with `best`. grade: a name of GRADES, "" for a good move.
+        ply: number of the move, from 0.
+        colour: who played it, +1 Black, -1 White.
+        action, best: the move played and the best move.
+        rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and in points (NaN if unknown).
+        line: the best line of play, beginning with `best`.
+        grade: a name of GRADES, "" for a good move.
     """
 
     ply: int
@@ -51,7 +54,7 @@ class MoveReview(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The sum of what the move lost in win rate and in points, which are converted with POINTS_OF_A_GAME."""
+        """What the move lost as one number: its loss of win rate, plus its points divided by POINTS_OF_A_GAME."""
         return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / POINTS_OF_A_GAME
 
     @property
@@ -82,7 +85,7 @@ class Review:
 
     def summary(self) -> str:
         """Return a text with each side's number of mistakes by grade, the costliest mistakes, and the file's faults."""
-        env, lines = self.analysis.env, []
+        lines = []
         for colour, name in PLAYER_NAMES.items():
             moves = [move for move in self.moves if move.colour == colour]
             counts = [count_text(sum(move.grade == grade for move in moves), grade) for grade, *_ in GRADES]
@@ -90,16 +93,17 @@ class Review:
             mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
             lines.append(f"{name}: {count_text(len(moves), 'move')}, {', '.join(counts)}{mean}")
         for move in sorted(self.mistakes, key=lambda move: -move.cost)[:MOST_LISTED]:
-            lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
+            lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
         if self.game.scoring:
             lines.append(f"  {self.game.scoring}")
         return "\n".join(lines)
 
-    def sentence(self, move: MoveReview, env: Any) -> str:
+    def sentence(self, move: MoveReview) -> str:
         """Return a sentence about a mistake: its grade, its cost, and the better line."""
-        line = " ".join(map(env.to_text, move.line))
-        return f"{env.to_text(move.action)}: {move.grade}, loses {move.cost_text}; better {line}"
+        to_text = self.analysis.env.to_text
+        line = " ".join(map(to_text, move.line))
+        return f"{to_text(move.action)}: {move.grade}, loses {move.cost_text}; better {line}"
 
     def sgf(self, plies: int = 10) -> bytes:
         """Return the game as SGF, annotated.
@@ -109,14 +113,13 @@ class Review:
         has a comment that says why, a mark (BM, DO) and the best line as a variation of at most `plies` moves. The last
         position has the expected territory (TB, TW).
         """
-        env = self.analysis.env
         game, comments = self.game, dict(self.game.comments)
         for move in self.mistakes:
-            text = f"{PLAYER_NAMES[move.colour]} {self.sentence(move, env)}."
+            text = f"{PLAYER_NAMES[move.colour]} {self.sentence(move)}."
             text = "\n".join([text, *self.why[move.ply].reasons])
             comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
-        commented = f"{game.comment}\n\n{self.summary()}".strip()
-        game = replace(game, comments=comments, notes=make_notes(self.analysis, game.moves), comment=commented)
+        comment = f"{game.comment}\n\n{self.summary()}".strip()
+        game = replace(game, comments=comments, notes=make_notes(self.analysis, game.moves), comment=comment)
         # SGF's "bad move" with its emphasis, and "doubtful", which has none.
         marks = {"blunder": {"BM": ["2"]}, "mistake": {"BM": ["1"]}, "inaccuracy": {"DO": [""]}}
         properties = katrain_properties(self.analysis, game.moves)
@@ -151,7 +154,11 @@ def review_game(
     """Analyse every position of a game, grade its moves, and say why its mistakes are bad.
 
     Args:
-        net, readouts, symmetries, device, threads: as in `alphago.analyze`.
+        net: the network, in any form that `alphago.analyze` accepts.
+        readouts: simulations for each position.
+        symmetries: whether to average each evaluation over the board's symmetries.
+        device: the network's device: "cpu", "cuda" or "auto".
+        threads: how many threads search; None for one per core.
     """
     last = game.position()
     positions = [*(before for before, _ in last.turns()), last]  # each with its player to move
@@ -167,11 +174,13 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     """Return the review of a move.
 
     Args:
-        analysis: of the positions of a game, in order; the move leads from position `ply` to position `ply + 1`.
+        analysis: of the positions of a game, in order, each in the view of its player to move.
+        ply: the move leads from position `ply` to position `ply + 1`.
+        action: the move that was played.
     """
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
     sign = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again, else -1
-    # Means of the simulations after the best move, and of those after the played move, both in the player's view.
+    # The values and scores after the best move and after the played move, both in the view of the move's player.
     best_values, best_scores = analysis.root_readings
     played_value, played_score = sign * analysis.value[ply + 1], sign * analysis.root_score[ply + 1]
     # A search may find the played move better than the best one: then it has lost nothing.
@@ -184,21 +193,21 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade)
 
 
-def count_text(count: int, grade: str) -> str:
-    """Return a number with its noun, such as "1 mistake", "2 inaccuracies"."""
-    many = grade.removesuffix("y") + "ies" if grade.endswith("y") else f"{grade}s"
-    return f"{count} {grade if count == 1 else many}"
+def count_text(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 mistake" or "2 inaccuracies"."""
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else plural}"
 
 
 def grade_move(rate_loss: float, point_loss: float) -> str:
-    """Return the grade of a move by its loss of win rate and points (NaN if unknown), "" for a good move."""
+    """Return the grade of a move by its loss of win rate and of points (NaN if unknown); "" for a good move."""
     grades = [name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate]  # none for NaN
     grades += [name for name, rate in RATES if rate_loss >= rate]
-    return grades[0] if grades else ""  # the worst of GRADES, or if there is none, of RATES
+    return grades[0] if grades else ""  # the worst of GRADES; if there is none, the worst of RATES
 
 
 def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) -> Drawing:
-    """Return a graph of win rate and score of a game's positions; mistakes are marked at the positions after them."""
+    """Return a graph of win rate and score of a game's positions; a mistake is marked at the position after it."""
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
     values, scores = black.root_readings
@@ -207,14 +216,14 @@ def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) 
         panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
         series.append(scores)
     for i, heights in enumerate(series):
-        marks = [mark(move, float(heights[move.ply + 1])) for move in mistakes]
+        marks = [mistake_mark(move, float(heights[move.ply + 1])) for move in mistakes]
         curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
         panels[i] = panels[i]._replace(curves=[curve], marks=marks)
     return curves_picture(panels, columns=1, x_label=X_LABEL, texts=[title], size=PANEL)
 
 
-def mark(move: MoveReview, height: float) -> Mark:
-    """Return the mark of a mistake; height: of the curve at the position after it."""
+def mistake_mark(move: MoveReview, height: float) -> Mark:
+    """Return the mark of a mistake; `height` is that of the curve at the position after it."""
     style, radius = Style(ORANGE if move.colour == 1 else WHITE, ORANGE, 1.5), RADII[move.grade]
     square = Rect(-radius, -radius, 2 * radius, 2 * radius, style)
     return Mark(move.ply + 1, height, Circle(0, 0, radius, style) if move.colour == 1 else square)
@@ -243,11 +252,15 @@ def make_notes(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
 
 
 def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, dict[str, list[str]]]:
-    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as in `make_notes`.
+    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply.
 
-    The candidates of a position are its moves with visits; without a search, the move with the greatest prior, which
-    then has the position's value and score.  The move that was played is added if it has no visits; as in KaTrain, it
-    has the numbers of the position after it.
+    The candidates of a position are its moves with visits.  Without a search it has one candidate, the move with the
+    greatest prior, with the value and score of the position.  The move that was played is added if it has no visits.
+    As in KaTrain, it has the numbers of the position after it.
+
+    Args:
+        analysis: of the first position, and of the position after each move.
+        moves: the actions that were played.
     """
     black = analysis.as_black()
     ownership = black.ownership
@@ -266,7 +279,11 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, di
 
 
 def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:
-    """Return KataGo's fields of a move that was played without being a candidate."""
+    """Return KataGo's fields of a move that was played without being a candidate.
+
+    Args:
+        black: the analysis of a game's positions in Black's view; the move leads from position `ply` to the next.
+    """
     name = black.env.to_text(action)
     answers = black.moves(ply + 1, least=1)
     fields = root_fields(black, ply + 1) | {"prior": float(black.prior[ply, action])}

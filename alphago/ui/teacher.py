@@ -10,9 +10,9 @@ from alphago.system.validation import check_positive
 from alphago.ui.review import POINTS_OF_A_GAME, MoveReview, review_move
 from alphago.ui.why.explain import Explanation, explain_moves
 
-READOUTS = 100  # of a position
+READOUTS = 100  # simulations for a position
 MOST_MOVES = 3  # most moves that a summary lists
-LEAST = 1.0  # least points that such a move loses
+LEAST_LOSS = 1.0  # points: moves that lose less are not in a summary
 
 
 class Teacher:
@@ -20,33 +20,36 @@ class Teacher:
 
     Args:
         analyst: searches the positions.
-        points: moves that lose more points than this are explained.  If the network forecasts no points, a loss of 5 %
-            of the win rate counts as one point.
-        readouts: of a position.
+        points: a move that loses more points is explained.  If the network forecasts no points, a loss of 5 % of the
+            win rate counts as one point.
+        readouts: simulations for a position.
     """
 
     def __init__(self, analyst: Analyst, points: float, readouts: int = READOUTS) -> None:
         self.analyst, self.readouts = analyst, readouts
-        self.points = check_positive("teach", points)
+        self.points = check_positive("teach", points)  # "teach" is the argument of `play`
 
     def lesson(self, position: Position, action: int) -> Explanation | None:
-        """Return why a move is bad; None if it loses at most `points`, or if a second look finds it good."""
+        """Return why a move is bad; None for a good move.
+
+        A move is good if it loses at most `points` by a first search, or is no mistake by the deeper search after it.
+        """
         [move] = self._reviews([position, position.play(action)])
-        if lost(move) <= self.points:
+        if points_lost(move) <= self.points:
             return None
         [explanation] = explain_moves([(position, action)], self.analyst, self.readouts, least=self.points)
         return explanation if explanation.loss.worse else None
 
     def summary(self, positions: Sequence[Position]) -> str:
-        """Return sentences about the moves that lost most in a game.  positions: all of the game's positions."""
-        moves = [move for move in self._reviews(positions) if lost(move) >= LEAST]
+        """Return sentences about the moves that lost most in a game, given all its positions in order."""
+        moves = [move for move in self._reviews(positions) if points_lost(move) >= LEAST_LOSS]
         if not moves:
-            return f"No move lost more than {LEAST:g} points."
-        moves = sorted(sorted(moves, key=lost)[-MOST_MOVES:], key=lambda move: move.ply)  # those that lost most
+            return f"No move lost more than {LEAST_LOSS:g} points."
+        moves = sorted(sorted(moves, key=points_lost)[-MOST_MOVES:], key=lambda move: move.ply)  # in the game's order
         return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in moves)])
 
     def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:
-        """Return the review of the move between each two successive positions."""
+        """Return the review of each move between two successive positions."""
         analysis = self.analyst.analyze(positions, self.readouts, beside=len(positions))
         return [review_move(analysis, ply, after.moves[-1]) for ply, after in enumerate(positions[1:])]
 
@@ -58,6 +61,6 @@ class Teacher:
         return f"  move {number}, {side} {played}: lost {move.cost_text}; better {best}"
 
 
-def lost(move: MoveReview) -> float:
-    """Return how many points a move lost; if that is unknown, its loss of win rate, converted to points."""
+def points_lost(move: MoveReview) -> float:
+    """Return how many points a move lost.  If that is unknown, its loss of win rate is converted to points."""
     return POINTS_OF_A_GAME * move.rate_loss if np.isnan(move.point_loss) else move.point_loss

@@ -154,7 +154,7 @@ def test_terminate_echoes_and_ends_what_waits(net: NeuralNet) -> None:
 def test_what_the_analyst_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each field as the analyst takes it, whose own tests have what follows from it."""
     asked: list[dict[str, Any]] = []
-    client = Client(HashEvaluator(), threads=1, limits=Limits(slots=3, kept=2, tree_bytes=10**6))
+    client = Client(HashEvaluator(), threads=1, limits=Limits(slots=3, kinds=2, tree_bytes=10**6))
     monkeypatch.setattr(client.engine.analyst, "ask", lambda position, **options: asked.append(options))
     allowed = {"player": "W", "moves": ["A5", "pass"], "untilDepth": 2}
     avoided = [{"player": "B", "moves": ["(1,0)"], "untilDepth": 1}]

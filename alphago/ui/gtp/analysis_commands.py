@@ -22,7 +22,7 @@ from alphago.mcts.forbidden_moves import Forbidden, check_move_left
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, failing_with, integer, number, switch
-from alphago.ui.katago import board_fields, move_infos, points, raw_fields, root_fields, seen_by
+from alphago.ui.katago import board_fields, flat_board, move_infos, raw_fields, root_fields, seen_by
 
 GOGUI = (
     "dboard/Ownership (1 Black, -1 White)/alphago-ownership",
@@ -219,7 +219,7 @@ def ownership(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
     position = engine.game.ready(engine.game.to_play)
     found = engine.look(position).as_black()
-    return rows(points(found.raw_ownership, found), position)
+    return rows(flat_board(found.raw_ownership, found), position)
 
 
 def policy(engine: GtpEngine, arguments: list[str]) -> str:
@@ -275,7 +275,7 @@ def raw_text(analysis: Analysis, position: GoPosition) -> str:
     return (
         f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
         f"whiteScoreSelfplay {lead:.3f}\nwhiteScoreSelfplaySq {lead * lead:.3f}\npolicy\n{policy}\n"
-        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(points(white.ownership, white), position)}"
+        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(flat_board(white.ownership, white), position)}"
     )
 
 

@@ -39,7 +39,7 @@ MOST_THREADS = 4  # threads of a connection's engine
 LONGEST_REASON = 123  # bytes of the reason that closes a WebSocket; longer ones cannot be sent
 UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
 # The limits of a connection's engine.
-PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kept=2, tree_bytes=TREE_BYTES)
+PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kinds=2, tree_bytes=TREE_BYTES)
 
 
 class Guard:
