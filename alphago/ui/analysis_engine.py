@@ -54,7 +54,7 @@ class Networks:
 
     @property
     def name(self) -> str:
-        """The networks' name in the reply to `query_models`, which exams and labels store as the name of their author."""
+        """The networks' name in the reply to `query_models`, which exams and labels store as their author's name."""
         taught_by = getattr(self.network, "taught_by", "")  # KataGo's own networks have it too
         name = (f"a network taught by {taught_by}" if taught_by else str(self.network))[:300]
         if not hasattr(self.network, "state_dict"):
