@@ -289,7 +289,7 @@ def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[in
                 # KaTrain looks for the words "Illegal move", which are KataGo's.
                 raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
         if number in numbers:
-            positions[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
+            positions[number] = game.position_for(moves[number][0] if number < len(moves) else game.to_play)
     return positions
 
 

@@ -1,7 +1,7 @@
 """GTP commands for analysis: `lz-analyze`, `kata-analyze`, their `genmove` forms, `kata-raw-nn`, and GoGui's.
 
-The arguments of the first ones are `[player] [interval] key value …`, with the interval in hundredths of a second
-(KataGo's docs/GTP_Extensions.md).
+The arguments of the `analyze` commands are `[player] [interval] key value key value ...`, with the interval in
+hundredths of a second (KataGo's docs/GTP_Extensions.md).
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from alphago.mcts.evaluator import AveragedEvaluator, Forecaster
 from alphago.mcts.forbidden_moves import Forbidden, check_move_left
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, failing_with, integer, number, switch
+from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, as_failure, boolean, check_colour, integer, number
 from alphago.ui.katago import board_fields, flat_board, move_infos, raw_fields, root_fields, seen_by
 
 GOGUI = (
@@ -63,7 +63,7 @@ class AnalysisRequest:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What an analyst has to know of the request, see `Analyst.ask`."""
+        """The request as options of `Analyst.ask`."""
         move_ownership = bool({"movesOwnership", "movesOwnershipStdev"} & self.flags)
         every = max(self.interval / 100, SHORTEST_INTERVAL)
         return {"every": every, "move_ownership": move_ownership, "avoid": self.forbidden}
@@ -76,14 +76,14 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
         kata: whether the command is one of KataGo's, which has the keys FLAGS.
     """
     request, words = AnalysisRequest(kata=kata), list(arguments)
-    allowed: list[int] = []  # the players with `allow`
+    players_with_allow: list[int] = []
     while words:
-        if words[0][0] in "+.0123456789":  # a number without its key is the interval; no key begins so
+        if words[0][0] in "+.0123456789":  # a number where a key should be is the interval
             words.insert(0, "interval")
         key = words.pop(0)
         if key in ("avoid", "allow"):
-            request.forbidden.append(forbidden(key, words[:3], env))  # the key has three words
-            allowed += [request.forbidden[-1].player] if key == "allow" else []
+            request.forbidden.append(read_forbidden(key, words[:3], env))  # the key's value has three words
+            players_with_allow += [request.forbidden[-1].player] if key == "allow" else []
             words = words[3:]
         elif key in KEYS or (kata and key in FLAGS):
             if not words:
@@ -94,7 +94,7 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
         else:
             raise GtpFailure(f"unknown key {key}")
     players = [rule.player for rule in request.forbidden]
-    if any(players.count(player) > 1 for player in allowed):
+    if any(players.count(player) > 1 for player in players_with_allow):
         raise GtpFailure("allow must be given once for a player, and without avoid")
     return request
 
@@ -106,12 +106,13 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
         GtpFailure: for an invalid value.
     """
     if key in FLAGS:
-        (request.flags.add if switch(value, key) else request.flags.discard)(key)
+        change = request.flags.add if boolean(value, key) else request.flags.discard
+        change(key)
         return
-    given = number(value) if key == "interval" else integer(value)
-    if given < 0:
+    parsed = number(value) if key == "interval" else integer(value)
+    if parsed < 0:
         raise GtpFailure(f"{key} must be at least 0, got {value}")
-    setattr(request, key, given)
+    setattr(request, key, parsed)
 
 
 def parse_colour(word: str) -> int | None:
@@ -121,7 +122,7 @@ def parse_colour(word: str) -> int | None:
     return None
 
 
-def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
+def read_forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
     """Return the moves that a key forbids: "avoid", or "allow", which forbids all other moves.
 
     Args:
@@ -154,22 +155,29 @@ def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
     engine.pondering = False  # so that no search goes on after this one
 
     def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
+        """Write the reply, see `Stream`."""
         engine.analyse(position, partial(report, engine, write, request), **request.options)
         wait()  # for the next request
-        engine.awake()  # stops the search
+        engine.stop_background()
 
     return run
 
 
 def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
-    """Play a move as `genmove` does, with reports during the search; `kata`: as in `analyze`."""
+    """Play a move as `genmove` does, with reports during the search.
+
+    Args:
+        kata: whether reports have KataGo's format; if not, they have Leela Zero's.
+    """
     request, position = read_position(engine, arguments, kata)
 
     def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
+        """Write the reply, see `Stream`; `wait` is not used, since the reply ends with the move."""
         try:
-            move = engine.move(position.to_play, partial(report, engine, write, request), **request.options)
+            move = engine.make_move(position.to_play, partial(report, engine, write, request), **request.options)
         except BaseException:
-            write("play pass")  # the reply has begun with "=": it can be no failure any more, and ends with a move
+            # The reply has begun with "=", so that it can no longer become a failure, and must end with a move.
+            write("play pass")
             raise
         write(f"play {move}")
 
@@ -177,18 +185,23 @@ def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stre
 
 
 def read_position(engine: GtpEngine, arguments: list[str], kata: bool) -> tuple[AnalysisRequest, GoPosition]:
-    """Return what a command asks for, and the position to search; raise GtpFailure if all legal moves are forbidden."""
+    """Return a command's request and the position to search; raise GtpFailure if it forbids all legal moves."""
     request = read_request(arguments, engine.game.env, kata)
-    position = engine.game.ready(request.colour or engine.game.to_play)
-    with failing_with("no legal move is left to analyse"):
+    position = engine.game.position_for(request.colour or engine.game.to_play)
+    with as_failure("no legal move is left to analyse"):
         check_move_left(position, request.forbidden)
     return request, position
 
 
 def report(engine: GtpEngine, write: Callable[[str], None], request: AnalysisRequest, analysis: Analysis) -> None:
-    """Write the line that a request asks for, unless it is empty."""
-    line_of = kata_line if request.kata else lz_line
-    if text := line_of(seen_by(analysis, engine.parameters.side), request):
+    """Write the line that a request asks for, unless it is empty.
+
+    Args:
+        write: writes a line of the reply, see `Stream`.
+        analysis: of the position, in the view of its player to move.
+    """
+    format_line = kata_line if request.kata else lz_line
+    if text := format_line(seen_by(analysis, engine.parameters.side), request):
         write(text)
 
 
@@ -200,15 +213,15 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     symmetries = range(count) if word == "all" else [integer(word)]
     if not all(0 <= symmetry < count for symmetry in symmetries):
         raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
-    position = engine.game.ready(colour or engine.game.to_play)
+    position = engine.game.position_for(colour or engine.game.to_play)
     engine.end_background()
     evaluator = engine.analyst.evaluators(position.env)
     texts = []
     for symmetry in symmetries:
-        seen = evaluator  # to an engine without a network all symmetries are alike
+        symmetric = evaluator  # without a network, evaluations do not depend on the symmetry
         if isinstance(evaluator, Forecaster):
-            seen = AveragedEvaluator(evaluator, position.env, [symmetry])
-        texts.append(f"symmetry {symmetry}\n{raw_text(evaluate_alone([position], seen), position)}")
+            symmetric = AveragedEvaluator(evaluator, position.env, [symmetry])
+        texts.append(f"symmetry {symmetry}\n{raw_text(evaluate_alone([position], symmetric), position)}")
     return "\n".join(texts)
 
 
@@ -217,22 +230,22 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
 
 def ownership(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
-    position = engine.game.ready(engine.game.to_play)
-    found = engine.look(position).as_black()
-    return rows(flat_board(found.raw_ownership, found), position)
+    position = engine.game.position_for(engine.game.to_play)
+    analysis = engine.kept_analysis(position).as_black()
+    return rows_text(flat_board(analysis.raw_ownership, analysis), position)
 
 
 def policy(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's policy without the pass, a board row per line."""
-    position = engine.game.ready(engine.game.to_play)
-    return rows(engine.look(position).prior[0, :-1], position)
+    position = engine.game.position_for(engine.game.to_play)
+    return rows_text(engine.kept_analysis(position).prior[0, :-1], position)
 
 
 def search(engine: GtpEngine, arguments: list[str]) -> str:
     """Return what a search has found so far, as GoGui graphics: visits on the points, and the best line."""
     game = engine.game
-    position = game.ready(game.to_play)
-    analysis = engine.look(position)  # in the view of the player to move
+    position = game.position_for(game.to_play)
+    analysis = engine.kept_analysis(position)  # in the view of the player to move
     moves = [move for move in analysis.moves() if move.action != game.env.pass_action]
     labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:MOST_LABELS])
     mover, colours = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
@@ -260,13 +273,16 @@ COMMANDS = {
 # -- texts -------------------------------------------------------------------------------------------
 
 
-def rows(numbers: Sequence[float] | np.ndarray, position: GoPosition) -> str:
+def rows_text(numbers: Sequence[float] | np.ndarray, position: GoPosition) -> str:
     """Return numbers, one for each point, as text, a board row per line."""
     return "\n".join(map(value_text, np.asarray(numbers, float).reshape(position.board.shape).tolist()))
 
 
 def raw_text(analysis: Analysis, position: GoPosition) -> str:
-    """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score."""
+    """Return the network's evaluation of a position in the format of `kata-raw-nn`.
+
+    The self-play score is the score lead.
+    """
     white, priors = analysis.as_white(), analysis.prior[0]
     win, lead, _ = raw_fields(white).values()  # win rate 0 .. 1, score lead, and the lead again
     texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
@@ -275,7 +291,7 @@ def raw_text(analysis: Analysis, position: GoPosition) -> str:
     return (
         f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
         f"whiteScoreSelfplay {lead:.3f}\nwhiteScoreSelfplaySq {lead * lead:.3f}\npolicy\n{policy}\n"
-        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(flat_board(white.ownership, white), position)}"
+        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows_text(flat_board(white.ownership, white), position)}"
     )
 
 
@@ -284,22 +300,22 @@ def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
     texts = []
     for info in move_infos(analysis, (), request.minmoves)[: request.maxmoves]:
         shares = {name: round(LZ_SCALE * info[name]) for name in ("winrate", "prior", "lcb")}
-        told = {"move": info["move"], "visits": info["visits"], **shares, "order": info["order"], "pv": info["pv"]}
-        texts.append(f"info {pairs(told)}")
+        fields = {"move": info["move"], "visits": info["visits"], **shares, "order": info["order"], "pv": info["pv"]}
+        texts.append(f"info {fields_text(fields)}")
     return " ".join(texts)
 
 
 def kata_line(analysis: Analysis, request: AnalysisRequest) -> str:
     """Return a report in KataGo's format, with the fields of the request's flags."""
     infos = move_infos(analysis, request.flags, request.minmoves)[: request.maxmoves]
-    parts = [f"info {pairs(info)}" for info in infos]
+    parts = [f"info {fields_text(info)}" for info in infos]
     if "rootInfo" in request.flags:
-        parts.append(f"rootInfo {pairs(root_fields(analysis))}")
-    return " ".join(filter(None, [*parts, pairs(board_fields(analysis, request.flags))]))
+        parts.append(f"rootInfo {fields_text(root_fields(analysis))}")
+    return " ".join(filter(None, [*parts, fields_text(board_fields(analysis, request.flags))]))
 
 
-def pairs(fields: Mapping[str, Any]) -> str:
-    """Return names and values as text."""
+def fields_text(fields: Mapping[str, Any]) -> str:
+    """Return fields as text: each name, followed by its value."""
     return " ".join(f"{name} {value_text(value)}" for name, value in fields.items())
 
 

@@ -7,7 +7,10 @@ from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 
 
 def final_score(engine: GtpEngine, arguments: list[str]) -> str:
-    """Return the area score: after two passes without the dead stones, else with all stones on the board."""
+    """Return the area score.
+
+    After two passes dead stones are removed; before that, all stones on the board count as alive.
+    """
     position = engine.game.position
     return (GoCount(position) if count_as_alive(position) is None else count_of_game(engine)).result
 
@@ -15,42 +18,42 @@ def final_score(engine: GtpEngine, arguments: list[str]) -> str:
 def final_status_list(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the stones that have a status, "alive", "dead" or "seki", one chain per line.
 
-    A chain is dead if the network expects its points to become the other side's.  All others are alive; none is
+    A chain is dead if the network expects its points to become the other side's.  All other chains are alive.  None is
     reported as seki, since area scoring counts seki stones as alive.
     """
     status = argument(arguments, 0).lower()
     if status not in ("alive", "dead", "seki"):
         raise GtpFailure(f"the status must be one of alive, dead, seki, got {status}")
     game, dead = engine.game, count_of_game(engine).dead
-    wanted = [chain for chain in chains(game.position) if status == ("dead" if chain[0] in dead else "alive")]
-    return "\n".join(" ".join(map(game.env.to_text, chain)) for chain in wanted)
+    listed = [chain for chain in chains(game.position) if status == ("dead" if chain[0] in dead else "alive")]
+    return "\n".join(" ".join(map(game.env.to_text, chain)) for chain in listed)
 
 
 def genmove_cleanup(engine: GtpEngine, arguments: list[str]) -> str:
-    """Play a move, which is no pass while dead stones of the other side are on the board, as kgsGtp requires."""
+    """Play a move; it is no pass as long as dead stones of the other side are on the board, as kgsGtp requires."""
     colour = check_colour(argument(arguments, 0))
     game = engine.game
     dead, board = count_of_game(engine).dead, game.position.board.ravel()
     has_stones_to_take = any(board[point] == -colour for point in dead)
-    can_play = game.ready(colour).legal_mask[:-1].any()  # the last action is the pass
+    can_play = game.position_for(colour).legal_mask[:-1].any()  # the last action is the pass
     if not has_stones_to_take or not can_play:
-        return engine.move(colour)
+        return engine.make_move(colour)
     # The game goes on although two passes came before, and the pass is forbidden.
-    return engine.move(colour, over=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])
+    return engine.make_move(colour, passes=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])
 
 
 def stop_pondering(engine: GtpEngine, arguments: list[str]) -> None:
-    """Stop pondering until the next move."""
+    """Stop pondering until the engine's next move; `arguments` is not used, but all commands have it."""
     engine.pondering = False
 
 
 def count_of_game(engine: GtpEngine) -> GoCount:
-    """Return the count of the board in which the stones are dead that the engine's network considers dead."""
+    """Return the count of the present board, with the stones as dead that the engine's network considers dead."""
     position = engine.game.position
-    if engine.at_random:  # without a network all stones count as alive
+    if engine.plays_randomly:  # without a network all stones count as alive
         return GoCount(position)
-    # `ready`: a network evaluates no position in which the game is over.
-    owners = engine.look(engine.game.ready(position.to_play)).as_black().raw_ownership
+    # `position_for`: a network evaluates no position in which the game is over.
+    owners = engine.kept_analysis(engine.game.position_for(position.to_play)).as_black().raw_ownership
     return GoCount(position).proposed(None if owners is None else owners[0])
 
 

@@ -18,8 +18,8 @@ from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
 from alphago.ui.gtp.protocol import GtpFailure, argument, integer
 
-MOST_BEFORE = 4096  # bytes at the beginning of an SGF file, among which its first game begins
-WHOLE = re.compile("[+-]?[0-9]+")
+BEGIN_BYTES = 4096  # bytes at the beginning of a file that show whether it is SGF
+INTEGER = re.compile("[+-]?[0-9]+")
 SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 
 
@@ -30,30 +30,33 @@ def load(engine: GtpEngine, arguments: list[str]) -> None:
     or damaged.  Later moves may be illegal.
 
     Args:
-        arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
+        arguments: the file's name and, optionally, a number N, to load only the moves before move N.  A game with fewer
             moves is loaded up to its end.
     """
     argument(arguments, 0)  # fails without a name
-    has_number = len(arguments) > 1 and WHOLE.fullmatch(arguments[-1])
+    has_number = len(arguments) > 1 and INTEGER.fullmatch(arguments[-1])
     count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
     try:
-        game = first_game(str(file_named(arguments)), count)
+        game = first_game(str(file_path(arguments)), count)
     except (ValueError, OSError) as error:
-        print_message(failure(error))
+        print_message(error_text(error))
         raise GtpFailure("cannot load file") from None
-    if game.board_size != engine.env.N and not engine.any_size:
+    if game.board_size != engine.env.N and not engine.plays_any_size:
         raise GtpFailure("cannot load file: unacceptable size")
-    engine.take_game(game_after(engine, game, game.moves[:count]))
-    if game.komi is not None:  # as `komi` does: for later games too
+    engine.continue_game(game_after(engine, game, game.moves[:count]))
+    if game.komi is not None:  # later games have it too, as after the command `komi`
         engine.komi = game.komi
 
 
 def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
-    """Return a file's game after `moves`, its first moves; raise GtpFailure for an illegal move.
+    """Return a file's game after some of its moves; raise GtpFailure for an illegal move.
 
     If the file gives no rules or no komi, they are the engine's.
+
+    Args:
+        moves: the first moves of `game`.
     """
-    env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
+    env = engine.game_for(game.board_size, read_rules(game.rules) or engine.rules)
     engine_komi = env.komi if engine.komi is None else engine.komi
     komi = engine_komi if game.komi is None else game.komi
     start = game.position(ply=0)  # with the file's set-up stones
@@ -64,26 +67,26 @@ def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpG
             loaded.play(colour, action)
         except IllegalMove as error:
             raise GtpFailure(f"cannot load file: {error}") from None
-    if len(moves) == len(game.moves):  # the file may say who is to move after its last move
-        loaded.next = game.to_play
+    if len(moves) == len(game.moves):  # the file may say who is to move after all its moves
+        loaded.next_colour = game.to_play
     loaded.loaded = LoadedGame(game, komi, env.rules)
     return loaded
 
 
 def write(engine: GtpEngine, arguments: list[str]) -> str:
-    """Return the game as SGF without an argument or for "-"; for a file's name, write the game to this file.
+    """Write the game to a file as SGF; without a file's name, or for "-", return its text instead.
 
-    Since the command may come from another machine, it writes only files named .sgf, and replaces only games.
+    Since the command may come from another machine, it writes only files named .sgf, and replaces only SGF files.
     """
     try:
         text = sgf_of_game(engine)
         if not arguments or arguments[0] == "-":
             return text.decode()
-        path = file_named(arguments)
+        path = file_path(arguments)
         check_target(path)
         write_atomic(path, text)
     except (OSError, ValueError) as error:
-        print_message(failure(error))
+        print_message(error_text(error))
         raise GtpFailure("cannot save file") from None
     return ""
 
@@ -91,10 +94,10 @@ def write(engine: GtpEngine, arguments: list[str]) -> str:
 def sgf_of_game(engine: GtpEngine) -> bytes:
     """Return the game as SGF; after two passes it has its result and territory.
 
-    Of a loaded game, what was not changed since is written as it is in its file.
+    What was not changed since the game was loaded is written as in its file.
     """
     position, loaded = engine.game.position, engine.game.loaded
-    # Without the komi, which `fields` has.
+    # The set-up without its komi, which is in `fields`.
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
     count = None if count_as_alive(position) is None else count_of_game(engine)
     fields = {"movers": position.movers, "komi": position.komi, "result": "" if count is None else count.result}
@@ -110,14 +113,14 @@ def sgf_of_game(engine: GtpEngine) -> bytes:
 COMMANDS = {"loadsgf": load, "printsgf": write}
 
 
-def file_named(words: list[str]) -> Path:
-    """Return the file that the words of a command name; its name may have spaces and stand between quotes."""
+def file_path(words: list[str]) -> Path:
+    """Return the path of a file, given its name as words of a command; the name may be in quotes and have spaces."""
     name = " ".join(words)
     return user_path(name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name)
 
 
-def failure(error: Exception) -> str:
-    """Return the message about an error for stderr."""
+def error_text(error: Exception) -> str:
+    """Return a message about an error for stderr."""
     return os_error_text(error) if isinstance(error, OSError) else str(error)
 
 
@@ -132,7 +135,7 @@ def check_target(path: Path) -> None:
     check_regular(path)
     if path.exists():
         with open(path, "rb") as file:
-            begin = file.read(MOST_BEFORE)
+            begin = file.read(BEGIN_BYTES)
         if begin.strip() and not SGF_BEGIN.match(begin):
             raise ValueError(f"{path} exists and is no SGF file, so printsgf does not replace it")
 
@@ -141,6 +144,7 @@ def first_game(name: str, count: int | None) -> SgfGame:
     """Return the first game in a file, and print its faults.
 
     Args:
+        name: the file's path.
         count: the number of moves that are needed, None for all.
 
     Raises:

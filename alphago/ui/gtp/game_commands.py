@@ -16,9 +16,9 @@ from alphago.ui.gtp.protocol import (
     Command,
     GtpFailure,
     argument,
+    as_failure,
     check_colour,
     converse,
-    failing_with,
     integer,
     lines_of_stdin,
     number,
@@ -71,7 +71,7 @@ def serve(
         lines = lines_of_stdin() if input is None else input
         stack.callback(engine.close)  # the process must not end within a wave
         print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
-        converse(engine.commands, lines, output, idle=engine.idle, awake=engine.awake)
+        converse(engine.commands, lines, output, on_idle=engine.ponder, on_line=engine.stop_background)
 
 
 class GoEngine(GtpEngine):
@@ -79,7 +79,7 @@ class GoEngine(GtpEngine):
 
     def __init__(self, *arguments: Any, name: str = NAME, version: str = __version__, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.named_rules = ""  # as the controller has written them
+        self.rules_text = ""  # the rules as the controller has written them
         self.commands: dict[str, Command] = {
             "name": lambda arguments: name,
             "version": lambda arguments: version,
@@ -102,31 +102,32 @@ class GoEngine(GtpEngine):
             "kgs-time_settings": self.kgs_time_settings,
             "kata-time_settings": self.kgs_time_settings,  # these time systems have the same words
             "kata-list_time_settings": lambda arguments: " ".join(TIME_SYSTEMS),
-            "cputime": lambda arguments: f"{self.seconds:.6f}",
+            "cputime": lambda arguments: f"{self.seconds_spent:.6f}",
         }
-        files = [ending_commands, file_commands, parameter_commands, *([] if self.at_random else [analysis_commands])]
-        for file in files:
+        analysis = [] if self.plays_randomly else [analysis_commands]
+        for file in (ending_commands, file_commands, parameter_commands, *analysis):
             self.commands |= {name: partial(command, self) for name, command in file.COMMANDS.items()}
 
     # -- commands: arguments in, the reply's text out ----------------------------------------------
 
     def boardsize(self, arguments: list[str]) -> None:
-        """Begin a game on an empty board of a size; a second number, KataGo's rows, must be the same."""
+        """Begin a game on an empty board of a size; a second number (KataGo's number of rows) must be equal to it."""
         size = integer(argument(arguments, 0))
         is_square = all(word == str(size) for word in arguments[1:2] if word.isdecimal())
-        is_acceptable = go_rules.MIN_SIZE <= size <= go_rules.MAX_SIZE if self.any_size else size == self.env.N
+        is_acceptable = go_rules.MIN_SIZE <= size <= go_rules.MAX_SIZE if self.plays_any_size else size == self.env.N
         if not (is_acceptable and is_square):
             raise GtpFailure("unacceptable size")
         self.open_board(size)
 
     def clear_board(self, arguments: list[str]) -> None:
+        """Begin a game on an empty board of the present size."""
         self.open_board(self.game.env.N)
 
     def set_komi(self, arguments: list[str]) -> None:
         """Set komi, for this game and later ones."""
-        with failing_with():
+        with as_failure():
             self.komi = self.game.komi = go_rules.check_komi(number(argument(arguments, 0)))
-        self.game.restart(self.game.plays)  # positions have the komi of the first one
+        self.game.restart(self.game.plays)  # all positions have the komi of the first one, which has changed
 
     def set_rules(self, arguments: list[str]) -> None:
         """Set the rules of ko and suicide, for this game and later ones; games are always scored by area.
@@ -143,15 +144,15 @@ class GoEngine(GtpEngine):
             raise GtpFailure("unknown rules")
         if rules != self.game.env.rules:
             self.change_rules(rules)
-        self.named_rules = text
-        self.tell_bonus()
+        self.rules_text = text
+        self.print_bonus_notice()
 
-    def tell_bonus(self) -> None:
-        """Tell of a game with handicap stones that White gets no points for them, if the named rules may give some."""
-        if self.game.has_handicap and go_rules.gives_bonus(self.named_rules):
+    def print_bonus_notice(self) -> None:
+        """Print that White gets no points for handicap stones, if there are such stones and the rules may give some."""
+        if self.game.has_handicap and go_rules.gives_bonus(self.rules_text):
             print_message(go_rules.NO_BONUS)
 
-    def expect_empty(self) -> None:
+    def check_empty(self) -> None:
         """Raise GtpFailure unless the board is empty and no move was played."""
         if self.game.plays or self.game.stones:
             raise GtpFailure("board not empty")
@@ -159,14 +160,17 @@ class GoEngine(GtpEngine):
     def fixed_handicap(self, arguments: list[str]) -> str:
         """Place Black's handicap stones on their fixed points, and return these points."""
         count, size = integer(argument(arguments, 0)), self.game.env.N
-        self.expect_empty()
-        with failing_with("invalid number of stones"):
+        self.check_empty()
+        with as_failure("invalid number of stones"):
             stones = go_rules.handicap_points(size, count)
         self.give_handicap(stones)
         return " ".join(map(self.game.env.to_text, stones))
 
     def place_free_handicap(self, arguments: list[str]) -> str:
-        """Place handicap stones on fixed points; fewer than requested, as GTP allows, if there are too few points."""
+        """Place handicap stones on fixed points, and return them.
+
+        If the board has too few such points, fewer stones than requested are placed, as GTP allows.
+        """
         count, most = integer(argument(arguments, 0)), go_rules.most_handicap(self.game.env.N)
         if count < 2 or not most:
             raise GtpFailure("invalid number of stones")
@@ -174,8 +178,8 @@ class GoEngine(GtpEngine):
 
     def set_free_handicap(self, arguments: list[str]) -> None:
         """Place Black's handicap stones on the points that the controller names."""
-        self.expect_empty()
-        with failing_with("bad vertex list"):
+        self.check_empty()
+        with as_failure("bad vertex list"):
             stones = {self.game.env.from_text(word) for word in arguments}
         has_repeats = len(stones) < len(arguments)
         is_possible_number = 2 <= len(stones) < self.game.env.N**2
@@ -188,13 +192,13 @@ class GoEngine(GtpEngine):
         if self.komi is None:
             self.game.komi = go_rules.handicap_komi(self.game.env.N, self.game.env.komi)
         self.game.set_up(stones, white=(), first=-1)
-        self.tell_bonus()
+        self.print_bonus_notice()
 
     def play(self, arguments: list[str]) -> None:
         """Play a move of either colour; fail, and change nothing, if it is illegal."""
         colour = check_colour(argument(arguments, 0))
         text = argument(arguments, 1)
-        with failing_with("invalid color or coordinate"):
+        with as_failure("invalid color or coordinate"):
             action = self.game.env.from_text(text)
         self.pondering = False
         try:
@@ -202,20 +206,22 @@ class GoEngine(GtpEngine):
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("illegal move") from None
-        if len(self.game.plays) == 2:  # now two moves of Black may be handicap stones; told once
-            self.tell_bonus()
+        if len(self.game.plays) == 2:  # two moves of Black may be handicap stones; printed once in a game
+            self.print_bonus_notice()
 
     def genmove(self, arguments: list[str]) -> str:
-        return self.move(check_colour(argument(arguments, 0)))
+        """Choose and play a move of a colour, and return it."""
+        return self.make_move(check_colour(argument(arguments, 0)))
 
     def reg_genmove(self, arguments: list[str]) -> str:
         """Return the move that `genmove` would play, without playing it, and never a resignation."""
         colour = check_colour(argument(arguments, 0))
-        # None if the game is over, in which `genmove` passes; without resignations `think` returns an action.
-        action = None if self.game.is_over else self.think(colour, may_resign=False)
+        # None if the game is over: then `genmove` passes.  Without resignations `choose_action` returns no None.
+        action = None if self.game.is_over else self.choose_action(colour, may_resign=False)
         return "pass" if action is None else self.game.env.to_text(action)
 
     def undo(self, arguments: list[str]) -> None:
+        """Take back the last play."""
         if not self.game.plays:
             raise GtpFailure("cannot undo")
         self.game.restart(self.game.plays[:-1])
@@ -236,7 +242,7 @@ class GoEngine(GtpEngine):
 
     def kgs_time_settings(self, arguments: list[str]) -> None:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, in which each period is for one move."""
-        # The numbers: seconds of main time and of a period, and the stones of a period, or the number of periods.
+        # The numbers are seconds of main time, seconds of a period, and stones of a period (in byo-yomi: periods).
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
         is_complete = kind in TIME_SYSTEMS and len(numbers) >= TIME_SYSTEMS[kind]
         if not is_complete or min(numbers, default=0) < 0:
@@ -245,6 +251,6 @@ class GoEngine(GtpEngine):
         if kind == "none":
             main, period, stones = 0, 1, 0  # a period without stones: no limit
         elif kind == "byoyomi":
-            stones = 1  # its third number, that of the periods, does not matter
+            stones = 1  # in each period; the third number counts periods, which do not matter
         self.clock.set_limits(main, period, int(stones))
         self.clock.one_stone = kind == "byoyomi"

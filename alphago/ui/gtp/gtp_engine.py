@@ -28,13 +28,13 @@ from alphago.ui.gtp.protocol import GtpFailure
 from alphago.ui.gtp.time_control import Clock
 
 # For sharing out the time on the clock, in plays for each point of the board:
-GAME_LENGTH = 0.9  # the length of a game
-LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
+GAME_LENGTH = 0.9  # the expected length of a game
+LEAST_LEFT = 0.3  # the least number of plays for which time is kept
 
 WARM_UP = 8  # readouts of a search that compiles kernels, so that no move has to wait for that
-TREE_BYTES = 2**30  # of a tree at which its search ends
+TREE_BYTES = 2**30  # a search ends when its tree has so many bytes
 LONGEST_MESSAGE = 1000  # letters
-LEAST_SECONDS = 0.001  # of a move whose time is over
+LEAST_SECONDS = 0.001  # for a move if there is no time left
 NO_LIMIT = 1e20  # seconds: stands for an infinite time, which JSON cannot express
 
 Report = Callable[[Analysis], None]  # is called with the analysis so far
@@ -45,8 +45,10 @@ class Parameters:
     """Settings that may change while an engine runs.
 
     Attributes:
-        readouts: simulations for each move. max_time: seconds for each move.
-        resign_threshold, ponder, level: as in `serve`. allow_resignation: whether the engine may resign at all.
+        readouts: simulations for each move.
+        max_time: most seconds for each move.
+        resign_threshold, ponder, level: as in `serve`.
+        allow_resignation: whether the engine may resign at all.
         side: from whose view analyses are reported, one of `alphago.ui.katago.SIDES`.
         c_puct: as in Puct.
     """
@@ -82,45 +84,47 @@ class GtpEngine:
         if network is None:
             print_message("no model was given: playing with a search without a network")
         self.env, self.seed, self.device = env, seed, device
-        self.at_random = isinstance(network, str) and network == "random"
-        has_network = network is not None and not self.at_random
+        self.plays_randomly = isinstance(network, str) and network == "random"
+        has_network = network is not None and not self.plays_randomly
         self.network = network if has_network else UniformEvaluator()
-        self.networks = networks or (lambda size: (self.env, self.network))  # the user's game, and network for a size
-        self.any_size = networks is not None or not has_network or getattr(network, "size_free", False)
+        self.networks = networks or (lambda size: (self.env, self.network))  # the game and the network for a size
+        self.plays_any_size = networks is not None or not has_network or getattr(network, "size_free", False)
         if resign_threshold is None:
-            getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
+            # The value is not used here.  Reading it raises an error of an invalid one now rather than during a game.
+            getattr(self.network, "resign_threshold", None)
         else:
             check_float("resign_threshold", resign_threshold, -1, 1)
         level = FULL_STRENGTH if level is None else check_level(level)
         self.parameters = Parameters(readouts, resign_threshold=resign_threshold, ponder=ponder, level=level)
         self.generator = np.random.default_rng(seed)
-        self.background: Question | None = None  # the search until the next command
+        self.background: Question | None = None  # the search that goes on until the next command
         self.analysts: list[Analyst] = []  # for analyses and for moves; on a CPU one for both, see `open_search`
         self.clock = Clock()
-        self.seconds = 0.0  # spent on moves so far
-        self.pondering = False  # whether to search at present while waiting for a command
+        self.seconds_spent = 0.0  # on all moves so far
+        self.pondering = False  # whether to search while waiting for the next command
         self.rules = env.rules
         self.komi = None if komi is None else check_komi(komi)  # None: each board's default
         self.open_board(env.N)
 
-    def board(self, size: int, rules: Rules) -> GoEnv:
+    def game_for(self, size: int, rules: Rules) -> GoEnv:
         """Return the game for a board size and rules, without the options that only help self-play."""
         env, _ = self.networks(size)
         return analysed_game(env, size, rules)
 
     def open_board(self, size: int) -> None:
         """Begin a game on an empty board."""
-        env = self.board(size, self.rules)
-        self.take_game(GtpGame(env, env.komi if self.komi is None else self.komi))
+        env = self.game_for(size, self.rules)
+        self.continue_game(GtpGame(env, env.komi if self.komi is None else self.komi))
 
-    def take_game(self, game: GtpGame) -> None:
-        """Continue with `game`; later games have its rules too."""
-        before = getattr(self, "game", None)  # None: this is the engine's first game
+    def continue_game(self, game: GtpGame) -> None:
+        """Make `game` the engine's game; later games have its rules too."""
+        earlier = getattr(self, "game", None)  # None: this is the engine's first game
         self.game, self.rules = game, game.env.rules
         self.clock.reset()
         self.lost_turns = LostTurns()
         self.pondering = False
-        if not self.at_random and (before is None or before.env != game.env):  # else the trees may be of use
+        is_other_game = earlier is None or earlier.env != game.env
+        if not self.plays_randomly and is_other_game:  # in the same game the kept trees may be of use
             self.open_search()
 
     def open_search(self) -> None:
@@ -128,17 +132,16 @@ class GtpEngine:
         self.close()
         _, self.network = self.networks(self.game.env.N)
         settings = Puct(leaves=USUAL_LEAVES, c_puct=self.parameters.c_puct)
-        options: dict[str, Any] = {"settings": settings, "threads": 1, "slots": 1}
-        options |= {"tree_bytes": TREE_BYTES, "seed": self.seed}
-        self.analyst = self.player = Analyst(self.network, device=self.device, **options)
+        options: dict[str, Any] = {"device": self.device, "slots": 1, "tree_bytes": TREE_BYTES, "seed": self.seed}
+        self.analyst = self.player = Analyst(self.network, settings=settings, threads=1, **options)
         # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
         on_gpu = self.device != "cpu" and (self.device != "auto" or choose_device(self.game.env) != "cpu")
         if on_gpu:
-            self.player = Analyst(self.network, device=self.device, forecasts=False, **options)
+            self.player = Analyst(self.network, settings=settings, threads=1, forecasts=False, **options)
         self.analysts = [self.analyst, self.player]
         for analyst in self.analysts:
-            analyst.evaluators(self.game.env)  # raises here what is wrong with device or network
-        self.player.ask(self.game.ready(self.game.to_play), limit=Limit(WARM_UP)).last()
+            analyst.evaluators(self.game.env)  # raises an error of the device or the network here
+        self.player.ask(self.game.position_for(self.game.to_play), limit=Limit(WARM_UP)).last()
         self.player.forget()  # the first move is searched as if there had been no warm-up
 
     def close(self) -> None:
@@ -153,17 +156,25 @@ class GtpEngine:
             self.background.wait()
             self.background = None
 
-    def look(self, position: GoPosition) -> Analysis:
-        """Return the analysis of a position by the search so far, without searching more; in the mover's view."""
+    def kept_analysis(self, position: GoPosition) -> Analysis:
+        """Return the analysis of a position from the kept tree, without searching more.
+
+        It is in the view of the position's player to move.  Without a tree it is the network's evaluation.
+        """
         self.end_background()
         return self.analyst.ask(position, limit=Limit(0)).last().found
 
     def analyse(self, position: GoPosition, report: Report, **options: Any) -> None:
-        """Search a position in the background until the next command, with reports; options: of `Analyst.ask`."""
+        """Search a position in the background until the next command.
+
+        Args:
+            report: called with the analysis so far, again and again.
+            options: of `Analyst.ask`.
+        """
         self.end_background()
 
         def tell(answer: Answer) -> None:
-            if not answer.is_last:  # the last one comes when a command has ended the search
+            if not answer.is_last:  # the last one comes after a command has ended the search
                 report(answer.found)
 
         self.background = self.analyst.ask(position, limit=Limit(None), tell=tell, **options)
@@ -174,20 +185,24 @@ class GtpEngine:
         for analyst in self.analysts:
             analyst.forget()
 
-    def idle(self) -> None:
-        """Ponder while waiting for a command, if that is on; the search for the next move goes on with the tree."""
-        can_search = not self.at_random and not self.game.is_over
+    def ponder(self) -> None:
+        """Search while waiting for a command, if `pondering`; the search for the next move uses the tree."""
+        can_search = not self.plays_randomly and not self.game.is_over
         if self.pondering and can_search:
             self.end_background()
-            self.background = self.player.ask(self.game.ready(self.game.to_play), limit=Limit(None))
+            self.background = self.player.ask(self.game.position_for(self.game.to_play), limit=Limit(None))
 
-    def awake(self) -> None:
-        """Stop the background search without waiting for its end; `end_background` waits."""
+    def stop_background(self) -> None:
+        """Tell the background search to stop, without waiting for its end; `end_background` waits."""
         if self.background is not None:
             self.background.stop()
 
     def change_rules(self, rules: Rules) -> None:
-        """Continue the game under other rules; fail, and change nothing, if one of its moves is illegal under them."""
+        """Continue the game under other rules.
+
+        Raises:
+            GtpFailure: if one of the game's moves is illegal under these rules; then nothing is changed.
+        """
         game = copy(self.game)
         game.env = game.env.replace(**rules._asdict())
         try:
@@ -195,22 +210,22 @@ class GtpEngine:
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("the game is illegal under these rules") from None
-        self.take_game(game)
+        self.continue_game(game)
 
-    def move(self, colour: int, report: Report | None = None, over: bool | None = None, **options: Any) -> str:
-        """Choose and play a move of a colour, on its clock, and return it as text.
+    def make_move(self, colour: int, report: Report | None = None, passes: bool | None = None, **options: Any) -> str:
+        """Choose and play a move of a colour, on its clock, and return it as text, "resign" if it resigns.
 
         Args:
-            report: called during the search; None for no reports.
-            over: whether the game is over, so that the move is a pass; None for `GtpGame.is_over`.
+            report: called with the analysis during the search; None for no reports.
+            passes: whether to pass without a search; None to pass if the game is over.
             options: of `Analyst.ask`: moves to `avoid`, and those about reports.
         """
         begin = time.monotonic()
-        if over is None:
-            over = self.game.is_over
-        action = self.game.env.pass_action if over else self.think(colour, report, **options)
+        if passes is None:
+            passes = self.game.is_over
+        action = self.game.env.pass_action if passes else self.choose_action(colour, report, **options)
         spent = time.monotonic() - begin
-        self.seconds += spent
+        self.seconds_spent += spent
         self.clock.spend(colour, spent)
         if action is None:
             return "resign"
@@ -218,30 +233,31 @@ class GtpEngine:
         self.pondering = self.parameters.ponder
         return self.game.env.to_text(action)
 
-    def think(
+    def choose_action(
         self, colour: int, report: Report | None = None, *, may_resign: bool = True, **options: Any
     ) -> int | None:
         """Return the action to play, or None to resign.
 
         Args:
-            may_resign: whether resigning is allowed. report, options: as in `move`.
+            may_resign: whether resigning is allowed.
+            report, options: as in `make_move`.
         """
-        position = self.game.ready(colour)
-        if self.at_random:
+        position = self.game.position_for(colour)
+        if self.plays_randomly:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
         self.end_background()
         avoids = bool(options.get("avoid"))
         level = FULL_STRENGTH if avoids else self.parameters.level  # moves can be forbidden only at full strength
-        # On a GPU, `player` searches alone for moves: without reports, forbidden moves and levels.
+        # On a GPU, `player` can only search for moves, without reports, forbidden moves and levels.
         analyst = self.analyst if report is not None or avoids or level != FULL_STRENGTH else self.player
         seconds = self.seconds_for(colour)
-        bound = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
+        time_limit = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
         # A search with reports makes all its readouts; another one ends as soon as its move is certain.
-        limit = Limit(self.parameters.readouts, bound, added=True, certain=report is None)
+        limit = Limit(self.parameters.readouts, time_limit, added=True, certain=report is None)
         for answer in analyst.ask(position, limit=limit, level=level, **options):
             if report is not None:
                 report(answer.found)
-        if answer.opponent is not None:  # say how strong the opponent seems to be
+        if answer.opponent is not None:  # at the level "even": how strong the opponent seems to be
             print_message(f"{answer.opponent}.")
         may_resign = may_resign and self.parameters.allow_resignation
         resigns = may_resign and self.lost_turns.resigns(answer, self.network, self.parameters.resign_threshold)

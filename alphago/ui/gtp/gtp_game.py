@@ -27,7 +27,8 @@ class GtpGame:
     Args:
         env: the game.
         komi: White's points.
-        black, white, first: as in `set_up`.
+        black, white: points of the stones that are set up, as actions.
+        first: the colour to move first, +1 Black, -1 White.
     """
 
     def __init__(
@@ -38,10 +39,11 @@ class GtpGame:
         self.set_up(black, white, first)
 
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
-        """Begin a game with Black's and White's stones on the board; raise ValueError for an illegal board.
+        """Begin a game with stones on the board; raise ValueError for an illegal board.
 
         Args:
-            first: the colour to move.
+            black, white: the points of the stones, as actions.
+            first: the colour to move, +1 Black, -1 White.
         """
         stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
         self.stones = {colour: points for colour, points in stones.items() if points}
@@ -49,25 +51,25 @@ class GtpGame:
         self.restart([])
 
     def restart(self, plays: list[tuple[int, int]]) -> None:
-        """Go back to the first position, with the set-up stones and the komi, and play `plays` there.
+        """Go back to the first position, with the set-up stones and the present komi, and play `plays` there.
 
         Raises:
-            IllegalMove: for an illegal one.
+            IllegalMove: for an illegal move.
         """
         self.plays: list[tuple[int, int]] = []  # (colour, action)
-        self.next = 0  # the colour that should move next where a file says so, else 0
-        self.position = self.start(self.first)
+        self.next_colour = 0  # the colour that moves next, if a file says so; else 0
+        self.position = self.start_position(self.first)
         for colour, action in plays:
             self.play(colour, action)
 
-    def start(self, to_play: int, **setup: Any) -> GoPosition:
+    def start_position(self, to_play: int, **setup: Any) -> GoPosition:
         """Return a start position with a colour to play and the game's komi.
 
         Args:
-            setup: its stones, as keywords of `GoEnv.position`; without keywords, the game's set-up stones.
+            setup: keywords of `GoEnv.position` for its stones; without keywords it has the game's set-up stones.
         """
         setup = setup or dict(self.stones)
-        if to_play != 1:  # what is so by default is left out, as in a game from an empty board
+        if to_play != 1:  # Black moves first by default; `setup` has only what differs from an empty board
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
             setup["komi"] = self.komi
@@ -79,21 +81,21 @@ class GtpGame:
         A pass after the end of the game is added to the plays, but leaves the position as it is.
         """
         if action != self.env.pass_action or not self.position.is_over:
-            self.position = self.ready(colour).play(action)
+            self.position = self.position_for(colour).play(action)
         self.plays.append((colour, action))
-        self.next = 0
+        self.next_colour = 0
 
-    def ready(self, colour: int) -> GoPosition:
-        """Return the current position with this colour to move, in which the game is not over."""
+    def position_for(self, colour: int) -> GoPosition:
+        """Return the current position with this colour to move, as one in which the game goes on."""
         position = self.position.give_turn(colour)
         if position.is_over:  # it has as many moves as the environment allows
-            return self.start(colour, board=position.board, captures=position.captures)
+            return self.start_position(colour, board=position.board, captures=position.captures)
         return position
 
     @property
     def to_play(self) -> int:
-        """The colour that should move next: the opponent of the colour that moved last, or as the loaded file says."""
-        return self.next or (-self.plays[-1][0] if self.plays else self.first)
+        """The colour that moves next: the one that the loaded file names, or the opponent of the last play's colour."""
+        return self.next_colour or (-self.plays[-1][0] if self.plays else self.first)
 
     @property
     def has_handicap(self) -> bool:
@@ -127,4 +129,4 @@ def begins_with_handicap(stones: Sequence[int], players: Sequence[int]) -> bool:
         stones: the colours of the stones that are set up.
         players: the colours of the moves.
     """
-    return [*stones, *players][:2] == [1, 1] and -1 not in stones  # two are several
+    return [*stones, *players][:2] == [1, 1] and -1 not in stones  # Black's first two show that there are several

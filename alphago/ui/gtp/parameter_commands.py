@@ -7,7 +7,7 @@ from typing import Any
 from alphago.mcts.levels import check_level
 from alphago.system.validation import MOST_READOUTS, check_choice, check_float, check_int, check_positive
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import GtpFailure, argument, failing_with, integer, number, switch
+from alphago.ui.gtp.protocol import GtpFailure, argument, as_failure, boolean, integer, number
 from alphago.ui.katago import SIDES
 
 
@@ -23,14 +23,14 @@ def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
     """Set a parameter to the value that follows its name."""
     name, text = argument(arguments, 0), argument(arguments, 1)
     read_parameter(engine, name)  # fails for an unknown name
-    with failing_with():
+    with as_failure():
         if name in UNSUPPORTED:
             if number(text) != 0:
                 raise GtpFailure(f"{name} must be 0: this engine does not support it")
             return
         attribute, read = PARAMETERS[name]
         setattr(engine.parameters, attribute, read(text))
-    if attribute == "c_puct" and not engine.at_random:  # the only one that an analyst is created with
+    if attribute == "c_puct" and not engine.plays_randomly:  # a new value needs new analysts
         engine.open_search()
 
 
@@ -41,22 +41,23 @@ def read_parameter(engine: GtpEngine, name: str) -> Any:
     if name in UNSUPPORTED:
         return 0.0
     value = getattr(engine.parameters, PARAMETERS[name][0])
-    # Only the threshold for resigning may be None: the engine then resigns below its network's; -1 stands for never.
+    # Only the threshold for resigning may be None.  The network's own one is used then; -1, for never, if it has none.
     return float(getattr(engine.network, "resign_threshold", -1.0)) if value is None else value
 
 
-# By name the attribute of `Parameters`, and what reads its value from a text, or raises GtpFailure or ValueError.
+# By name: the attribute of `Parameters`, and a function that returns the value of a text, or raises GtpFailure or
+# ValueError.
 PARAMETERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "maxVisits": ("readouts", lambda text: check_int("maxVisits", integer(text), 0, MOST_READOUTS)),
     "maxTime": ("max_time", lambda text: check_positive("maxTime", number(text))),
     "level": ("level", check_level),
-    "ponderingEnabled": ("ponder", switch),
-    "allowResignation": ("allow_resignation", switch),
+    "ponderingEnabled": ("ponder", boolean),
+    "allowResignation": ("allow_resignation", boolean),
     "resignThreshold": ("resign_threshold", lambda text: check_float("resignThreshold", number(text), -1, 1)),
     "reportAnalysisWinratesAs": ("side", lambda text: check_choice("reportAnalysisWinratesAs", text.upper(), SIDES)),
     "cpuctExploration": ("c_puct", lambda text: check_float("cpuctExploration", number(text), 0)),
 }
-UNSUPPORTED = ("analysisWideRootNoise", "playoutDoublingAdvantage")  # which programs set to 0
+UNSUPPORTED = ("analysisWideRootNoise", "playoutDoublingAdvantage")  # only 0 is accepted, to which programs set them
 NAMES = (*PARAMETERS, *UNSUPPORTED)
 COMMANDS = {
     "kata-get-param": get_parameter,

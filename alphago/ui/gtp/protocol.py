@@ -38,6 +38,8 @@ class GtpFailure(Exception):
 
 
 class GtpRequest(NamedTuple):
+    """A request of the controller: its number, the command's name and the arguments."""
+
     id: str  # digits, or ""
     name: str
     arguments: list[str]
@@ -48,10 +50,11 @@ class Inbox:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.Queue[str | BaseException | None] = queue.Queue(LINES_AHEAD)
-        self._next: list[str | BaseException | None] = []  # the line that `wait` has fetched; None for the end of input
+        self._next: list[str | BaseException | None] = []  # what `wait` has fetched from the queue: one item or none
         threading.Thread(target=self._read, args=(lines,), name="gtp input", daemon=True).start()
 
     def _read(self, lines: Iterable[str]) -> None:
+        """Put the lines into the queue, and after them None for the end of input, or the error that ended it."""
         try:
             for line in lines:
                 self._lines.put(line)
@@ -66,11 +69,11 @@ class Inbox:
             self._next.append(self._lines.get())
 
     def is_waiting(self) -> bool:
-        """Return whether `take` would have to wait."""
+        """Return whether `take` would have to wait for input."""
         return not self._next and self._lines.empty()
 
     def take(self) -> str | None:
-        """Wait for the next line and return it; None at the end of input, also if called again."""
+        """Wait for the next line and return it; None at the end of input, in this call and all later ones."""
         self.wait()
         line = self._next[0]
         if line is not None:  # the None at the end stays, for later calls
@@ -100,8 +103,8 @@ def converse(
     lines: Iterable[str],
     output: TextIO,
     *,
-    idle: Callable[[], None] = lambda: None,
-    awake: Callable[[], None] = lambda: None,
+    on_idle: Callable[[], None] = lambda: None,
+    on_line: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer requests until `quit` or the last line.
 
@@ -110,16 +113,17 @@ def converse(
 
     Args:
         commands: the commands by name, besides those of the protocol itself (`administration`).
-        idle: called when there is no line to answer. awake: called when the next line arrives, and at the end.
+        on_idle: called before waiting for a line, if none has arrived yet.
+        on_line: called when a line arrives, and at the end.
     """
     commands = {**administration(commands), **commands}
     inbox = Inbox(lines)
     try:
         while True:
             if inbox.is_waiting():
-                idle()
+                on_idle()
             line = inbox.take()
-            awake()
+            on_line()
             if line is None:
                 return
             request = parse(line)
@@ -133,7 +137,7 @@ def converse(
             if request.name == "quit":
                 return
     finally:
-        awake()
+        on_line()
 
 
 def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO, inbox: Inbox) -> None:
@@ -144,17 +148,17 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
         output.write(reply(request, text, success=False))
         return
     try:
-        answered = command(request.arguments)
+        result = command(request.arguments)
     except GtpFailure as failure:
         output.write(reply(request, shortened(failure, LONGEST_FAILURE), success=False))
     except Exception as error:
         traceback.print_exc()
         output.write(reply(request, f"internal error: {type(error).__name__}: {error}", success=False))
     else:
-        if callable(answered):
-            write_stream(request, answered, output, inbox)
+        if callable(result):
+            write_stream(request, result, output, inbox)
         else:
-            output.write(reply(request, answered or ""))
+            output.write(reply(request, result or ""))
 
 
 def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inbox) -> None:
@@ -182,7 +186,11 @@ def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inb
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """Return the commands about the protocol itself; commands: all other commands, for `list_commands`."""
+    """Return the commands about the protocol itself, by name.
+
+    Args:
+        commands: all other commands, for `list_commands` and `known_command`.
+    """
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),
@@ -193,8 +201,8 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
 
 
 @contextlib.contextmanager
-def failing_with(text: str = "") -> Iterator[None]:
-    """Convert a ValueError in the block to a GtpFailure with the message `text`, or with its own if `text` is ""."""
+def as_failure(text: str = "") -> Iterator[None]:
+    """Convert a ValueError in the block to a GtpFailure with the message `text`; "" for the error's own message."""
     try:
         yield
     except ValueError as error:
@@ -209,19 +217,21 @@ def argument(arguments: list[str], i: int) -> str:
 
 
 def integer(text: str) -> int:
+    """Return a text as an integer of at most nine digits; raise GtpFailure if it is none."""
     if not re.fullmatch("[+-]?[0-9]{1,9}", text):
         raise GtpFailure("syntax error")
     return int(text)
 
 
 def number(text: str) -> float:
+    """Return a text as a number; raise GtpFailure if it is none."""
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
         raise GtpFailure("syntax error")
     return float(text)
 
 
-def switch(text: str, name: str = "the value") -> bool:
-    """Return whether a text is "true"; raise GtpFailure unless it is that or "false"."""
+def boolean(text: str, name: str = "the value") -> bool:
+    """Return True for "true" and False for "false", in any case; raise GtpFailure for another text."""
     if text.lower() not in ("true", "false"):
         raise GtpFailure(f"{name} must be true or false, got {text}")
     return text.lower() == "true"
@@ -229,7 +239,7 @@ def switch(text: str, name: str = "the value") -> bool:
 
 def check_colour(text: str) -> int:
     """Return +1 for "b" or "black", -1 for "w" or "white", in any case; raise GtpFailure for another text."""
-    with failing_with("invalid color or coordinate"):
+    with as_failure("invalid color or coordinate"):
         return check_player(text)
 
 
@@ -242,7 +252,7 @@ def lines_of_stdin() -> Iterator[str]:
     if sys.stdin is None:  # it was closed before Python started
         return
     for line in byte_lines(sys.stdin.buffer, LONGEST_LINE):
-        is_too_long = len(line) > LONGEST_LINE  # then each byte stays a character
+        is_too_long = len(line) > LONGEST_LINE  # only its length matters then, and in Latin-1 each byte is a character
         yield line.decode("latin-1") if is_too_long else line.decode("utf-8", "surrogateescape")
 
 
@@ -282,7 +292,7 @@ def reserved_stdout() -> Iterator[TextIO]:
             output = os.fdopen(reserved, "w", encoding="utf-8", errors="replace", newline="\n")
             stack.callback(close_quietly, output)
             os.dup2(stderr, stdout)  # what is written to standard output goes to stderr
-            stack.callback(os.dup2, reserved, stdout)  # restores it, before `close_quietly` closes `output`
+            stack.callback(os.dup2, reserved, stdout)  # called before `close_quietly`: the last callback first
         with contextlib.redirect_stdout(sys.stderr):
             yield output
 

@@ -2,7 +2,7 @@
 
 import math
 
-PLANNED_SHARE = 0.8  # the part of its share of the time that a move may use: searches may take longer than planned
+PLANNED_SHARE = 0.8  # a move may use this part of its share of the time, since searches may take longer than planned
 LAG = 0.05  # seconds per move for everything except search
 
 
@@ -18,7 +18,9 @@ class Clock:
         As GTP defines it, there is no limit if `period` > 0 and `stones` is 0, or if `main` and `period` are 0.
 
         Args:
-            main: seconds of main time. period: seconds of a byo-yomi period, in which `stones` moves must be played.
+            main: seconds of main time.
+            period: seconds of a byo-yomi period.
+            stones: moves that must be played in a period.
         """
         self.one_stone = False  # whether a period is for one stone; GTP's time_left then counts periods, not stones
         self.main, self.period, self.stones = main, period, stones
@@ -36,8 +38,9 @@ class Clock:
         """Apply GTP's time_left: set the time of a colour, also if `set_limits` has set no limit.
 
         Args:
-            seconds: the time left for the next `stones` moves; the main time left if `stones` is 0.
-            stones: with `one_stone` the number of periods left; the seconds are then for one move.
+            seconds: the time left: for the next `stones` moves, or of the main time if `stones` is 0.
+            stones: the moves to play in this time.  With `one_stone` it is the number of periods that are left, and the
+                seconds are for one move.
         """
         self.limited[colour] = True
         if self.one_stone:  # the number of periods does not matter, only whether one of them runs

@@ -71,7 +71,7 @@ class Controller:
         self.thread.start()
 
     def serve(self, gtp: GoEngine) -> None:
-        converse(gtp.commands, iter(self.sent.get, None), self.output, idle=gtp.idle, awake=gtp.awake)
+        converse(gtp.commands, iter(self.sent.get, None), self.output, on_idle=gtp.ponder, on_line=gtp.stop_background)
 
     def send(self, line: str) -> None:
         self.sent.put(line)

@@ -219,7 +219,7 @@ class TestParameters:
             assert ask(gtp, f"kata-set-param {name} {value}", f"kata-get-param {name}") == ["", value]
         assert ask(gtp, "kata-set-param maxVisits 7", "kata-get-param maxVisits") == ["", "7"]
         ask(gtp, "genmove b")
-        assert gtp.look(GoEnv(5).position()).root_visits[0] <= 8
+        assert gtp.kept_analysis(GoEnv(5).position()).root_visits[0] <= 8
         ask(gtp, "kata-set-param cpuctExploration 2.5")
         assert gtp.analyst.settings.c_puct == 2.5
 
@@ -250,17 +250,17 @@ class TestPondering:
     def test_the_tree_grows_while_the_opponent_thinks(self) -> None:
         gtp = engine(5, HashEvaluator(), 8, ponder=True)
         ask(gtp, "genmove b")
-        position = gtp.game.ready(-1)
-        found, begin = gtp.look(position), time.monotonic()
+        position = gtp.game.position_for(-1)
+        found, begin = gtp.kept_analysis(position), time.monotonic()
         while found.root_visits[0] <= 400 and time.monotonic() - begin < 60:
             controller = Controller(gtp)
             controller.ask("name")
             controller.thread.join(0.1)  # it ponders
             controller.end()
-            found = gtp.look(position)
+            found = gtp.kept_analysis(position)
         assert found.root_visits[0] > 400
         ask(gtp, f"play w {gtp.game.env.to_text(found.best())}", "genmove b")
-        assert gtp.look(position.play(found.best())).root_visits[0] > 20
+        assert gtp.kept_analysis(position.play(found.best())).root_visits[0] > 20
 
 
 # A file, the number of the first move that is not loaded, the reply or else the moves, and what is told.

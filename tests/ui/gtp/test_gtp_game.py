@@ -42,8 +42,8 @@ def test_games_longer_than_the_limit() -> None:
     for colour, point in ((BLACK, "B2"), (WHITE, "B1"), (BLACK, "A1"), (WHITE, "C3"), (BLACK, "C1"), (BLACK, "A3")):
         game.play(colour, env.from_text(point))
     assert draw(game.position) == tidy("X.O\n.X.\nX.X")
-    assert game.ready(BLACK).to_play == BLACK
-    assert not game.ready(WHITE).is_over
+    assert game.position_for(BLACK).to_play == BLACK
+    assert not game.position_for(WHITE).is_over
 
 
 def test_who_is_to_move_after_a_file(tmp_path: Path) -> None:
