@@ -54,7 +54,7 @@ def judge(exam: Exam, options: argparse.Namespace) -> None:
         move = int(generator.choice(len(shares), p=shares / shares.sum()))
         told = explain(position, move, net, options.readouts)
         counts.update(moves=1, big=int(points[move] >= BIG), silent=int(points[move] >= BIG and not told.sentences))
-        if told.loss.worse:
+        if told.loss.is_mistake:
             is_bad = points[move] >= BAD or rates[move] >= BAD_RATE
             is_named_better = points[told.loss.best] <= points[move] / 2
             counts.update(worse=1, bad=int(is_bad), better=int(is_named_better))

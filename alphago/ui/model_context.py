@@ -96,7 +96,7 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         why = explain(position, move or None, self.network(position.env.N), self.readouts, device=self.device)
         facts = [
-            {"fact": type(fact).__name__, "sentence": sentence, **fact_numbers(fact)} for fact, sentence in why.told
+            {"fact": type(fact).__name__, "sentence": text, **fact_numbers(fact)} for fact, text in why.fact_sentences
         ]
         return {"move": why.env.to_text(why.action), "player": PLAYER_NAMES[why.loss.colour], "facts": facts}
 

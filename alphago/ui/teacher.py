@@ -38,7 +38,7 @@ class Teacher:
         if points_lost(move) <= self.points:
             return None
         [explanation] = explain_moves([(position, action)], self.analyst, self.readouts, least=self.points)
-        return explanation if explanation.loss.worse else None
+        return explanation if explanation.loss.is_mistake else None
 
     def summary(self, positions: Sequence[Position]) -> str:
         """Return sentences about the moves that lost most in a game, given all its positions in order."""

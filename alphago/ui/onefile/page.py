@@ -39,7 +39,7 @@ from alphago.ui.web.views import game_view
 OWN_STATIC = Path(__file__).parent / "static"
 FOLDERS = (STATIC, OWN_STATIC)
 STYLES = ("board", "column", "page")
-OPERATIONS = {  # that network.js computes
+OPERATIONS = {  # the operations that network.js computes
     *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
     *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
 }
@@ -95,13 +95,17 @@ def export_page(
 
 
 def render_page(
-    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **told: str | None
+    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **options: str | None
 ) -> str:
-    """Return the HTML text of a file; arguments and errors are those of `export_page`.
+    """Return the HTML text of a file; it raises the errors of `export_page`.
 
     Args:
-        told: its `strength` and `licence`.
+        source: the network, or its name, file or run folder.
+        env: the game with which the page begins; None for the network's.
+        name: the network's name on the page; None for the name of its file or folder, or of its game.
+        options: `strength` and `licence`, see `export_page`.
     """
+    # The name of a packaged network, unless a file or folder has this name too.
     packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
     if packaged is not None and env is None:
         env = usual_game(saved_game(model_file(packaged)))
@@ -111,7 +115,7 @@ def render_page(
     if env is not None and env is not net.env:
         net = net.resized(env)
     name = name or (net.env.name if net is source else Path(str(source)).resolve().stem)
-    return page_text(net, name, about(net, name, packaged, **told))
+    return page_text(net, name, about(net, name, packaged, **options))
 
 
 def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
@@ -119,10 +123,12 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
 
     Args:
         name: the network's name on the page.
-        about: what `about` returns.
+        about: what the page says of the network, see the function `about`.
     """
     packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
-    if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):  # --game registers its class
+    if net.env.name not in packaged_games or GAMES[net.env.name] is not type(
+        net.env
+    ):  # a game of the user's own may have the name of a packaged one
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     if net.env.config.get("planes") == KATAGO:
         raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
@@ -142,12 +148,17 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
 
 
 def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, bytes]:
-    """Return the parts of the file that unpacking.js unpacks, by name; arguments as in `page_text`."""
+    """Return the parts of the file that unpacking.js unpacks, by name, before they are packed.
+
+    Args:
+        name: the network's name on the page.
+        about: what the page says of the network, see the function `about`.
+    """
     graph = network_graph(net)
     for step in graph.steps:
         check_step(step)
     weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # the bytes of float16 numbers
-    # [2, weights]: all low bytes, then all high bytes, since the file is smaller so.
+    # uint8 [2, weights]: all low bytes, then all high bytes, which can be compressed better.
     low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
     return {
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
@@ -168,7 +179,7 @@ def pack(data: bytes) -> str:
 def check_step(step: Step) -> None:
     """Raise ValueError for an operation of a network that network.js does not compute.
 
-    network.js computes only convolutions with square kernels of odd size, whose output has the size of their input.
+    Of convolutions, network.js computes only those with square kernels of odd size and outputs as large as inputs.
     """
     options: dict[str, Any] = step.attributes
     kernel = options.get("kernel_shape", [1])  # the default is for operations without a kernel
@@ -183,7 +194,11 @@ def check_step(step: Step) -> None:
 
 
 def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
-    """Return what the page has to know: the game on each board, and for the workers the network and the search."""
+    """Return what the page has to know: the game on each board, and for the workers the network and the search.
+
+    Args:
+        name: the network's name on the page.
+    """
     env = net.env.match_variant()
     layers: list[dict[str, object]] = []
     offset = 0  # the index of a layer's first number among all weights
@@ -208,7 +223,10 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
 
 
 def named_rules(env: GameEnv) -> dict[str, dict[str, Any]]:
-    """Return the game's named rules, each with the constructor's options that they set; {} if it has none."""
+    """Return the options of the game's constructor that each of its named rules sets, by rules and option.
+
+    Only options with a value other than the game's own in some of the rules are listed.  {} if it has no named rules.
+    """
     words = next((option.choices for option in env.options if option.name == "rules"), ())
     configs = {word: env.choose(rules=word).config for word in words}
     differ = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
@@ -216,11 +234,11 @@ def named_rules(env: GameEnv) -> dict[str, dict[str, Any]]:
 
 
 def handicap_points(env: GameEnv) -> dict[str, list[int]]:
-    """Return the points of Black's handicap stones, as actions, by each number of stones that is possible."""
+    """Return the points of Black's handicap stones, as actions, by the number of stones ("2", "3" and so on)."""
     handicaps = {}
     most = next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
     for count in range(2, most + 1):
-        with suppress(ValueError):  # the board has no points for so many
+        with suppress(ValueError):  # the board has no points for so many stones
             points = env.position(handicap=count).setup["black"].split()
             handicaps[str(count)] = [env.from_text(point) for point in points]
     return handicaps
@@ -244,7 +262,7 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
     Args:
         size_free: whether the size can be chosen.
         has_scores: whether the network forecasts scores.
-        measured: the network with which the levels were measured, see `measured_network`.
+        measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
     """
     levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
@@ -265,7 +283,14 @@ def page_options(env: GameEnv) -> dict[str, Any]:
 
 
 def level_facts(level: int, env: GameEnv, has_scores: bool, measured: str) -> dict[str, Any]:
-    """Return how to play at a level, and under "lost" how much a move at this level loses, None if not measured."""
+    """Return how the engine plays at a level, and under "lost" how much a move at this level loses on the average.
+
+    "lost" is None if it was not measured.
+
+    Args:
+        has_scores: whether the network forecasts scores.
+        measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
+    """
     lost = level_table(env, has_scores, measured).interpolate(level, "lost")
     return {
         **level_conditions(level, env, has_scores)._asdict(),
@@ -279,12 +304,12 @@ def about(
     """Return what the page says of the network.
 
     Args:
-        packaged: the name of the packaged network that it is, None for another network.  A packaged network has a
-            licence and measurements, which are used unless others are given.
         name, strength, licence: see `export_page`.
+        packaged: the network's name if it is a packaged one, else None.  A packaged network has a licence and
+            measurements, which are used unless others are given.
     """
     measured = json.loads((NETWORKS / "measured.json").read_text("utf-8")).get(packaged)
-    said = {
+    rows = {
         "Network": str(net),
         "Input": f"{net.env.planes} planes",
         "Games that trained it": net.notes.get("games"),
@@ -293,4 +318,4 @@ def about(
         "Licence": licence or (PACKAGED_LICENCE if packaged else "not stated"),
         "Made with": f"alphago {alphago.__version__}",
     }
-    return {"title": name, "facts": {key: text for key, text in said.items() if text}}
+    return {"title": name, "facts": {key: text for key, text in rows.items() if text}}

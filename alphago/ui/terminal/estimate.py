@@ -8,7 +8,7 @@ from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.questions import Limit
 
-SURE = 0.5  # ownership (0 .. 1) from which on a point counts as a side's
+SURE = 0.5  # least ownership (0 .. 1) of a point that counts as a side's
 
 
 def estimate(analyst: Analyst, position: Position) -> tuple[str, str] | None:
@@ -16,12 +16,12 @@ def estimate(analyst: Analyst, position: Position) -> tuple[str, str] | None:
 
     The drawing is "" if no point's owner is certain.  Returns None if the engine or the game has no forecasts.
     """
-    found = analyst.ask(position, limit=Limit(0)).last().found.as_black()  # the network alone, in Black's view
-    if found.raw_ownership is None:
+    analysis = analyst.ask(position, limit=Limit(0)).last().found.as_black()  # the network alone, in Black's view
+    if analysis.raw_ownership is None:
         return None
     # [height, width], 1 for Black's points, -1 for White's, 0 if uncertain.
-    owners = (found.raw_ownership[0] >= SURE).astype(np.int8) - (found.raw_ownership[0] <= -SURE)
-    result, win = result_text(round(float(found.raw_score[0]), 1)), (1 + found.raw_value[0]) / 2
+    owners = (analysis.raw_ownership[0] >= SURE).astype(np.int8) - (analysis.raw_ownership[0] <= -SURE)
+    result, win = result_text(round(float(analysis.raw_score[0]), 1)), (1 + analysis.raw_value[0]) / 2
     lines = [f"The network expects {result} in the end, and Black to win with {win:.0%}."]
     black, white = position.env.board_view.sides
     dead = [dead_stones(position, owners, 1, black), dead_stones(position, owners, -1, white)]
@@ -43,10 +43,12 @@ def draw_count(count: GoCount) -> str:
 
 
 def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:
-    """Return a text such as "White C3 D4" of the stones of a colour on the other colour's points; "" if there are none.
+    """Return a text such as "White C3 D4": a colour's stones on the other colour's points; "" if there are none.
 
     Args:
-        owners: [height, width], 1 for Black's points, -1 for White's, 0 if uncertain. name: the colour's name.
+        owners: [height, width], 1 for Black's points, -1 for White's, 0 if uncertain.
+        colour: of the stones, 1 for Black, -1 for White.
+        name: the colour's name.
     """
     board = getattr(position, "board", np.zeros_like(owners))
     points = np.flatnonzero((board == colour) & (owners == -colour))

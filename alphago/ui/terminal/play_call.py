@@ -105,7 +105,12 @@ def play(
 
 
 def move_limit(num_readouts: int | None, seconds: float | None) -> Limit:
-    """Return the limit of the search for a move; arguments and ValueErrors are those of `play`."""
+    """Return the limit of the search for a move; raise ValueError if both arguments are None, or for invalid ones.
+
+    Args:
+        num_readouts: simulations; None for no limit.
+        seconds: time; None for no limit.
+    """
     if num_readouts is None and seconds is None:
         raise ValueError("num_readouts or seconds must limit a move, got None for both")
     if num_readouts is not None:
@@ -114,8 +119,12 @@ def move_limit(num_readouts: int | None, seconds: float | None) -> Limit:
 
 
 def check_height(nn: object, tower_height: int | None) -> None:
-    """Raise ValueError for a `tower_height` other than that of a given network."""
-    height = getattr(nn, "tower_height", None)
+    """Raise ValueError for a `tower_height` other than that of a given network.
+
+    Args:
+        nn: the network; None if none was given.
+    """
+    height = getattr(nn, "tower_height", None)  # None for a network without blocks
     if nn is None or tower_height in (None, height):
         return
     allowed = "left out with a given network" if height is None else f"left out or {height}, the given network's"

@@ -19,23 +19,23 @@ from alphago.ui.terminal.screen import Screen
 class GameFiles:
     """Saves and loads one game.
 
-    The files that the game was saved in or loaded from are the game's own (`own`): they are replaced without asking.
+    Files that the game was saved in or loaded from (`own_files`) are replaced without asking.
     """
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
         self.env, self.screen = env, screen
-        self.own: set[Path] = set()
+        self.own_files: set[Path] = set()
         self.loaded: SgfGame | None = None  # the game of the SGF file that was loaded last
 
-    def path(self, name: str, command: str) -> Path:
-        """Return a typed path with "~" expanded.
+    def check_path(self, name: str, command: str) -> Path:
+        """Return the path of a file's name as typed, with "~" expanded.
 
         Args:
             command: "save" or "load", for the message about a missing name.
 
         Raises:
-            ValueError: for an empty name, for one that no file can have, and for the suffix .npz if the game is saved
-                as SGF, or .sgf if it is saved as records.
+            ValueError: for an empty name, a name that no file can have, and the suffix of another kind of file: .npz if
+                games are saved as SGF, .sgf if they are saved as records.
         """
         if not name:
             raise ValueError(f"a file name is missing, as in `{command} game.sgf`")
@@ -46,46 +46,49 @@ class GameFiles:
         return path
 
     def contents(
-        self, record: GameRecord, over: bool, players: tuple[str, str], counted: GoCount | None, agreed: bool
+        self, record: GameRecord, is_over: bool, players: tuple[str, str], count: GoCount | None, is_agreed: bool
     ) -> bytes:
-        """Return the game's file.  Of a loaded game, what was not changed since is written as it was.
+        """Return the bytes of the game's file.  What was not changed since the game was loaded is written as it was.
 
         Args:
-            over: whether the game has ended; the SGF file of an unfinished game has no result.
+            record: the game.
+            is_over: whether the game has ended; the SGF file of an unfinished game has no result.
             players: names of Black and White.
-            counted: the count of a finished game, from which its file has the result and the territory.
-            agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves keeps
-                the result of its file.
+            count: the count of a finished game, which gives the result and the territory in its file; None without one.
+            is_agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves
+                keeps the result of its file.
         """
         if not self.env.has_sgf:
             return records_to_bytes([record])
         game = SgfGame.from_record(record, self.env, players=players)
-        if counted is not None or not over:
-            game = replace(game, result="" if counted is None else counted.result)
-        decided = record.resigned or (agreed and counted is not None)
-        return format_continued(game, self.loaded, counted, decided=decided)
+        if count is not None or not is_over:
+            game = replace(game, result="" if count is None else count.result)
+        decided = record.resigned or (is_agreed and count is not None)
+        return format_continued(game, self.loaded, count, decided=decided)
 
     def save(self, name: str, contents: bytes, replace: bool) -> Path:
-        """Write the game atomically, add the file to `own`, and return its path.
+        """Write the game atomically, add the file to `own_files`, and return its path.
 
         Args:
-            name: as typed. replace: whether to replace any file without asking.
+            name: the file's name as typed.
+            contents: the bytes of the file.
+            replace: whether to replace any file without asking.
 
         Raises:
-            ValueError: for a name as `path` does.
+            ValueError: for an invalid name, see `check_path`.
             FileExistsError: if the file exists and may not be replaced.
             OSError: if it cannot be written.
         """
-        path = self.path(name, "save")
-        if not replace and path.exists() and path.resolve() not in self.own:
-            self.expect_consent(path)
+        path = self.check_path(name, "save")
+        if not replace and path.exists() and path.resolve() not in self.own_files:
+            self.ask_consent(path)
         if not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {path.parent}")
         write_named(path, contents)
-        self.own.add(path.resolve())
+        self.own_files.add(path.resolve())
         return path
 
-    def expect_consent(self, path: Path) -> None:
+    def ask_consent(self, path: Path) -> None:
         """Ask whether to replace a file that is not the game's own; raise FileExistsError unless the answer is yes."""
         if not self.screen.interactive:
             raise FileExistsError(f"{path} exists and is not of this game; `save! {path}` replaces it")
@@ -94,27 +97,27 @@ class GameFiles:
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return all positions of a saved game in order; the file becomes the game's only own file.
+        """Return all positions of a saved game in order; the file becomes the only one of `own_files`.
 
-        An SGF game ends before its first illegal move.  What is wrong with the file is told, and a faulty file does not
-        become the game's own.
+        An SGF game ends before its first illegal move.  Faults of the file are printed, and a faulty file does not
+        become one of `own_files`, so that it is not replaced without asking.
 
         Raises:
             ValueError: for a file without a game of `env`.
             OSError: for one that cannot be read.
         """
-        path = self.path(name, "load")
+        path = self.check_path(name, "load")
         faults: list[str] = []
         with explain_os_error(f"{path} cannot be read"):
-            found: list[Any] = [first_game(path, self.env, faults)] if self.env.has_sgf else [*load_records(path)]
-        if len(found) != 1:
-            raise ValueError(f"{path} must hold one game, got {len(found)}")
+            games: list[Any] = [first_game(path, self.env, faults)] if self.env.has_sgf else [*load_records(path)]
+        if len(games) != 1:
+            raise ValueError(f"{path} must hold one game, got {len(games)}")
         try:
-            positions = list(found[0].position(self.env).replay())
+            positions = list(games[0].position(self.env).replay())
         except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
             raise ValueError(f"{path} must hold a game of {self.env}: {error}") from None
-        self.own = set() if faults else {path.resolve()}
-        self.loaded = found[0] if self.env.has_sgf else None
+        self.own_files = set() if faults else {path.resolve()}
+        self.loaded = games[0] if self.env.has_sgf else None
         if self.loaded is not None and self.loaded.scoring:
             faults.append(f"{path}: {self.loaded.scoring}")
         for fault in faults:
@@ -123,7 +126,10 @@ class GameFiles:
 
 
 def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:
-    """Return the first game in an SGF file up to its first illegal move, and add messages to `faults`.
+    """Return the first game in an SGF file up to its first illegal move.
+
+    Args:
+        faults: messages about the file are added to this list.
 
     Raises:
         ValueError: for a fault that leaves no moves.

@@ -28,7 +28,7 @@ class Screen:
     """Line-by-line input and output.
 
     Args:
-        read, write: used instead of `input` and `print`; a given `write` receives plain lines only.
+        read, write: used instead of `input` and `print`; None for these.  A given `write` receives plain lines only.
 
     Attributes:
         interactive: whether lines are typed at a keyboard, so that questions may be asked.
@@ -41,7 +41,7 @@ class Screen:
         is_terminal = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self.live = write is None and is_terminal  # whether lines can be overwritten
         self.coloured = self.live and not os.environ.get("NO_COLOR")
-        self._status_at = 0.0  # when the status line was updated last
+        self._status_at = 0.0  # when the status line was updated last, a time of `time.monotonic`
 
     def say(self, text: str) -> None:
         """Print a text, which may have names from files."""
@@ -109,7 +109,7 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
         return
     old_completer, old_delimiters = readline.get_completer(), readline.get_completer_delims()
     old_length = readline.get_current_history_length()
-    # It is called with n = 0, 1, …, until it returns None after the last completion.
+    # readline calls the function with n = 0, 1, 2 and so on, until it returns None after the last completion.
     readline.set_completer(lambda line, n: dict(enumerate(completions(line, words, with_file))).get(n))
     readline.set_completer_delims("\n")  # complete whole lines: file names may contain spaces
     is_libedit = "libedit" in (readline.__doc__ or "")  # its key bindings have another syntax
@@ -127,7 +127,8 @@ def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> li
     """Return the lines that complete a line: with a word, or after a word of `with_file` with the name of a file.
 
     Args:
-        words, with_file: as in `line_editing`.
+        words: the words that a line may begin with, in lower case.
+        with_file: those of `words` that a file name follows.
     """
     command, blank, path_start = line.partition(" ")
     if blank and command.lower() in with_file:

@@ -40,7 +40,7 @@ ALIASES = {"exit": "quit", "q": "quit"}
 ARGUMENTS = (*WITH_FILE, "why")  # commands that take an argument
 COUNTED = "X and O are alive; x and o are dead; b and w are further points of Black and White."
 COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
-SURE_READOUTS = 64  # with fewer a win rate swings by tens of percents from one search to the next, and is told with ≈
+SURE_READOUTS = 64  # after fewer, a win rate has the sign ≈: it differs by tens of percents from search to search
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
@@ -55,6 +55,7 @@ class TerminalGame:
         analyst: searches for the engine.
         start: where the game begins.
         human: +1 if the person is Black (the first player), -1 if White.
+        screen: where the person reads and types.
         limit: the limit of each search.
         level: the engine's strength; None for full strength.
         teacher: looks over the person's moves; None for none.
@@ -76,14 +77,16 @@ class TerminalGame:
         self.human, self.screen, self.say = human, screen, screen.say
         # `added`: each search makes all its readouts, also in a tree that is kept from the search before.
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
-        self.positions: list[Position] = [start]  # of the whole game
+        self.positions: list[Position] = [start]  # all positions of the game, in order
         self.lost_turns = LostTurns()
-        self.searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `make_record`
-        self.left = False  # whether the person has left
+        # By the moves before it, the value and visits that a search found for a position, for `make_record`.
+        self.searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}
+        self.has_left = False  # whether the person has left
         self.loser = 0  # who has resigned, +1 or -1; 0 while none has
-        self.announced = False  # whether the result was announced
+        self.is_announced = False  # whether the result was announced
         self.count: GoCount | None = None  # the count of a game that ended by two passes
         self.files = GameFiles(self.env, screen)
+        # Each command is called with the text after its name; those without an argument are called with "".
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
@@ -100,16 +103,18 @@ class TerminalGame:
 
     @property
     def words(self) -> list[str]:
-        """The words that can be typed: all but points."""
+        """The words that can be typed, without the names of points."""
         pass_word = [] if self.env.pass_action is None else ["pass"]
         return [*self.commands, *ALIASES, *pass_word]
 
     @property
     def position(self) -> Position:
+        """The position on the board."""
         return self.positions[-1]
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
+        """Whether the game has ended, by a resignation or by its rules."""
         return bool(self.loser) or self.position.is_over
 
     def run(self) -> Position:
@@ -121,8 +126,8 @@ class TerminalGame:
                 measured = measured_network(self.analyst.network, self.env)
                 self.say(f"The engine plays at {describe_level(self.level, self.env, has_scores, measured)}.")
             self.draw()
-            while not self.left:
-                if self.over:
+            while not self.has_left:
+                if self.is_over:
                     self.after_game()
                 elif self.position.to_play == self.human:
                     self.human_turn(f"Your move ({self.board_view.side(self.human)}): ")
@@ -135,10 +140,15 @@ class TerminalGame:
         return self.position
 
     def draw(self) -> None:
+        """Show the position on the board."""
         self.screen.draw(str(self.position))
 
     def human_turn(self, prompt: str) -> bool:
-        """Read a line, and obey its command or play its move, or say why not; return False for an empty line."""
+        """Read a line, and obey its command or play its move, or say why that is impossible.
+
+        Returns:
+            False for an empty line, which does nothing.
+        """
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
@@ -155,25 +165,26 @@ class TerminalGame:
         return bool(text)
 
     def after_game(self) -> None:
-        """Read one line after the end of the game: while stones are counted, about dead stones; then a command.
+        """Read one line after the end of the game, and obey it.
 
-        The result is announced when the person agrees on the dead stones; at once if stones are not counted.
+        While stones are counted, the line is about dead stones, and an empty line agrees to them.  Then the result is
+        announced.  It is announced at once if stones are not counted.
         """
-        if self.count is None and not self.loser:  # the game has just ended, or is one that is not counted
+        if self.count is None and not self.loser:  # the game has just ended, or its stones are never counted
             self.recount(self.analyst.count(self.position))
-        if self.counting:
+        if self.is_counting:
             if not self.human_turn(COUNT_PROMPT):
                 self.announce_result()
             return
-        if not self.announced:
+        if not self.is_announced:
             self.announce_result()
         if not self.human_turn("The game is over (save FILE, undo, or Enter to leave): "):
-            self.left = True
+            self.has_left = True
 
     @property
-    def counting(self) -> bool:
-        """Whether the dead stones of a finished game are not agreed yet."""
-        return self.count is not None and not self.announced
+    def is_counting(self) -> bool:
+        """Whether the person has not yet agreed to the dead stones of a finished game."""
+        return self.count is not None and not self.is_announced
 
     def recount(self, count: GoCount | None) -> None:
         """Set the count of the finished game, and show it; None if the game is not counted."""
@@ -183,7 +194,8 @@ class TerminalGame:
             self.say(f"{COUNTED}\n{count}.")
 
     def count_all_as_alive(self, _: str) -> None:
-        if self.count is None or not self.counting:
+        """Count all stones as alive."""
+        if self.count is None or not self.is_counting:
             raise RefusedCommand("There is nothing to count: two passes end the game")
         self.recount(replace(self.count, dead=frozenset()))
 
@@ -193,7 +205,7 @@ class TerminalGame:
         While stones are counted, the move's point names a group instead, which turns dead or alive.
         """
         action = self.position.env.from_text(text)
-        if self.count is not None and self.counting:
+        if self.count is not None and self.is_counting:
             self.recount(self.count.toggled(action))
         elif self.loser:
             raise RefusedCommand("the game is over by resignation")
@@ -212,17 +224,18 @@ class TerminalGame:
         return answer.strip().lower() not in ("y", "yes")
 
     def play_move(self, action: int) -> None:
+        """Play a move of either side, and show the board; explain the first pass of a game."""
         self.positions.append(self.position.play(action))
         self.draw()
-        is_first_pass = action == self.env.pass_action and self.position.moves.count(action) == 1  # of the game
-        if is_first_pass and self.board_view.pass_hint and not self.over:
+        is_first_pass = action == self.env.pass_action and self.position.moves.count(action) == 1
+        if is_first_pass and self.board_view.pass_hint and not self.is_over:
             self.say(self.board_view.pass_hint)
 
     def think(self, level: Level = FULL_STRENGTH) -> Answer:
-        """Return what a search finds, with the engine's move at a level; show a status line while it searches.
+        """Search the position, show a status line meanwhile, and return the last answer, with the engine's move.
 
         Args:
-            level: by default full strength.
+            level: the strength with which the move is chosen.
         """
         question = self.analyst.ask(
             self.position, limit=self.limit, level=level, every=STATUS_SECONDS, plies=SHOWN_PLIES
@@ -247,9 +260,9 @@ class TerminalGame:
     def engine_turn(self) -> None:
         """Let the engine move or resign, and say what it did.
 
-        At full strength the engine also says what it expects, on level "even" how strong it takes the person to be.
+        At full strength the engine also says what it expects.  At the level "even" it says how strong the person seems.
         """
-        engine, before = -self.human, self.position  # the engine's colour, and the position in which it moves
+        engine, before = -self.human, self.position  # the engine's side, and the position before its move
         self.say("The engine is thinking.")
         answer = self.think(FULL_STRENGTH if self.level is None else self.level)
         assert answer.action is not None
@@ -268,7 +281,8 @@ class TerminalGame:
         self.say(f"The engine ({self.board_view.side(engine)}) played {before.env.to_text(answer.action)}{remark}")
 
     def hint(self, _: str) -> None:
-        if self.over:
+        """Show what the engine would play at full strength in the person's place."""
+        if self.is_over:
             raise RefusedCommand("The game is over: there is nothing to play")
         answer = self.think()
         assert answer.action is not None
@@ -294,25 +308,26 @@ class TerminalGame:
         self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
 
     def past_turns(self) -> list[int]:
-        """Return the indices in `positions` of those in which the person moved."""
+        """Return the indices of the positions in which the person moved, in `positions`."""
         return [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
 
     def undo(self, _: str) -> None:
         """Go back to the person's last turn, which is the present one if the person has resigned in it."""
-        turns = self.past_turns()  # indices in `positions`, which end with the turn to go back to
+        turns = self.past_turns()  # the last one is the turn to go back to
         if self.loser and self.position.to_play == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
             raise RefusedCommand("You have not moved yet: there is nothing to take back")
-        self.go_to(self.positions[: turns[-1] + 1])
+        self.continue_from(self.positions[: turns[-1] + 1])
 
-    def go_to(self, positions: list[Position]) -> None:
-        """Continue a game, given all its positions in order, from the last one."""
+    def continue_from(self, positions: list[Position]) -> None:
+        """Continue a game from its last position, given all its positions in order."""
         self.positions = positions
-        self.loser, self.announced, self.count = 0, False, None
+        self.loser, self.is_announced, self.count = 0, False, None
         self.draw()
 
     def help(self, _: str) -> None:
+        """Show the list of commands."""
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
         counted = "\n  alive       when stones are counted: no stone is dead"
@@ -324,7 +339,7 @@ class TerminalGame:
         """Show the score of the current board, and the result that the network expects."""
         now = f"If the game ended here: {result_text(self.position.score())}."
         self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
-        if self.over:
+        if self.is_over:
             return
         expected = estimate(self.analyst, self.position)
         if expected is not None:
@@ -339,11 +354,12 @@ class TerminalGame:
         """Save the game.
 
         Args:
+            name: the file's name as typed.
             replace: whether to replace, without asking, a file that is not of this game.
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            contents = self.files.contents(self.record(), self.over, names, self.count, agreed=not self.counting)
+            contents = self.files.contents(self.record(), self.is_over, names, self.count, not self.is_counting)
             path = self.files.save(name, contents, replace)
         except (ValueError, OSError) as reason:
             raise RefusedCommand(f"Not saved: {reason}") from None
@@ -352,7 +368,7 @@ class TerminalGame:
     def load(self, name: str) -> None:
         """Load a game and continue it."""
         try:
-            self.go_to(self.files.load(name))
+            self.continue_from(self.files.load(name))
         except (ValueError, OSError) as reason:
             raise RefusedCommand(f"Not loaded: {reason}") from None
 
@@ -363,22 +379,22 @@ class TerminalGame:
 
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
-        if self.over:
+        if self.is_over:
             raise RefusedCommand("The game is over already")
         self.loser = loser
         self.say("You resign." if loser == self.human else "The engine resigns.")
 
     def quit(self, _: str = "") -> None:
         """Leave the game; announce the result of a finished game whose stones are still being counted."""
-        self.left = True
-        if self.counting:
+        self.has_left = True
+        if self.is_counting:
             self.announce_result()
-        if not self.over:
+        if not self.is_over:
             self.say(f"You left the game after {len(self.position.moves)} moves.")
 
     def announce_result(self) -> None:
-        """Say who wins, by the count if the game was counted, and what the teacher has to say of the game."""
-        self.announced = True
+        """Say who wins, by the count if the game was counted, and the teacher's summary of the game."""
+        self.is_announced = True
         result = result_view(self.position, self.loser, self.count)
         if not result["winner"]:
             self.say(f"{result['short']}: nobody wins.")
@@ -390,7 +406,7 @@ class TerminalGame:
 
 
 def win_rate(answer: Answer) -> str:
-    """Return the win rate of the player to move, such as "75 %"; of few readouts with ≈."""
+    """Return the win rate of the player to move, such as "75 %", or "≈ 75 %" after few readouts."""
     values, _ = answer.found.root_readings  # values -1 .. 1 of the player to move, and scores
     about = "≈ " if answer.found.root_visits[0] < SURE_READOUTS else ""
     return f"{about}{50 * (1 + values[0]):.0f} %"

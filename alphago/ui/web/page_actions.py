@@ -195,11 +195,11 @@ def explanation_view(explanation: Explanation) -> dict[str, Any]:
     points = float(loss.points)
     return {
         "move": to_text(explanation.action),
-        "best": to_text(loss.best if loss.worse else explanation.action),
+        "best": to_text(loss.best if loss.is_mistake else explanation.action),
         "points": None if isnan(points) else round(points, 1),
         "rate": round(loss.rate, 4),
         # Of a worse move the page itself tells the loss and the better move, so the sentences leave them out.
-        "sentences": explanation.reasons if loss.worse else str(explanation).split("\n"),
+        "sentences": explanation.reasons if loss.is_mistake else str(explanation).split("\n"),
     }
 
 

@@ -10,7 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.search_specs import SearchSpec
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import MISTAKE, Candidate, Fact, Loss, Phrasing, Reply, Row, Searched, is_go
+from alphago.ui.why.facts import MISTAKE, AnalysisRow, Candidate, Fact, Loss, Phrasing, Reply, SearchResults, is_go
 from alphago.ui.why.go_facts import go_facts
 
 READOUTS = 200  # of each position
@@ -36,23 +36,23 @@ class Explanation:
         return next(fact for fact in self.facts if isinstance(fact, Loss))
 
     @property
-    def told(self) -> list[tuple[Fact, str]]:
+    def fact_sentences(self) -> list[tuple[Fact, str]]:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
         # The side of the explained move; facts about the other side's answer have another action.
         mover = next((fact.colour for fact in self.facts if fact.action == self.action), 0)
         words = Phrasing(self.env, mover)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
-        return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a move may be called "pass"
+        return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a sentence may begin with "pass"
 
     @property
     def sentences(self) -> list[str]:
-        """The sentences of the facts that are told; none if the move is neither clearly bad nor clearly the best."""
-        return [text for _, text in self.told if text]
+        """The sentences that are not empty; none if the move is neither clearly bad nor clearly the best."""
+        return [text for _, text in self.fact_sentences if text]
 
     @property
     def reasons(self) -> list[str]:
         """The sentences without the one about what the move loses and which move is better."""
-        return [text for fact, text in self.told if text and not isinstance(fact, Loss)]
+        return [text for fact, text in self.fact_sentences if text and not isinstance(fact, Loss)]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show the sentences as a notebook cell's value."""
@@ -112,69 +112,78 @@ def explain_moves(
 
     Args:
         moves: for each move the position before it, and its action.
-        readouts: of each position.  Of moves that lose much, the positions are searched with as many again.
-        least: the points from which on a move counts as a mistake.
+        readouts: simulations for each position.  If a move loses much, its positions are searched with twice as many.
+        least: the least points that a mistake loses.
     """
     if not moves:
         return []
     positions = [position for position, _ in moves]
     after = [position.play(action) for position, action in moves]
-    found_first = analyst.analyze([*positions, *after], readouts)  # row i is of the position before move i
-    all_tried = []
+    first_search = analyst.analyze([*positions, *after], readouts)  # row i is of the position before move i
+    candidates = []
     for i, ((position, action), played) in enumerate(zip(moves, after, strict=True)):
-        best = found_first.best(i)
+        best = first_search.best(i)
         after_best = played if best == action else position.play(best)
-        all_tried.append(Candidate(position, action, best, after=played, after_best=after_best))
-    seen = search(all_tried, analyst, readouts)
-    losses = [measure_loss(*pair, least) for pair in zip(all_tried, seen, strict=True)]
-    doubtful = [i for i, loss in enumerate(losses) if loss.worse]  # mistakes, unless a deeper search denies it
-    deeper = search([all_tried[i] for i in doubtful], analyst, 2 * readouts)
-    for i, found in zip(doubtful, deeper, strict=True):
-        seen[i], losses[i] = found, smaller_loss(losses[i], measure_loss(all_tried[i], found, least))
+        candidates.append(Candidate(position, action, best, after=played, after_best=after_best))
+    results = search(candidates, analyst, readouts)
+    losses = [measure_loss(*pair, least) for pair in zip(candidates, results, strict=True)]
+    # Mistakes by this search; a deeper search checks them.
+    doubtful = [i for i, loss in enumerate(losses) if loss.is_mistake]
+    deeper = search([candidates[i] for i in doubtful], analyst, 2 * readouts)
+    for i, result in zip(doubtful, deeper, strict=True):
+        results[i], losses[i] = result, smaller_loss(losses[i], measure_loss(candidates[i], result, least))
     return [
-        Explanation(tried.position.env, tried.action, tuple(list_facts(tried, found, loss)))
-        for tried, found, loss in zip(all_tried, seen, losses, strict=True)
+        Explanation(move.position.env, move.action, tuple(list_facts(move, result, loss)))
+        for move, result, loss in zip(candidates, results, losses, strict=True)
     ]
 
 
-def search(all_tried: Sequence[Candidate[Position]], analyst: Analyst, readouts: int) -> list[Searched]:
-    """Search the positions before moves, after them and after the best moves, as far as the analyst has not yet."""
-    if not all_tried:
+def search(candidates: Sequence[Candidate[Position]], analyst: Analyst, readouts: int) -> list[SearchResults]:
+    """Search three positions for each move: before it, after it, and after the best move.
+
+    Simulations in trees that the analyst has kept from earlier searches count.
+    """
+    if not candidates:
         return []
-    parts = [(tried.position, tried.after, tried.after_best) for tried in all_tried]
+    parts = [(move.position, move.after, move.after_best) for move in candidates]
     analysis = analyst.analyze([position for part in parts for position in part], readouts).as_black()
-    rows = [Row(analysis, i) for i in range(len(analysis))]  # three for each move, in the order of Searched
-    return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
+    # Three rows for each move, in the order of the fields of SearchResults.
+    rows = [AnalysisRow(analysis, i) for i in range(len(analysis))]
+    return [SearchResults(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 
 
-def measure_loss(tried: Candidate[Position], seen: Searched, least: float) -> Loss:
-    """Return what a move loses against the best one; least: as in `Loss`."""
-    mover, action, best = tried.mover, tried.action, tried.best
+def measure_loss(move: Candidate[Position], results: SearchResults, least: float) -> Loss:
+    """Return what a move loses against the best one.
+
+    Args:
+        least: the least points that a mistake loses.
+    """
+    mover, action, best = move.mover, move.action, move.best
     is_best = action == best
     # Scores and values are Black's; `mover` turns their differences into the mover's view.
     return Loss(
         mover,
         action,
         best,
-        points=0.0 if is_best else mover * (seen.after_best.score - seen.after.score),
-        rate=0.0 if is_best else mover * (seen.after_best.value - seen.after.value) / 2,
-        share=seen.before.part_of(best),
-        line=() if is_go(tried) else (best, *seen.after_best.line),
-        ends=best == tried.position.env.pass_action and tried.after_best.is_over,
+        points=0.0 if is_best else mover * (results.after_best.score - results.after.score),
+        rate=0.0 if is_best else mover * (results.after_best.value - results.after.value) / 2,
+        share=results.before.part_of(best),
+        line=() if is_go(move) else (best, *results.after_best.line),
+        best_ends_game=best == move.position.env.pass_action and move.after_best.is_over,
         least=least,
     )
 
 
 def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
-    """Return the loss by a deeper search, but with no larger figures than those by the first search."""
+    """Return the loss by a deeper search, with the first search's points and rate where they are smaller."""
     return replace(deeper, points=min(loss.points, deeper.points), rate=min(loss.rate, deeper.rate))
 
 
-def list_facts(tried: Candidate[Position], seen: Searched, loss: Loss) -> list[Fact]:
-    """Return the facts about a move, the most important first; loss: what it loses."""
-    if is_go(tried):
-        return [loss, *go_facts(tried, seen, loss)]
-    line = seen.after.line
-    is_key = loss.worse and line[:1] == (tried.best,)
-    reply = Reply(tried.mover, tried.action, line=line, mover=tried.after.to_play, is_key=is_key)
+def list_facts(move: Candidate[Position], results: SearchResults, loss: Loss) -> list[Fact]:
+    """Return the facts about a move, the most important first, given what it loses."""
+    if is_go(move):
+        return [loss, *go_facts(move, results, loss)]
+    line = results.after.line
+    is_key = loss.is_mistake and line[:1] == (move.best,)
+    reply = Reply(move.mover, move.action, line=line, mover=move.after.to_play, is_key=is_key)
     return [loss, reply] if line else [loss]

@@ -14,14 +14,14 @@ from alphago.mcts.analysis_result import Analysis
 
 P = TypeVar("P", bound=Position)
 
-# Points and win rates are those that searches estimate.  A much stronger program nearly always agrees with what these
-# limits admit.
-MISTAKE = 3.0  # least points of a mistake: it nearly always finds a loss too
-MISTAKE_RATE = 0.1  # and the least win rate that is lost by one that loses fewer points
-SURE_PART = 0.5  # part of them that is sure: it nearly always finds so much too, and more in fights
-CLEAR = 0.9  # least part of the visits of a move beside which the search hardly looked at another one
-SURE = 0.25  # a chain whose chance to survive is less is expected to die, one with more than 1 - SURE to live
-FORESEEN = 5  # plies of a line that a sentence names, as many as a ladder has at least: later ones were hardly searched
+# Points and win rates are those that searches estimate.  The limits are such that a much stronger program nearly always
+# agrees with what is said.
+MISTAKE = 3.0  # least points that a mistake loses: the stronger program nearly always finds a loss too
+MISTAKE_RATE = 0.1  # least win rate that a mistake loses if it loses fewer points
+SURE_PART = 0.5  # a sentence names this part of a loss: the stronger program nearly always finds so much too
+CLEAR = 0.9  # least part of the visits for a clear move, beside which the search hardly looked at another one
+SURE = 0.25  # a chain with a smaller chance to survive is expected to die, one with more than 1 - SURE to live
+FORESEEN = 5  # plies of a line that a sentence names: the least length of a ladder; later plies were hardly searched
 
 
 class NamedChain(NamedTuple):
@@ -42,7 +42,8 @@ class Phrasing:
     """Names of sides, moves and chains in sentences about a game.
 
     Args:
-        mover: the side whose move is explained, +1 or -1; moves of the other side are named as its own.  0 for no side.
+        mover: the side whose move is explained, +1 or -1; moves of the other side get its name, as in "White's D4".  0
+            if no move gets a name.
     """
 
     def __init__(self, env: GameEnv, mover: int = 0) -> None:
@@ -51,7 +52,7 @@ class Phrasing:
         self.passing = env.pass_action
 
     def choice(self, action: int) -> str:
-        """Return the name of a move that is compared with another one: "passing" for a pass."""
+        """Return the name of a move in a comparison such as "C3 is better", where a pass is called "passing"."""
         return "passing" if action == self.passing else self.move(action)
 
     def played(self, fact: "Fact") -> str:
@@ -75,7 +76,7 @@ class Phrasing:
         return f"{', '.join(names)} and {last}" if names else last
 
     def line(self, line: Sequence[int]) -> str:
-        """Return the first moves of a line as text; "…" stands for two plies or more."""
+        """Return a line as text, shortened to FORESEEN moves and "…" if that leaves out two moves or more."""
         shown = " ".join(map(self.move, line[:FORESEEN]))
         return f"{shown} …" if len(line) > FORESEEN + 1 else " ".join(map(self.move, line))
 
@@ -86,7 +87,8 @@ class Fact:
 
     Attributes:
         colour: who plays the move, +1 Black, -1 White.
-        action: the move.  best, in facts that have it: the best move.
+        action: the move.
+        best (in some facts): the best move.
     """
 
     colour: int
@@ -103,11 +105,12 @@ class Loss(Fact):
 
     Attributes:
         points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.  If there
-            was a deeper search, the smaller one of both figures.
+            were two searches, each is the smaller loss of the two.
         share: the best move's part of the visits.
-        line: the line that the best move begins; not in Go, where such lines seldom show why a move is better.
-        ends: whether the best move is a pass that ends the game, so that dead stones count as alive.
-        least: the points from which on a move counts as a mistake.
+        line: the line that the best move begins; () in Go, where such lines seldom show why a move is better.
+        best_ends_game: whether the best move is a pass that ends the game.  Dead stones then count as alive, so that
+            the loss is not reliable.
+        least: the least points that a mistake loses.
     """
 
     best: int
@@ -115,25 +118,25 @@ class Loss(Fact):
     rate: float
     share: float
     line: tuple[int, ...] = ()
-    ends: bool = False
+    best_ends_game: bool = False
     least: float = MISTAKE
 
     @property
-    def worse(self) -> bool:
-        """Whether the move is a mistake: it loses so many points, or that much of winning."""
-        # The least loss of win rate grows with the least points; NaN points are no mistake.
-        is_mistake = self.points >= self.least or self.rate >= self.least / MISTAKE * MISTAKE_RATE
-        return self.action != self.best and not self.ends and is_mistake
+    def is_mistake(self) -> bool:
+        """Whether the move is a mistake: it loses at least `least` points, or a win rate in proportion to `least`."""
+        # A comparison with NaN points is False.
+        loses_much = self.points >= self.least or self.rate >= self.least / MISTAKE * MISTAKE_RATE
+        return self.action != self.best and not self.best_ends_game and loses_much
 
     @property
-    def praised(self) -> bool:
-        """Whether the search is so sure of the move that something may be said in its favour."""
+    def is_surely_best(self) -> bool:
+        """Whether the move is the best one, and has so many of the visits that sentences may praise it."""
         return self.action == self.best and self.share >= CLEAR
 
     def sentence(self, words: Phrasing) -> str:
         move = words.choice(self.action)
-        if not self.worse:
-            return f"The search finds no better move than {move}." if self.praised else ""
+        if not self.is_mistake:
+            return f"The search finds no better move than {move}." if self.is_surely_best else ""
         points = 0 if isnan(self.points) else int(SURE_PART * self.points)  # the part that is sure, rounded down
         percent = 5 * int(20 * SURE_PART * self.rate)  # in steps of 5 %
         sizes = [f"{points} point{'s' * (points > 1)}"] * (points > 0) + [f"{percent}% of winning"] * (percent > 0)
@@ -148,7 +151,7 @@ class Reply(Fact):
 
     Attributes:
         mover: who plays the first move of the line: the other side, or in some games the move's side again.
-        is_key: whether the line begins on the point of the best move.
+        is_key: whether the line begins on the point of the best move, which is then vital for both sides.
     """
 
     line: tuple[int, ...]
@@ -169,8 +172,8 @@ class SaferChain(Fact):
     """A chain of the move's side that is expected to live after the best move, and not after the played one.
 
     Attributes:
-        best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part
-            of its points that is expected to stay its own side's.
+        best_share, share: the chain's chance to survive, 0 .. 1, after the best move and after the played move.  It is
+            the part of the chain's points that its side is expected to own in the end.
     """
 
     best: int
@@ -179,21 +182,25 @@ class SaferChain(Fact):
     share: float
 
     @property
-    def decides(self) -> bool:
+    def would_die(self) -> bool:
         """Whether the chain is expected to die after the played move."""
         return self.share < SURE
 
     def sentence(self, words: Phrasing) -> str:
         chain, move, best = words.chain(self.chain), words.move(self.action), words.move(self.best)
         die, be = ("dies", "is") if self.chain.stones == 1 else ("die", "are")
-        if self.decides:
+        if self.would_die:
             return f"{chain} {die} after {move}, and would live after {best}."
         return f"{chain} {be} safer after {best} than after {move}."
 
 
 @dataclass(frozen=True)
 class Captures(Fact):
-    """The move captures chains of the other side; ko: whether ko forbids the other side to retake at once."""
+    """The move captures chains of the other side.
+
+    Attributes:
+        ko: whether ko forbids the other side to retake at once.
+    """
 
     chains: tuple[NamedChain, ...]
     ko: bool = False
@@ -240,7 +247,7 @@ class Capturable(Fact):
         if len(self.line) == 1:
             return f"{when} can capture {chain} with {words.move(self.line[0])}{prevented}."
         is_given_up = self.line[-2] == words.passing  # the chain's side passes instead of the last defence
-        has_repeats = len(set(self.line)) < len(self.line)  # stones are taken in between, as in no ladder
+        has_repeats = len(set(self.line)) < len(self.line)  # stones are taken on the way, unlike in a ladder
         how = " in a ladder" if len(self.line) >= FORESEEN and not has_repeats else ""
         line = self.line[:-2] if is_given_up else self.line
         return f"{when} can catch {chain}{how} with {words.line(line)}{prevented}."
@@ -250,22 +257,25 @@ class Capturable(Fact):
 
 
 @dataclass(frozen=True)
-class Row:
-    """The analysis of position i of several, in Black's view."""
+class AnalysisRow:
+    """One of the positions of an analysis, position `i`; values and scores are in the analysis's view, here Black's."""
 
     analysis: Analysis
     i: int
 
     @property
     def value(self) -> float:
+        """Black's value, -1 .. 1."""
         return float(self.analysis.value[self.i])
 
     @property
     def score(self) -> float:
+        """Black's lead in points; NaN if unknown."""
         return float(self.analysis.root_score[self.i])
 
     @property
     def ownership(self) -> np.ndarray | None:
+        """The expected ownership, [H, W], 1 Black's, -1 White's; None without forecasts."""
         return None if self.analysis.ownership is None else self.analysis.ownership[self.i]
 
     def part_of(self, action: int) -> float:
@@ -302,14 +312,14 @@ class Candidate(Generic[P]):
 
 
 @dataclass(frozen=True)
-class Searched:
-    """What searches found before the move, after it, and after the best move."""
+class SearchResults:
+    """The analyses of the positions before a move, after it, and after the best move."""
 
-    before: Row
-    after: Row
-    after_best: Row
+    before: AnalysisRow
+    after: AnalysisRow
+    after_best: AnalysisRow
 
 
-def is_go(tried: Candidate[Position]) -> TypeGuard[Candidate[GoPosition]]:
+def is_go(move: Candidate[Position]) -> TypeGuard[Candidate[GoPosition]]:
     """Return whether a move is one of Go."""
-    return is_go_position(tried.position)
+    return is_go_position(move.position)

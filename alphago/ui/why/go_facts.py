@@ -18,78 +18,82 @@ from alphago.ui.why.facts import (
     NamedChain,
     Reply,
     SaferChain,
-    Searched,
+    SearchResults,
 )
 
-BOARDS = 300  # most boards of one reading
+BOARDS = 300  # most boards of one `Reading` of a ladder
 
 
-def go_facts(tried: Candidate[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
+def go_facts(move: Candidate[GoPosition], results: SearchResults, loss: Loss) -> list[Fact]:
     """Return what the move, the answer to it and the best move do.
 
-    Good things about the move are told only if the search is sure that it is the best.  If the move is worse than the
-    best one, the facts are what speaks against it, what the answer to it does, and what only the best move would do.
+    Of a move that is surely the best one, the facts are what it captures or catches.  Of a mistake, they are what the
+    answer to it does, which chains can be taken after it, and what only the best move would capture or catch.  If there
+    are none, it is the chain that the best move saves.  Other moves have no facts.
 
     Args:
         loss: what the move loses.
     """
-    own = captures_and_ataris(tried.position, tried.action, seen.after.line)
-    if not loss.worse:
-        return list(keep_lasting(own, seen.after.ownership)) if loss.praised else []
-    taken = capturable(tried, seen)
-    found: list[Fact] = [*answer(tried, seen, loss, taken), *taken]
-    best_is_played = loss.best in seen.after.line[:FORESEEN]  # by the other side, of which is told, or by the mover
-    if not best_is_played:
-        kinds = {type(fact) for fact in own}
-        found += [fact for fact in best_captures(tried, seen, taken) if type(fact) not in kinds]
-    return found or list(safer_chain(tried, seen))
+    own_captures = captures_and_ataris(move.position, move.action, results.after.line)
+    if not loss.is_mistake:
+        return list(keep_lasting(own_captures, results.after.ownership)) if loss.is_surely_best else []
+    dangers = capturable(move, results)
+    facts: list[Fact] = [*answer(move, results, loss, dangers), *dangers]
+    # The best move may be expected after the played move too: then it prevents or wins nothing by itself.
+    if loss.best not in results.after.line[:FORESEEN]:
+        own_kinds = {type(fact) for fact in own_captures}
+        facts += [fact for fact in best_captures(move, results, dangers) if type(fact) not in own_kinds]
+    return facts or list(safer_chain(move, results))
 
 
-def answer(tried: Candidate[GoPosition], seen: Searched, loss: Loss, taken: Sequence[Capturable]) -> list[Fact]:
-    """Return what the clear answer to a bad move captures or catches, else whether it is on the best move's point.
+def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, taken: Sequence[Capturable]) -> list[Fact]:
+    """Return what the answer to a bad move captures or catches, or else that it is on the best move's point.
 
-    An answer that the other side plays after the best move too is not told.
+    What it captures counts only if the search clearly prefers this answer.  There is no fact about an answer that the
+    other side would play after the best move too.
 
     Args:
-        taken: chains of which is told how they can be taken; an answer that begins to take one is told by that.
+        taken: facts about chains that can be taken; an answer that begins to take one needs no fact of its own.
     """
-    line = seen.after.line
-    # Every second move of the line after the best move is the other side's.
-    known = {*seen.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in taken), tried.position.env.pass_action}
+    line = results.after.line
+    # Answers without a fact.  Every second move of the line after the best move is the other side's.
+    known = {*results.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in taken), move.position.env.pass_action}
     if not line or line[0] in known:
         return []
-    does = captures_and_ataris(tried.after, line[0], line[1:]) if seen.after.is_clear else []
-    if told := keep_lasting(does, seen.after.ownership):
-        return list(told)  # these facts name the answer as their move
-    reply = Reply(tried.mover, tried.action, line[:1], mover=-tried.mover, is_key=True)
+    captures = captures_and_ataris(move.after, line[0], line[1:]) if results.after.is_clear else []
+    if lasting := keep_lasting(captures, results.after.ownership):
+        return list(lasting)  # these facts name the answer as their move
+    reply = Reply(move.mover, move.action, line[:1], mover=-move.mover, is_key=True)
     return [reply] if line[0] == loss.best else []
 
 
-def best_captures(tried: Candidate[GoPosition], seen: Searched, taken: Sequence[Capturable]) -> list[Captures | Atari]:
-    """Return what the best move captures or catches, but not what is lost anyway.
+def best_captures(
+    move: Candidate[GoPosition], results: SearchResults, taken: Sequence[Capturable]
+) -> list[Captures | Atari]:
+    """Return what the best move captures or catches, without chains that die after the played move too.
 
     Args:
-        taken: chains of which is told that the move prevents that they are taken.
+        taken: facts about chains that the best move prevents from being taken; they need no other fact.
     """
-    does = captures_and_ataris(tried.position, tried.best, seen.after_best.line)
+    captures = captures_and_ataris(move.position, move.best, results.after_best.line)
     found = []
-    for fact in keep_lasting(does, seen.after_best.ownership):
+    for fact in keep_lasting(captures, results.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
-        is_told = any(fact.chain in chains for fact in taken)
+        has_fact = any(other.chain in chains for other in taken)
         # The chains' side loses their points after the played move too.
-        is_lost = all(owned_share(seen.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
-        if not is_told and not is_lost:
+        is_lost = all(owned_share(results.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
+        if not has_fact and not is_lost:
             found.append(fact)
     return found
 
 
 def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> list[Captures | Atari]:
-    """Return those facts of a move by which the player gets points, by the forecast of ownership.
+    """Return those facts of a move that gain points which the player is expected to own in the end.
 
-    They are the points of the chains that it captures or catches, or the move's own point.
+    These are the points of chains that it captures or that cannot escape; for another atari, the move's own point.
 
     Args:
-        owners: as in `owned_share`, after the move.
+        owners: the expected ownership after the move, [H, W], 1 Black's, -1 White's; None if unknown.
     """
     found = []
     for fact in facts:
@@ -103,44 +107,45 @@ def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -
     return found
 
 
-def capturable(tried: Candidate[GoPosition], seen: Searched) -> list[Capturable]:
+def capturable(move: Candidate[GoPosition], results: SearchResults) -> list[Capturable]:
     """Return the chains of the mover that the other side can take after the move, but not after the best move.
 
-    Left out are chains that are expected to be lost after the best move too, the stone of the move itself, which may be
-    meant to be given up, and all if the best move is a pass.
+    Left out are chains that are expected to be lost after the best move too, and the stone of the move itself, which
+    may be meant to be given up.  If the best move is a pass, there are none.
     """
-    if tried.best in (tried.action, tried.position.env.pass_action):
+    if move.best in (move.action, move.position.env.pass_action):
         return []
     found = list[Capturable]()
-    in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
-    for chain, line in in_danger(tried.after):
-        old_stones = chain.stones - {tried.action}  # those that stood before the move
+    in_danger_anyway = {point for chain, _ in in_danger(move.after_best) for point in chain.stones}
+    for chain, line in in_danger(move.after):
+        old_stones = chain.stones - {move.action}  # those that stood before the move
         if chain.stones & in_danger_anyway or not old_stones:
             continue
-        is_kept = owned_share(seen.after_best.ownership, old_stones, tried.mover) > 0.5
-        is_expected = line[0] in seen.after.line[:1]  # the answer that the search expects begins to take it
+        is_kept = owned_share(results.after_best.ownership, old_stones, move.mover) > 0.5
+        is_expected = line[0] in results.after.line[:1]  # the answer that the search expects begins to take it
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
-            found.append(Capturable(tried.mover, tried.action, best=tried.best, chain=name_chain(chain), line=line))
+            found.append(Capturable(move.mover, move.action, best=move.best, chain=name_chain(chain), line=line))
     return sorted(found, key=lambda fact: -fact.chain.stones)
 
 
-def safer_chain(tried: Candidate[GoPosition], seen: Searched) -> list[SaferChain]:
+def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[SaferChain]:
     """Return the chain that the best move saves and the played move does not, as a list with one fact.
 
-    It is the one with most at stake; neither a stone that is in a ko, nor a chain that can be taken after the best move
-    too.  Returns [] if there is none, or if the network forecasts no ownership.
+    It is the chain with the most stones times the gain of its chance to survive.  Stones that are in a ko do not count,
+    nor do chains that can be taken after the best move too.  Returns [] if there is none, or if the network forecasts
+    no ownership.
     """
     found = list[SaferChain]()
-    stones, after_best = read_stones(tried.position), read_stones(tried.after_best)
+    stones, after_best = read_stones(move.position), read_stones(move.after_best)
     for chain in stones.chains():
-        if chain.colour != tried.mover or is_in_ko(stones, chain):
+        if chain.colour != move.mover or is_in_ko(stones, chain):
             continue
-        best_share = owned_share(seen.after_best.ownership, chain.stones, tried.mover)
-        share = owned_share(seen.after.ownership, chain.stones, tried.mover)
+        best_share = owned_share(results.after_best.ownership, chain.stones, move.mover)
+        share = owned_share(results.after.ownership, chain.stones, move.mover)
         is_saved = best_share > 1 - SURE and share <= 0.5
         # `attack` returns None if the other side cannot take the chain.
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
-            found.append(SaferChain(tried.mover, tried.action, tried.best, name_chain(chain), best_share, share))
+            found.append(SaferChain(move.mover, move.action, move.best, name_chain(chain), best_share, share))
     return sorted(found, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
 
 
@@ -161,41 +166,42 @@ def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] =
     others = sorted(around, key=lambda chain: (-len(chain.stones), min(chain.stones)))
     found: list[Captures | Atari] = []
     # A captured chain leaves its points empty.
-    if taken := [chain for chain in others if not after.colours[min(chain.stones)]]:
-        found.append(Captures(position.to_play, action, tuple(map(name_chain, taken)), after.ko is not None))
+    if captured := [chain for chain in others if not after.colours[min(chain.stones)]]:
+        found.append(Captures(position.to_play, action, tuple(map(name_chain, captured)), after.ko is not None))
     for chain in others:
-        left = after.chain(min(chain.stones)) if chain not in taken else None
-        if left is not None and len(left.liberties) == 1:
-            found += atari(after, action, left, line)
+        remaining = after.chain(min(chain.stones)) if chain not in captured else None
+        if remaining is not None and len(remaining.liberties) == 1:
+            found += atari(after, action, remaining, line)
     return found
 
 
 def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list[Atari]:
     """Return the atari that a move gives to a chain, as a list with one fact; [] if the atari does not matter.
 
-    It does not matter if the chain can take a chain that attacks it.  Else it matters if the chain cannot escape, if
-    the expected moves answer it, by saving the chain at once, or use it, by a capture, and if no moves are known.
+    It does not matter if the chain can take a chain that attacks it.  Otherwise it matters in each of these cases: the
+    chain cannot escape; the first expected move saves the chain; the expected moves capture it; no moves are expected.
 
     Args:
+        after: the stones after the move.
+        chain: the chain in atari.
         line: the moves that are expected to follow the move.
     """
-    mover = -chain.colour
     point = min(chain.stones)  # the chain's point by which it is found on later boards
     for attacker in after.touching(chain):
-        # The chain's side can take it by its last liberty.
+        # The chain's side can take the attacker by playing on its last liberty.
         if len(attacker.liberties) == 1 and after.play(chain.colour, min(attacker.liberties)) is not None:
             return []
-    caught = Reading(BOARDS).defend(after, point) or ()  # the moves that catch the chain; () if it escapes
-    if line and not caught:
+    catching_line = Reading(BOARDS).defend(after, point) or ()  # () if the chain escapes
+    if line and not catching_line:
         is_answered = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
         is_used = play_line(after, chain.colour, line).colours[point] != chain.colour
         if not is_answered and not is_used:
             return []
-    return [Atari(mover, action, name_chain(chain), last=min(chain.liberties), line=caught)]
+    return [Atari(-chain.colour, action, name_chain(chain), last=min(chain.liberties), line=catching_line)]
 
 
 def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
-    """Return the stones after a line of moves that `colour` begins, up to the first one that cannot be played."""
+    """Return the stones after a line of moves that `colour` begins; it ends before a move that cannot be played."""
     for action in line:
         if action < stones.size**2:  # a point; the pass has the number after the last point's
             if stones.colours[action] or (after := stones.play(colour, action)) is None:
@@ -219,7 +225,7 @@ def name_chain(chain: Chain) -> NamedChain:
 
 
 def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
-    """Yield chains of the side that has just moved which the other side can take now, each with a line that does it.
+    """Yield each chain of the side that has just moved which the other side can take, with a line that takes it.
 
     The first move of the line is legal by the game's rules.  All its moves but the last give atari.  The stone that
     takes the chain cannot be taken at once, nor after a ko threat.
@@ -232,13 +238,13 @@ def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
         if line is None or not position.legal_mask[line[0]]:
             continue
         end = play_line(stones, position.to_play, line)
-        # More than one liberty: the stone that takes the chain stays.
+        # The stone that takes the chain cannot be taken at once if its chain has two liberties or more.
         if len(end.chain(line[-1]).liberties) > 1:
             yield chain, line
 
 
 def is_in_ko(stones: Stones, chain: Chain) -> bool:
-    """Return whether the other side can take a stone in a ko: the stone that takes it could be taken back."""
+    """Return whether a chain is one stone that the other side can take in a ko."""
     if len(chain.stones) > 1 or len(chain.liberties) > 1:
         return False
     after = stones.play(-chain.colour, min(chain.liberties))
@@ -246,10 +252,12 @@ def is_in_ko(stones: Stones, chain: Chain) -> bool:
 
 
 def owned_share(ownership: np.ndarray | None, points: Collection[int], colour: int) -> float:
-    """Return which part of some points, 0 .. 1, is expected to become a side's; 1 if no ownership is known.
+    """Return which part of some points, 0 .. 1, a side is expected to own; 1 if no ownership is known.
 
     Args:
-        ownership: [H, W], Black's view.
+        ownership: [H, W], 1 for Black's points, -1 for White's.
+        points: numbers of points.
+        colour: the side, +1 Black, -1 White.
     """
     if ownership is None:
         return 1.0

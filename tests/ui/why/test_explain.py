@@ -134,9 +134,9 @@ def test_a_mistake_is_told_with_what_it_surely_loses(points: float, rate: float,
     env = GoEnv(5)
     loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, rate, 0.3)
     assert loss.sentence(Phrasing(env)) == said
-    assert loss.worse == bool(said)
-    assert replace(loss, least=1.0).worse
-    assert replace(loss, ends=True).sentence(Phrasing(env)) == ""  # dead stones would count as alive
+    assert loss.is_mistake == bool(said)
+    assert replace(loss, least=1.0).is_mistake
+    assert replace(loss, best_ends_game=True).sentence(Phrasing(env)) == ""  # dead stones would count as alive
     if said.endswith("better."):
         assert replace(loss, best=25).sentence(Phrasing(env)).endswith("; passing is better.")
         assert replace(loss, line=(6, 7)).sentence(Phrasing(env)).endswith("; better is B4 C4.")
@@ -146,7 +146,7 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
     """A loss that the deeper search does not confirm is not told."""
     loss = Loss(1, 12, 8, 8.0, 0.2, share=0.6)
     assert smaller_loss(loss, replace(loss, points=9.0, rate=0.3, share=0.7)) == replace(loss, share=0.7)
-    assert not smaller_loss(loss, replace(loss, points=1.0, rate=0.0)).worse
+    assert not smaller_loss(loss, replace(loss, points=1.0, rate=0.0)).is_mistake
 
 
 @pytest.mark.parametrize("share", [0.9, 0.8])
