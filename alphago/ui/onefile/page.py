@@ -95,7 +95,7 @@ def export_page(
 
 
 def render_page(
-    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **options: str | None
+    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **texts: str | None
 ) -> str:
     """Return the HTML text of a file; it raises the errors of `export_page`.
 
@@ -103,7 +103,7 @@ def render_page(
         source: the network, or its name, file or run folder.
         env: the game with which the page begins; None for the network's.
         name: the network's name on the page; None for the name of its file or folder, or of its game.
-        options: `strength` and `licence`, see `export_page`.
+        texts: `strength` and `licence`, see `export_page`.
     """
     # The name of a packaged network, unless a file or folder has this name too.
     packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
@@ -115,7 +115,7 @@ def render_page(
     if env is not None and env is not net.env:
         net = net.resized(env)
     name = name or (net.env.name if net is source else Path(str(source)).resolve().stem)
-    return page_text(net, name, about(net, name, packaged, **options))
+    return page_text(net, name, about(net, name, packaged, **texts))
 
 
 def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
@@ -126,9 +126,8 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
         about: what the page says of the network, see the function `about`.
     """
     packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
-    if net.env.name not in packaged_games or GAMES[net.env.name] is not type(
-        net.env
-    ):  # a game of the user's own may have the name of a packaged one
+    # A game of the user's own may have the name of a packaged one.
+    if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     if net.env.config.get("planes") == KATAGO:
         raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
