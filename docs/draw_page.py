@@ -33,7 +33,7 @@ def served(words: Sequence[str], level: int | None = None) -> tuple[Any, int]:
     """A server in a thread that offers what `alphago web` with these words does, and its port."""
     offer = make_offer(words)
     runs = Runs(offer.runs) if offer.runs else None
-    app = make_app(Engines(offer.choices, level=level), offer.bases, Guard("127.0.0.1"), runs, export_page_text)
+    app = make_app(Engines(offer.choices, level=level), offer.usual_games, Guard("127.0.0.1"), runs, export_page_text)
     listener, server = listen("127.0.0.1", 0), new_server(app)
     threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True).start()
     while not server.started:

@@ -56,8 +56,8 @@ def run(options: argparse.Namespace) -> int:
         from alphago.ui.web.runs import Runs  # imported late, since it loads torch
 
         runs = Runs(offer.runs)
-    app = server.make_app(engines, offer.bases, guard, runs, export_page_text)
-    first_game = next(iter(offer.bases.values()))  # the page begins with it
+    app = server.make_app(engines, offer.usual_games, guard, runs, export_page_text)
+    first_game = next(iter(offer.usual_games.values()))  # the page begins with it
     ready = threading.Thread(target=get_ready, args=(engines, first_game, is_compiling), daemon=True)
     ready.start()
     try:
@@ -91,7 +91,7 @@ def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
     try:
         if is_compiling:
             compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
-        engine = engines.engine(engines.usual(env), env)
+        engine = engines.engine(engines.usual_network(env), env)
         engine.analyst.ask(engine.position(env.position()), limit=Limit(WARM_UP), reuse=False).last()
     except Exception:  # the page is told of it when it asks for the engine
         pass

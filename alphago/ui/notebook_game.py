@@ -47,7 +47,7 @@ class NotebookGame:
         env: GameEnv = start.env
         self.env, self.network, self.device, self._start = env, nn, device, start
         self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
-        self._bases = {env.name: env}  # the games that can be played here, by name
+        self._usual_games = {env.name: env}  # the games that can be played here, by name
         self._kept: Mapping[str, Any] = {}  # the board's last report, in which "here" is a link to its position
         # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
         first = {**choices, "game": describe_start(start)}
@@ -55,7 +55,7 @@ class NotebookGame:
         self.widget = make_widget(self._receive)
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
-        reader = QueryReader(engines, self._bases, self._greeting)
+        reader = QueryReader(engines, self._usual_games, self._greeting)
         self._answers = PageAnswers(reader, lambda line: self.widget.send(json.loads(line)))
 
     def _receive(self, query: Any) -> None:
@@ -70,7 +70,7 @@ class NotebookGame:
     def position(self) -> Position:
         """The position on the board."""
         # Before the board's first report, the game has not begun.
-        return open_link(self._kept["here"], self._bases) if self._kept else self._start
+        return open_link(self._kept["here"], self._usual_games) if self._kept else self._start
 
     @property
     def result(self) -> str:

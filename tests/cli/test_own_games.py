@@ -72,7 +72,7 @@ def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: s
     options = parser.parse_args(["c_puct"] * len(positional) + words)
     given = given_game_settings(options)
     assert given == {"height": 4, "missing": "B2"}
-    first = next(iter(make_offer([], options.game, options.board_size, given).bases.values()))
+    first = next(iter(make_offer([], options.game, options.board_size, given).usual_games.values()))
     assert first.config["height"] == 4
 
 

@@ -1,7 +1,7 @@
-"""`PageAnswers`: what one page asks, and its answers, lines of JSON; the page has the game, and each query names it.
+"""`PageAnswers`: the answers to one page's queries, as lines of JSON.  Each query names its game, which the page keeps.
 
-A query without an `action` is one of KataGo's analysis protocol, with `game` for any game, and has its replies (see
-`alphago.ui.web.page_search`); the others are those of `alphago.ui.web.page_actions`.
+A query without an `action` asks for an analysis, in the fields of KataGo's analysis protocol (see
+`alphago.ui.web.page_search`).  The actions are those of `alphago.ui.web.page_actions`.
 """
 
 import json
@@ -18,7 +18,7 @@ from alphago.ui.web.page_actions import ACTIONS, QueryReader
 from alphago.ui.web.page_search import PageSearch
 
 LONGEST_ERROR = 400  # letters of an error
-LONG = 0.7  # seconds of a wait, after which the page is told that kernels are compiled
+LONG = 0.7  # seconds between two looks at whether kernels are being compiled
 COMPILING = "Compiling the engine for this machine: once, for some ten seconds …"
 
 
@@ -26,19 +26,19 @@ class PageAnswers:
     """The answers to one page.  Searches are those of the engines' analysts, which all pages share.
 
     Args:
-        reader: what the page's queries may name; it tells the page what is being done.
-        write: called with each answer as one line, by the thread that asks, and for a search by a thread of its own.
+        reader: reads the games, positions and networks that the page's queries name.
+        write: called with each answer as one line, by the thread that calls `receive` and by the thread of a search.
     """
 
     def __init__(self, reader: QueryReader, write: Callable[[str], None]) -> None:
         self._write, self.reader = write, reader
         reader.tell = lambda text: self.send(status=text)
-        self._search: PageSearch | None = None  # that goes on
-        self._replying = threading.Lock()  # of the search: once it was dropped, no reply follows
+        self._search: PageSearch | None = None  # the present search
+        self._reply_lock = threading.Lock()  # guards `_search`, so that no reply follows once a search was dropped
 
     def receive(self, line: str) -> None:
-        """Answer a query, with an error if that fails; of a search only begin it."""
-        query_id, over = None, self._tell_of_compiling()
+        """Answer a query, with an error if that fails; a search only begins here, and answers later."""
+        query_id, done = None, self._tell_of_compiling()
         try:
             query = read_object(line, MOST_MESSAGE)
             query_id, action = query.get("id"), query.get("action")
@@ -53,7 +53,7 @@ class PageAnswers:
         except Exception as error:
             self.send(id=query_id, error=error_sentence(error))
         finally:
-            over.set()
+            done.set()
 
     def close(self) -> None:
         """Send nothing more, and end the search."""
@@ -65,48 +65,48 @@ class PageAnswers:
         self._write(json.dumps(answer, separators=(",", ":"), allow_nan=False))
 
     def _report(self, search: PageSearch) -> None:
-        """Send what a search finds, until it has ended or was dropped."""
-        over = self._tell_of_compiling()
+        """Send the replies of a search, until it has ended or was dropped."""
+        done = self._tell_of_compiling()
         try:
             for answer in search.question:
-                over.set()
+                done.set()
                 self._reply(search, search.reply(answer))
         except Exception as error:
             self._reply(search, {"id": search.id, "isDuringSearch": False, "error": error_sentence(error)})
         finally:
-            over.set()
+            done.set()
 
     def _reply(self, search: PageSearch, reply: Mapping[str, Any]) -> None:
         """Send a reply of a search, unless it was dropped."""
-        with self._replying:
+        with self._reply_lock:
             if search is self._search:
                 self.send(**reply)
 
     def _tell_of_compiling(self) -> threading.Event:
-        """Tell the page that kernels are compiled, if that takes long, until the event that is returned is set."""
-        over, before = threading.Event(), compiling_time.seconds
+        """Return an event; until it is set, the page is told if kernels are being compiled and that takes long."""
+        done, before = threading.Event(), compiling_time.seconds
 
         def watch() -> None:
             """Send the status once kernels take longer to compile, and clear it in the end."""
-            while not over.wait(LONG):
+            while not done.wait(LONG):
                 if compiling_time.seconds > before:
                     self.send(status=COMPILING)
-                    over.wait()
+                    done.wait()
                     self.send(status="")
 
         threading.Thread(target=watch, name="alphago-patience", daemon=True).start()
-        return over
+        return done
 
     def _drop(self) -> None:
         """End the search, if there is one; nothing more of it is sent."""
-        with self._replying:
+        with self._reply_lock:
             search, self._search = self._search, None
         if search is not None:
             search.question.stop()
 
 
 def error_sentence(error: Exception) -> str:
-    """Return an error as a sentence for people; it names the error's class if the program or a network is at fault."""
+    """Return an error as a sentence for people; it names the error's class if the program or a network has failed."""
     text = str(error).strip() or type(error).__name__
     if isinstance(error, IllegalMove):  # in a player's words: the board shows the position, and the game has its title
         env = error.position.env

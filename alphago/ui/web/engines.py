@@ -22,7 +22,7 @@ PLAYOUTS = "playouts"  # the engine without a network
 PLAYOUTS_A_LEAF = 4  # random games from each leaf of a search without a network
 MOST_LEAVES = 32  # new leaves of a wave in a large tree
 THREAD = "alphago-engine"  # the name of the threads that search
-KEPT = 8  # engines kept at a time: one for each network and game in use
+MOST_ENGINES = 8  # most engines in memory; there is one for each network and game in use
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Choice:
 
     Attributes:
         name: what the page calls it in messages.
-        source: a file, a run folder or a packaged network's name, as `load_model` takes it; a network itself; or
-            PLAYOUTS.
+        source: the network itself; or a file, a run folder or a packaged network's name, from which `load_model` loads
+            it; or PLAYOUTS.
         game: the name of its game; "" for any game.
-        size: `N` of the board that it was made for; 0 for any.
-        named: whether the user named it; if not, it comes with the package.
+        size: `N` of the board that it was made for; 0 for any board.
+        named: whether the user named it when starting the server; if not, it comes with the package.
     """
 
     name: str
@@ -74,13 +74,13 @@ class Engines:
         self.choices = {choice.name: choice for choice in choices}
         self.device, self.level = device, level
         self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()
-        self.lock, self.loading = threading.Lock(), threading.Lock()  # of `engines`; of the loading of one more
+        self.lock, self.loading = threading.Lock(), threading.Lock()  # `loading` is held while one is loaded
 
-    def usual(self, env: GameEnv) -> str:
-        """Return the name of the network that plays a game unless another is chosen, PLAYOUTS if there is none.
+    def usual_network(self, env: GameEnv) -> str:
+        """Return the name of the network that plays a game unless another is chosen; PLAYOUTS if no network plays it.
 
-        Networks for the game's board come before others, and those that the user named come before packaged ones.  If
-        no packaged network is for the board, the one for the next larger board counts.
+        Networks for the game's board come before others, and those that the user named come before packaged ones.  Of
+        the packaged ones only one counts: the one for the board, or if there is none, for the next larger board.
         """
         of_game = [choice for choice in self.choices.values() if choice.game == env.name]
         packaged = packaged_net(env.name, env.N, [choice.name for choice in of_game if not choice.named])
@@ -101,18 +101,18 @@ class Engines:
     def measured_network(self, name: str, env: GameEnv) -> str:
         """Return the name of a network if the levels of a game were measured with it, else "".
 
-        Of a file that is not loaded yet this is not known, and the answer is "".
+        It is "" for a file that is not loaded yet, of which this is not known.
         """
         if name not in self.choices:
             return ""
         source, packaged = self.choices[name].source, packaged_net(env.name, env.N)
         if str(source) == packaged:
             return packaged
-        engine = self.ready(name, env)
+        engine = self.loaded_engine(name, env)
         return measured_network(source if engine is None else engine.network, env)
 
-    def suits(self, name: str, env: GameEnv) -> bool:
-        """Return whether a network is made for a game; playouts count as made for all games but Go."""
+    def is_made_for(self, name: str, env: GameEnv) -> bool:
+        """Return whether a network is made for a game; playouts, which play any game, count for all games but Go."""
         game = self.choices[name].game
         return game == env.name or (game == "" and env.name != USUAL_GAME)
 
@@ -120,30 +120,30 @@ class Engines:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file has changed.
 
         Args:
-            tell: takes what is being done if that takes long, "" in the end; by default nobody is told.
+            tell: called with a text when loading begins, and with "" when it ends; by default nothing is told.
 
         Raises:
             ValueError: if the network cannot be loaded or does not play the game.
         """
-        if (ready := self.ready(name, env)) is not None:
-            return ready
+        if (engine := self.loaded_engine(name, env)) is not None:
+            return engine
         tell(f"Loading {name} for {env.name} …")
         try:
-            with self.loading:  # engines in memory are usable meanwhile
-                engine = self.ready(name, env) or self._load(name, env)  # another thread may have loaded it
+            with self.loading:  # not `lock`, so that engines in memory can be used meanwhile
+                engine = self.loaded_engine(name, env) or self._load(name, env)  # another thread may have loaded it
                 with self.lock:
                     self.engines[self._key(name, env)] = engine
-                    while len(self.engines) > KEPT:  # the one that was used least recently goes
+                    while len(self.engines) > MOST_ENGINES:  # the one that was used least recently goes
                         self.engines.popitem(last=False)[1].analyst.close()
             return engine
         finally:
             tell("")
 
-    def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
+    def loaded_engine(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return the engine of the network `name` for a game if it is in memory, else None.
 
         Raises:
-            ValueError: as `check` does.
+            ValueError: if no network of this name is offered, or it does not play the game.
         """
         key = self._key(name, env)
         with self.lock:
@@ -152,7 +152,7 @@ class Engines:
             return self.engines.get(key)
 
     def _key(self, name: str, env: GameEnv) -> Any:
-        """Return the key of an engine in `engines`: the network's name, when its file was written, and the game."""
+        """Return the key of an engine in `engines`: the network's name, the time of its file, and the game."""
         choice = self.choices[self.check(name, env)]
         any_komi = env.replace(komi=0.5) if "komi" in env.config else env  # games of any komi share an evaluator
         return name, file_time(choice.source), any_komi
@@ -178,7 +178,11 @@ class Engines:
 
 
 def file_time(source: object) -> int:
-    """Return when a file, or the network of a run folder, was written, in nanoseconds; 0 if `source` is no path."""
+    """Return when a network's file was written, in nanoseconds; 0 if `source` is no path or has no file.
+
+    Args:
+        source: a file, or a run folder with the newest network's file.
+    """
     if not isinstance(source, Path):
         return 0
     newest = source / "weights.safetensors" if source.is_dir() else source

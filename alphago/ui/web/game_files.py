@@ -22,8 +22,8 @@ from alphago.system.validation import check_float, check_int, shown
 from alphago.ui.web.new_game import GameTree, field_of, start_from, usual_game
 from alphago.ui.web.views import result_view, with_dead
 
-SHOWN = 5  # moves of an analysis in a comment
-LOOKED_AT = 1000  # first letters of a file, among which an SGF game begins
+MOST_MOVES = 5  # most moves of an analysis in a comment
+BEGIN_LETTERS = 1000  # letters at the beginning of a file, among which an SGF game begins
 NOT_SHOWN = "what follows is not shown, and stays in the file"
 RECTANGLES = "outline-go"  # the game of files with rectangular boards, an example
 USUAL_KOMI = 6.5  # of a rectangular board whose file names none
@@ -32,28 +32,28 @@ USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTree:
+def read_game_tree(query: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> GameTree:
     """Return the game that a page sends to be saved, with its variations.
 
     Args:
-        query: what `describe_start` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count,
-            and `found`, the moves of an analysis in KataGo's fields and Black's view, which the writer of the file
-            checks.
-        bases: games by name.
+        query: the game under "game", as `describe_start` returns it, and the fields of `GameTree.view`.  A node may
+            also have `dead`, the dead stones of a count, and `found`, the moves of an analysis in KataGo's fields and
+            Black's view; `sgf_text` checks these.
+        usual_games: games by name.
 
     Raises:
-        ValueError: if the game or a node of it is not as above.
+        ValueError: if the game or one of its nodes is not as above.
         IllegalMove: for an illegal move.
     """
     nodes = field_of(query, "nodes", list)
-    tree = GameTree(start_from(field_of(query, "game", dict), bases))
+    tree = GameTree(start_from(field_of(query, "game", dict), usual_games))
     for number, node in enumerate(nodes):
         if not isinstance(node, Mapping) or (number > 0 and not isinstance(node.get("move"), str)):
             raise ValueError(f"a node must be an object with a move, got {shown(node)}")
         if number > 0:  # node 0 is the start
             parent = check_int("parent", node.get("parent"), 0, number - 1)
-            made = tree.play(parent, node["move"], -1 if node.get("mover") == -1 else 1)
-            if made != number:  # the node before that has this move already
+            added = tree.play(parent, node["move"], -1 if node.get("mover") == -1 else 1)
+            if added != number:  # an earlier node has the same parent and move
                 raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
     tree.view |= {"names": [str(name) for name in field_of(query, "names", list)], "file": str(query.get("file", ""))}
@@ -62,8 +62,8 @@ def kept_game(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> GameTre
     return tree
 
 
-def in_file(node: Mapping[str, Any]) -> int:
-    """Return the number of a node in the file that was opened; -1 if it is not in a file."""
+def file_number(node: Mapping[str, Any]) -> int:
+    """Return the number that a node has in the file that was opened; -1 for a node that is not in a file."""
     return check_int("inFile", node.get("inFile", -1), -1)
 
 
@@ -75,18 +75,18 @@ def count_at(tree: GameTree, number: int) -> GoCount | None:
 
 
 def main_line_end(nodes: Sequence[Mapping[str, Any]]) -> int:
-    """Return the last one of the root's first child, that node's first child, and so on."""
+    """Return the number of the main line's last node; the main line goes from each node to its first child."""
     last = 0
     for number, node in enumerate(nodes):
-        if node["parent"] == last:  # its first child, since nodes are in the order in which they came
+        if node["parent"] == last:  # the first child of `last`, since children are in their order
             last = number
     return last
 
 
 def sgf_text(tree: GameTree) -> str:
-    """Return a game of Go with its variations as SGF; each node has what an analysis found there.
+    """Return a game of Go with its variations as SGF; each node has the results of its analysis.
 
-    Of a game that was opened from a file, what was not changed since is written as it is there.
+    If the game was opened from a file, what was not changed since is written as in this file.
     """
     env, file = tree.env, next(trees(tree.view["file"]), None) if tree.view["file"] else None
     if file is None:
@@ -102,15 +102,15 @@ def sgf_text(tree: GameTree) -> str:
             document.set_text(0, "RE", result)
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
     for number, node in enumerate(tree.nodes):
-        number_in_file, count = in_file(node), count_at(tree, number)
-        if number == 0 or 0 <= number_in_file < len(document.nodes):  # a new file has its first node
+        number_in_file, count = file_number(node), count_at(tree, number)
+        if number == 0 or 0 <= number_in_file < len(document.nodes):  # the document has this node already
             numbers.append(number_in_file if number > 0 else 0)
         else:
             position = tree.positions[number]
             move: Properties = {PLAYER_NAMES[position.movers[-1]][0]: [point_text(env, position.moves[-1])]}
             numbers.append(document.add(numbers[node["parent"]], move))
         properties = document.nodes[numbers[-1]]
-        if number_in_file < 0 or node.get("found"):  # an analysis that comes from the file stays as it is there
+        if number_in_file < 0 or node.get("found"):  # else the analysis comes from the file, and stays as it is there
             properties |= analysis_properties(node)
         properties |= point_properties(env, {} if count is None else count.territory())
     return document.text().decode()
@@ -119,14 +119,14 @@ def sgf_text(tree: GameTree) -> str:
 def format_result(tree: GameTree) -> str | None:
     """Return the result of a game, as SGF writes it; "" if the game is not over; None if its file's result still holds.
 
-    It is the result at the end of the current line; of a game that was opened from a file, at the end of the main line.
-    The file's result holds if this end is in the file, and was neither counted nor resigned since.
+    It is the result at the end of the current line, or of the main line if the game was opened from a file.  The file's
+    result holds if the main line ends in a node of the file, in which the game was neither counted nor resigned since.
     """
     file, file_loser = tree.view["file"], tree.view["fileLoser"]
     last = main_line_end(tree.nodes) if file else tree.view["end"]
     node, position, count = tree.nodes[last], tree.positions[last], count_at(tree, last)
     loser = check_int("loser", node.get("loser", 0), -1, 1)
-    if file and in_file(node) >= 0 and count is None and loser == file_loser:
+    if file and file_number(node) >= 0 and count is None and loser == file_loser:
         return None
     if not loser and not position.is_over:
         return ""
@@ -145,8 +145,8 @@ def analysis_properties(node: Mapping[str, Any]) -> Properties:
         score = None if node.get("score") is None else check_float("score", node["score"])
         note = MoveNote(value, check_int("visits", node.get("visits", 0), 0) or None, score=score)
         properties |= note_properties(note)
-        told = [note.sentence(""), *map(move_text, field_of(node, "found", list)[:SHOWN])]
-        lines += [GENERATED + line for line in told]
+        sentences = [note.sentence(""), *map(move_text, field_of(node, "found", list)[:MOST_MOVES])]
+        lines += [GENERATED + sentence for sentence in sentences]
     comment = "\n".join(filter(None, lines))
     return properties | ({"C": [escape_text(comment)]} if comment else {})
 
@@ -155,10 +155,10 @@ def move_text(move: Mapping[str, Any]) -> str:
     """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4", in Black's view.
 
     Args:
-        move: KataGo's fields of it.
+        move: KataGo's fields of the move.
 
     Raises:
-        ValueError: for other ones.
+        ValueError: if a field is missing or has a wrong type.
     """
     try:
         rate = "" if move.get("winrate") is None else f" {100 * move['winrate']:.1f} %"
@@ -171,28 +171,28 @@ def move_text(move: Mapping[str, Any]) -> str:
 # --- reading ---------------------------------------------------------------------------------------
 
 
-def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
+def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
     """Return a game of Go with its variations.
 
     A variation with an illegal move ends before that move.
 
     Args:
-        bases: games by name; options that the file does not give are taken from its game in `bases`.
+        usual_games: games by name; options that the file does not give are taken from its game in `usual_games`.
 
     Raises:
         ValueError: for text that is no SGF game, or for a game that cannot be played.
     """
-    if "(" not in text[:LOOKED_AT]:
+    if "(" not in text[:BEGIN_LETTERS]:
         raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
     file, second = islice(chain(trees(text), (None, None)), 2)
-    rectangular_game = None if file is None else rectangular(file, bases)
+    rectangular_game = None if file is None else read_rectangular(file, usual_games)
     if file is not None and rectangular_game is not None:
         start, game = rectangular_game
         if second is not None:
             raise ValueError("the SGF file: it must hold one game, got several")
     else:
-        game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # which raises errors of the file and its main line
-        planes = usual_game("go", bases).config["planes"]
+        game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # raises the errors of the file and its main line
+        planes = usual_game("go", usual_games).config["planes"]
         start = game.position(game.env().replace(planes=planes).match_variant(), 0)
         file = next(trees(text))
     tree = GameTree(start, game.players)
@@ -211,7 +211,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
 
 
 def play_file(tree: GameTree, file: SgfTree) -> list[str]:
-    """Play the moves of all nodes of a file, each after those of its parent; return remarks on what is not shown.
+    """Play the moves of all nodes of a file in a tree, and return remarks on what is not shown.
 
     A variation ends before its first illegal move, and before stones that are set up after the game's beginning.
 
@@ -223,10 +223,10 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     read_analysis(tree.nodes[0], file.nodes[0])
     tree.nodes[0]["inFile"] = 0
     tree_nodes = {-1: 0}  # by node of the file, the node of the tree
-    after_set_up: set[int] = set()  # nodes of the file from a set-up on
-    remarks: dict[str, None] = {}  # in their order
+    after_set_up: set[int] = set()  # nodes of the file that set up stones, and nodes after them
+    remarks: dict[str, None] = {}  # each once, in their order
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
-        if parent not in tree_nodes and parent not in after_set_up:  # it comes after an illegal move
+        if parent not in tree_nodes and parent not in after_set_up:  # the node comes after an illegal move
             continue
         if parent in after_set_up or (number > 0 and sets_up(tree, tree_nodes[parent], properties)):
             after_set_up.add(number)
@@ -234,7 +234,7 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
                 remarks[f"variations end before stones that are set up after a move: {NOT_SHOWN}"] = None
             continue
         try:
-            tree_nodes[number] = follow(tree, tree_nodes[parent], properties, number)
+            tree_nodes[number] = play_node(tree, tree_nodes[parent], properties, number)
         except IllegalMove:
             if number <= first_branching:
                 raise
@@ -254,14 +254,16 @@ def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
     return stones is not None and bool(((stones != KEPT) & (stones != board)).any())
 
 
-def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, SgfGame] | None:
-    """Return the first position of a file whose board is not square, and an SgfGame with only its result and players.
+def read_rectangular(file: SgfTree, usual_games: Mapping[str, GameEnv]) -> tuple[Position, SgfGame] | None:
+    """Return the first position of a file whose board is not square, and an SgfGame without moves.
+
+    The SgfGame has the file's result, rules, players and faults.
 
     Returns:
-        None for a square board, a damaged size and another game than Go.
+        None for a square board, a damaged size, and a game other than Go.
 
     Raises:
-        ValueError: if `bases` has no game for such boards, and for stones that cannot be set up.
+        ValueError: if `usual_games` has no game for such boards, and for stones that cannot be set up.
     """
     line = file.main_line()
     reader = LineReader(line, required=None, number=None, source="", faults=[])
@@ -272,13 +274,13 @@ def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, 
     if columns == rows or reader.text("GM").lower() not in GO:
         return None
     komi = reader.komi()
-    if RECTANGLES not in bases:
+    if RECTANGLES not in usual_games:
         raise ValueError(
             f"the SGF file: its board must be square, got {columns}x{rows}; a page that is opened by "
             "alphago web --game examples/go_variants.py:OutlineGoEnv shows it"
         )
     komi = USUAL_KOMI if komi is None else komi
-    env = bases[RECTANGLES].replace(height=rows, width=columns, missing="", komi=komi, first_pass=0)
+    env = usual_games[RECTANGLES].replace(height=rows, width=columns, missing="", komi=komi, first_pass=0)
     assert isinstance(env, StonesEnv)
     setup: dict[str, str] = {}
     stones = setup_stones(env, file.nodes[0])
@@ -296,13 +298,15 @@ def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, 
     return env.position(**setup), head
 
 
-def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
-    """Play the moves of a file's node, mostly one, after a node of the tree, read its analysis, and return the last.
+def play_node(tree: GameTree, at: int, properties: Properties, number: int) -> int:
+    """Play the moves of a file's node (nearly always one) in the tree, and return the number of the last node.
 
-    A move out of turn skips the other colour's turn; passes after the end of the game are left out.
+    A move out of turn skips the other colour's turn.  Passes after the end of the game are left out.
 
     Args:
-        at: the number of the tree's node. number: that of the file's.
+        at: the number of the tree's node after which the moves are played.
+        properties: of the file's node; its analysis is added to the tree's nodes.
+        number: the number of the file's node.
 
     Raises:
         IllegalMove: for an illegal move.
@@ -318,7 +322,7 @@ def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
             raise IllegalMove(env.to_text(action), "the game is over", position)
         at = tree.play(at, action, SIGNS[letter])
         node = tree.nodes[at]
-        node.setdefault("inFile", number)  # if the file has this variation twice, the first one stands
+        node.setdefault("inFile", number)  # if the file has this variation twice, the number of the first one stays
         read_analysis(node, properties)
     return at
 

@@ -15,7 +15,7 @@ from alphago.mcts.levels import FULL_STRENGTH, describe_level
 from alphago.mcts.lost_turns import LostTurns
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
-from alphago.ui.web.game_files import kept_game, open_sgf, sgf_text
+from alphago.ui.web.game_files import open_sgf, read_game_tree, sgf_text
 from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import (
     MOST_NODES,
@@ -42,20 +42,22 @@ class QueryReader:
 
     Attributes:
         engines: the networks to choose from, shared by all pages.
-        bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
-        greeting: what a page is told first.
+        usual_games: games by name, with the options that new games have unless others are chosen.  Games of runs are
+            added.
+        greeting: the answer to a page's first query, `hello`.
         runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
-        tell: takes what is being done, for the page's status line, "" for nothing; by default nobody is told.
-        lost_turns: those of the engine, in all games of the page.
+        tell: called with a text for the page's status line, "" for none; by default nothing is told.
+        lost_turns: by which the engine decides whether to resign, in all games of the page.
     """
 
     engines: Engines
-    bases: dict[str, GameEnv]
+    usual_games: dict[str, GameEnv]
     greeting: Mapping[str, Any]
     runs: Any = None
     tell: Callable[[str], object] = str
     lost_turns: LostTurns = field(default_factory=LostTurns)
-    _latest: tuple[list[Any], Position | None] = field(default=([], None))  # the game and moves asked for last
+    # [game, *moves] of the last query, and the position to which they lead.
+    _latest: tuple[list[Any], Position | None] = field(default=([], None))
 
     def position(self, query: Query, back: int = 0) -> Position:
         """Return the position of a query's `game` after its `moves`, without the last `back` ones."""
@@ -64,10 +66,11 @@ class QueryReader:
         if len(moves) > MOST_NODES:
             raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
         game = field_of(query, "game", dict)
-        known, position = self._latest
-        if position is None or [game, *moves][: len(known)] != known:
-            known, position = [game], start_from(game, self.bases)
-        for move in moves[len(known) - 1 :]:  # the first of `known` is the game
+        # The position of the last query is used if this query's moves continue that query's.
+        played, position = self._latest
+        if position is None or [game, *moves][: len(played)] != played:
+            played, position = [game], start_from(game, self.usual_games)
+        for move in moves[len(played) - 1 :]:  # `played` is the game and its moves
             position = next_position(position, move)
         self._latest = [game, *moves], position
         return position
@@ -78,7 +81,10 @@ class QueryReader:
 
 
 def hello(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return the games to choose from, the runs to watch, and the strength with which the engine begins."""
+    """Return the games to choose from, the runs to watch, and the strength with which the engine begins.
+
+    The query is not used, but all actions have it.
+    """
     return dict(page.greeting)
 
 
@@ -86,14 +92,14 @@ def hello(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def new(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return a new game; the query has its `name`, `options` and `setup` (`start_from`), else the usual ones."""
-    name = query.get("name") or next(iter(page.bases))
-    return game_answer(page, GameTree(start_from({**query, "name": name}, page.bases)))
+    """Return a new game of the query's `name`, `options` and `setup` (see `start_from`); by default the usual game."""
+    name = query.get("name") or next(iter(page.usual_games))
+    return game_answer(page, GameTree(start_from({**query, "name": name}, page.usual_games)))
 
 
 def link(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return the game of a `link`."""
-    return game_answer(page, line_tree(open_link(query.get("link"), page.bases)))
+    return game_answer(page, line_tree(open_link(query.get("link"), page.usual_games)))
 
 
 def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -101,7 +107,7 @@ def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
     text = query.get("text")
     if not isinstance(text, str) or len(text) > MOST_MESSAGE:
         raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
-    return game_answer(page, open_sgf(text, page.bases))
+    return game_answer(page, open_sgf(text, page.usual_games))
 
 
 def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -109,13 +115,13 @@ def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
     if page.runs is None:
         raise ValueError("no run was given to this server: alphago web runs/a shows one")
     tree = page.runs.open_game(query.get("run"), query.get("number"))
-    page.bases.setdefault(tree.env.name, tree.env)
+    page.usual_games.setdefault(tree.env.name, tree.env)
     return game_answer(page, tree)
 
 
 def game(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return what the page has to know of the query's `game` (see `describe_start`), whose moves the page has kept."""
-    start = start_from(field_of(query, "game", dict), page.bases)
+    """Return what the page has to know of the query's `game` (see `describe_start`), whose moves the page knows."""
+    start = start_from(field_of(query, "game", dict), page.usual_games)
     return {"view": offered_view(start.env, page.engines), "game": describe_start(start), "link": link_head(start)}
 
 
@@ -126,7 +132,7 @@ def game_answer(page: QueryReader, tree: GameTree) -> dict[str, Any]:
 
 def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
     """Return what the page has to know of a game and its engines."""
-    usual = engines.usual(env)
+    usual = engines.usual_network(env)
     has_scores, measured = usual != PLAYOUTS, engines.measured_network(usual, env)
     levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     return {
@@ -134,14 +140,14 @@ def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
         "skips": env.skips_turns,
         "mostReadouts": most_readouts(env),
         "levels": levels,
-        "networks": [name for name in engines.choices if engines.suits(name, env)],
+        "networks": [name for name in engines.choices if engines.is_made_for(name, env)],
         "usual": usual,
     }
 
 
 def save(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return the SGF file of a game of Go that the page sends, with variations and analysis."""
-    return {"name": "game.sgf", "text": sgf_text(kept_game(query, page.bases))}
+    return {"name": "game.sgf", "text": sgf_text(read_game_tree(query, page.usual_games))}
 
 
 # --- positions -------------------------------------------------------------------------------------
@@ -164,9 +170,9 @@ def view(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def count(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return what `view` does, with the stones dead that the network alone takes for dead.
+    """Return what the board shows after a game of Go, with the stones as dead that the network expects to be dead.
 
-    A search would not find them: its passes end the game, with all stones alive.
+    A search would not find dead stones: its passes end the game, with all stones alive.
     """
     position = page.position(query)
     if count_as_alive(position) is None:
@@ -176,7 +182,7 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def why(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return why the last of the query's moves is good or bad; the query may have `points` that a mistake loses."""
+    """Return why the last of the query's moves is good or bad; its `points` are the least that a mistake loses."""
     if not query.get("moves"):
         raise ValueError("there is no move to explain")
     least = check_positive("points", query.get("points", MISTAKE))
@@ -189,16 +195,16 @@ def why(page: QueryReader, query: Query) -> dict[str, Any]:
 def explanation_view(explanation: Explanation) -> dict[str, Any]:
     """Return an explanation for the page.
 
-    best: the better move; the move itself if no better one is named. points, rate: what the move loses, for its player.
+    "best" is the better move, or the move itself if it is no mistake.  "points" and "rate" are what the move loses, in
+    the view of its player.
     """
     loss, to_text = explanation.loss, explanation.env.to_text
-    points = float(loss.points)
     return {
         "move": to_text(explanation.action),
         "best": to_text(loss.best if loss.is_mistake else explanation.action),
-        "points": None if isnan(points) else round(points, 1),
+        "points": None if isnan(loss.points) else round(float(loss.points), 1),
         "rate": round(loss.rate, 4),
-        # Of a worse move the page itself tells the loss and the better move, so the sentences leave them out.
+        # The page itself tells a mistake's loss and the better move, so that the sentences leave them out.
         "sentences": explanation.reasons if loss.is_mistake else str(explanation).split("\n"),
     }
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
-WIDGET = Path(__file__).parent / "widget"  # what a notebook's board has beside them
+WIDGET = Path(__file__).parent / "widget"  # further files of a notebook's board
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 FILES = {  # by address
     "/": "index.html",
     **{f"/{path.name}": path.name for path in sorted(STATIC.iterdir()) if path.suffix in KINDS.keys() - {".html"}},
     "/favicon.ico": "favicon.svg",
 }
-# How the page's modules are written: `import { a, b } from "./name.js";`, and `export` before each name, or default.
+# The page's modules are written so that these expressions find all imports and exports.
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
@@ -29,17 +29,17 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
     Each imported module becomes a function that is called once, since modules may use the same names.
 
     Args:
-        folders: where the modules are.
+        folders: where the modules are; a module is taken from the first folder that has it.
     """
     imported = [wrap_module(module, folders) for module in list_imports(name, [], folders)]
     return "\n".join([*imported, inline_imports(module_text(name, folders))])
 
 
 def list_imports(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
-    """Return the modules that a module imports, directly or by way of others; each comes after those that it imports.
+    """Return the modules that a module imports, and those that they import; each comes after the modules it imports.
 
     Args:
-        found: modules that were found before; the result begins with them, and has none of them twice.
+        found: modules that are in the result already; it begins with them, and has each module once.
     """
     for _, module in IMPORT.findall(module_text(name, folders)):
         if module not in found:

@@ -1,8 +1,8 @@
 """`PageSearch`: the search for one query of a page, and its replies in the fields of KataGo's analysis protocol.
 
-Chances and leads are Black's. Beyond KataGo's fields a query has `game`, `network`, `level` and `play`, whether a move
-is to be chosen; a reply has `searched`, the simulations of this query, and the last one `play`, the chosen move or
-"resign", and `opponent`, how strong the level "even" takes the other side to be.
+Win rates and leads are Black's.  Beyond KataGo's fields a query has `game`, `network`, `level` and `play`, which says
+whether a move is to be chosen.  A reply has `searched`, the simulations of this query.  The last reply has `play`, the
+chosen move or "resign", and `opponent`, a sentence on how strong the other side seems to the level "even".
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,14 @@ from alphago.ui.katago import move_infos, root_fields
 from alphago.ui.web.guard import MOST_SECONDS, most_readouts
 from alphago.ui.web.page_actions import Query, QueryReader
 
-LINE = 12  # plies of an expected line
+LINE_PLIES = 12  # most plies of an expected line
 
 
 class PageSearch:
     """The search for a query; it begins at once.
+
+    Args:
+        page: reads the game, position and network of the page's queries.
 
     Raises:
         ValueError: for an impossible query.
@@ -48,8 +51,9 @@ class PageSearch:
             limit=Limit(readouts, seconds, added=self.plays),
             level=level if self.plays else None,
             every=query.get("reportDuringSearchEvery"),
-            plies=LINE,
-            reuse=self.searches or not self.plays,  # the network's first idea is not that of a search before
+            plies=LINE_PLIES,
+            # A move without a search is the network's own choice, not that of an earlier search's tree.
+            reuse=self.searches or not self.plays,
         )
 
     def reply(self, answer: Answer) -> dict[str, Any]:
@@ -58,7 +62,7 @@ class PageSearch:
         reply |= {"searched": answer.readouts, **analysis_fields(answer.found)}
         if answer.is_last and self.plays:
             assert answer.action is not None
-            # A network alone does not resign: its value is no search's.
+            # A network without a search does not resign.
             resigns = self.searches and self.lost_turns.resigns(answer, self.engine.network)
             reply["play"] = "resign" if resigns else self.position.env.to_text(answer.action)
             reply["opponent"] = "" if answer.opponent is None else str(answer.opponent)
@@ -66,10 +70,10 @@ class PageSearch:
 
 
 def analysis_fields(analysis: Analysis) -> dict[str, Any]:
-    """Return the analysis of one position in KataGo's fields; scores and ownership are left out where none are known.
+    """Return the analysis of one position in KataGo's fields; unknown scores and ownership are left out.
 
     Args:
-        analysis: in the mover's view.
+        analysis: in the view of the player to move.
     """
     mover, legal = int(analysis.to_play[0]), analysis.prior[0] > 0
     black = analysis.as_black()
@@ -84,7 +88,12 @@ def analysis_fields(analysis: Analysis) -> dict[str, Any]:
 
 
 def page_fields(fields: Mapping[str, Any], analysis: Analysis) -> dict[str, Any]:
-    """Return those of KataGo's fields that a page needs, rounded, without a lead if none is known."""
+    """Return those of KataGo's fields that a page needs, rounded; an unknown lead is left out.
+
+    Args:
+        fields: of a move or of the position.
+        analysis: from which the fields were made.
+    """
     needed = {name: fields[name] for name in ("move", "visits", "order", "pv") if name in fields}
     digits = {"winrate": 4, "prior": 4, **({} if np.isnan(analysis.root_score[0]) else {"scoreLead": 2})}
     rounded = {name: round(fields[name], digits[name]) + 0.0 for name in digits if name in fields}  # makes -0.0 a 0.0

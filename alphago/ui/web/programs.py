@@ -36,19 +36,20 @@ class OfferedNetworks(Networks):
     """The networks of a web server, for one connected program.
 
     Args:
-        chosen: the name of the network that the program asks for; None for the server's usual network for each board.
+        env: the usual game of Go.
+        network_name: the network that the program asks for; None for the server's usual network for each board.
 
     Raises:
         ValueError: if the server has no network of this name.
     """
 
-    def __init__(self, engines: Engines, env: GoEnv, chosen: str | None) -> None:
+    def __init__(self, engines: Engines, env: GoEnv, network_name: str | None) -> None:
         self.engines, self.env = engines, env
-        self.chosen = None if chosen is None else engines.check(chosen, env)
+        self.network_name = None if network_name is None else engines.check(network_name, env)
 
     @property
     def name(self) -> str:
-        return self.chosen or self.engines.usual(self.env)
+        return self.network_name or self.engines.usual_network(self.env)
 
     def game(self, size: int, rules: Rules) -> GoEnv:
         env = analysed_game(self.env, size, rules)
@@ -58,17 +59,20 @@ class OfferedNetworks(Networks):
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> SharedEngine:
+        """Return the engine for a game, with the usual game's input planes in place of the network's."""
         env = require_go(with_planes(env, of=self.env), self.name)  # `env` may have a network's planes instead
-        return self.engines.engine(self.chosen or self.engines.usual(env), env)
+        return self.engines.engine(self.network_name or self.engines.usual_network(env), env)
 
 
 class Connections:
     """The connections of one kind to a server.
 
     Args:
-        most: how many there may be. refusal: what another one is told. make: makes what answers a connection's queries,
-            given its WebSocket and a function that sends a reply; raises ValueError to refuse it.
-        first_seconds: those within which the first query must come; None for any time.
+        most: most connections at a time.
+        refusal: the sentence that one more connection is told.
+        make: given a connection's WebSocket and a function that sends a reply, returns the object that answers its
+            queries; raises ValueError to refuse the connection.
+        first_seconds: seconds within which the first query must come; None for no limit.
     """
 
     def __init__(
@@ -82,7 +86,7 @@ class Connections:
         self.count = 0
 
     async def serve(self, socket: WebSocket) -> None:
-        """Answer the queries of a connection until it ends, which ends its unfinished queries."""
+        """Answer the queries of a connection until it ends; its unfinished queries end then too."""
         await socket.accept()
         if self.count >= self.most:
             await refuse(socket, TRY_AGAIN, self.refusal)
@@ -98,8 +102,8 @@ class Connections:
     async def converse(self, socket: WebSocket) -> None:
         """Pass queries on, and replies back, until the other side disconnects.
 
-        No queue grows without bound: `put` returns once its reply is sent, which takes long only if the other side
-        leaves too many unread, and a query is read only when the query before it was taken.
+        No queue grows without bound.  `put` returns once its reply is sent, which takes long only if the other side
+        leaves too many replies unread.  A query is read only after `receive` has returned for the query before it.
         """
         loop = asyncio.get_running_loop()
 
@@ -112,38 +116,40 @@ class Connections:
             except (WebSocketDisconnect, RuntimeError, CancelledError):
                 pass
 
-        answering = self.make(socket, put)
-        thread = ThreadPoolExecutor(1, "alphago-page")  # an answer may take long, such as where a network is loaded
+        answerer = self.make(socket, put)
+        executor = ThreadPoolExecutor(1, "alphago-page")  # in a thread, since an answer that loads a network takes long
         try:
             async with asyncio.timeout(self.first_seconds) as silence:
                 while True:
                     text = await socket.receive_text()
                     silence.reschedule(None)
                     for line in filter(None, text.split("\n")):
-                        await loop.run_in_executor(thread, answering.receive, line)
+                        await loop.run_in_executor(executor, answerer.receive, line)
         except (WebSocketDisconnect, RuntimeError, KeyError, TimeoutError):
-            pass  # in this order: the other side has left; `put` has closed; bytes came, not text; no query came
+            # WebSocketDisconnect: the other side has left.  RuntimeError: `put` has closed the connection.
+            # KeyError: bytes came instead of text.  TimeoutError: no query came within `first_seconds`.
+            pass
         finally:
-            thread.shutdown(wait=False)
-            await asyncio.shield(asyncio.to_thread(answering.close))
+            executor.shutdown(wait=False)
+            await asyncio.shield(asyncio.to_thread(answerer.close))
 
 
 def programs(engines: Engines, env: GoEnv) -> Connections:
     """Return the connections of programs for analysis; each has its own analysis engine."""
 
     def make(socket: WebSocket, put: Callable[[str], None]) -> AnalysisEngine:
-        networks = OfferedNetworks(engines, env, chosen=socket.query_params.get("network"))
+        networks = OfferedNetworks(engines, env, socket.query_params.get("network"))
         threads = min(available_cores(), MOST_THREADS)
         return AnalysisEngine(networks, put, threads=threads, limits=PROGRAM, notes=True)
 
     return Connections(MOST_PROGRAMS, f"this server serves {MOST_PROGRAMS} programs already: close one first", make)
 
 
-def pages(engines: Engines, bases: dict[str, GameEnv], greeting: Mapping[str, Any], runs: Any) -> Connections:
-    """Return the connections of pages; the arguments are those of `QueryReader`."""
+def pages(engines: Engines, usual_games: dict[str, GameEnv], greeting: Mapping[str, Any], runs: Any) -> Connections:
+    """Return the connections of pages; the arguments are those of `QueryReader`, which has one object for each page."""
 
     def make(socket: WebSocket, put: Callable[[str], None]) -> PageAnswers:
-        return PageAnswers(QueryReader(engines, bases, greeting, runs), put)
+        return PageAnswers(QueryReader(engines, usual_games, greeting, runs), put)
 
     refusal = f"This server has {MOST_PAGES} pages open already: close one first."
     return Connections(MOST_PAGES, refusal, make, FIRST_SECONDS)

@@ -26,9 +26,9 @@ from alphago.ui.web.new_game import GameTree
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SELF_PLAY = "self-play"
-LEAST_LEFT = 1 / 6  # minutes: less is never told to be left
-LEAST_IDLE = 5  # minutes for which a run that goes on may write nothing
-RECENT = 20  # the latest iterations, of which the pace is told while a run goes on
+LEAST_LEFT = 1 / 6  # minutes: the shortest time that the headline says is left
+LEAST_IDLE = 5  # minutes for which a run may write nothing without counting as stopped
+RECENT = 20  # while a run goes on, its pace is that of so many of its latest iterations
 MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
 
@@ -37,8 +37,9 @@ class RunGame:
     """A game of a run that a page may open.
 
     Attributes:
-        title: its name in the page's list. names: the players' names, Black's first.
-        moves: actions or texts.
+        title: its name in the page's list.
+        names: the players' names, Black's first.
+        moves: actions, or their texts.
         record: the game's record; None if the run has kept only its moves.
     """
 
@@ -49,7 +50,11 @@ class RunGame:
 
 
 class Runs:
-    """The runs that were named when the server began, read anew at each call; several threads may call the methods."""
+    """The runs that the page watches; each call reads their files anew, and several threads may call the methods.
+
+    Args:
+        folders: the runs' folders.
+    """
 
     def __init__(self, folders: Sequence[str | Path]) -> None:
         self.folders, self.names = list(map(Path, folders)), legend_names(folders)
@@ -63,7 +68,10 @@ class Runs:
         """Return headlines, facts, games and panels of all runs; raise ValueError unless `x` is a key of AXES.
 
         The panels are SVG, those that matter most first.  A run that cannot be read has a sentence as its "error", and
-        no panels.
+        no curves.
+
+        Args:
+            x: what the x axes of the panels count, such as "minutes".
         """
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
@@ -71,17 +79,17 @@ class Runs:
         for i, folder in enumerate(self.folders):
             try:
                 history = history_of(folder)
-                list(list_panels([history], x))
+                list(list_panels([history], x))  # raises here if the run's curves cannot be drawn
                 run = {**describe_run(history), "games": [game.title for game in run_games(history)]}
             except Exception as error:  # one damaged run must not hide the others
                 fault = str(error) if isinstance(error, ValueError) else f"it cannot be read ({error!r})"
                 run = {"error": fault, "facts": {}, "diagnosis": [], "games": []}
-                history = History(folder, [], [])  # in which its colour is not used
+                history = History(folder, [], [])  # keeps its place, so that each run has its colour
             histories.append(history)
             runs.append({**run, "name": self.names[i], "colour": run_colours(len(self.folders))[i]})
         label = reword(histories, AXES[x][2])
         panels = list(list_panels(histories, x))
-        order = main_first([panel.title for panel in panels])
+        order = panel_order([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
@@ -94,7 +102,7 @@ class Runs:
 
 
 def history_of(folder: Path) -> History:
-    """Return the history of a run, without metrics before its first iteration is over."""
+    """Return the history of a run; it has no metrics until the first iteration is over."""
     return History(folder, read_rows(folder / METRICS, "seconds"), read_rows(folder / EVALUATIONS, "opponent"))
 
 
@@ -106,9 +114,9 @@ UNTRAINED = "No gradient step {}: the network plays as it did at the start."
 
 
 def describe_run(history: History) -> dict[str, Any]:
-    """Return facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
+    """Return headline, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
     config, log = read_config(history.folder), history.folder / METRICS
-    idle = max(time.time() - log.stat().st_mtime, 0) if log.exists() else math.inf  # seconds
+    idle = max(time.time() - log.stat().st_mtime, 0) if log.exists() else math.inf  # seconds since the last row
     settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
     over = why_over(settings, last, history.evaluations)
@@ -119,7 +127,7 @@ def describe_run(history: History) -> dict[str, Any]:
         "positions": f"{number(last, 'positions') or 0:,.0f}",
         "gradient steps": f"{number(last, 'steps') or 0:,.0f}",
         "over": over or "no",
-        "latest line": "none yet" if math.isinf(idle) else f"{span(idle / 60)} ago",
+        "latest line": "none yet" if math.isinf(idle) else f"{duration_text(idle / 60)} ago",
         **latest_losses(rows),
         **match_facts(history.evaluations),
     }
@@ -151,37 +159,41 @@ def game_words(config: Mapping[str, Any]) -> str:
 def make_headline(
     settings: Mapping[str, Any], rows: Sequence[Row], matches: Sequence[Row], *, over: bool, idle: float
 ) -> dict[str, Any]:
-    """Return what one wants to know first about a run.
+    """Return the most important facts about a run.
 
-    These are the `strength`, its latest result against its hardest opponent, "" before any match; the `progress`, how
-    far it is, as text; and the `share` of its games, or of its time, that is over, 0 .. 1.
+    "strength" is its latest result against its hardest opponent, "" before any match.  "progress" is a text on how far
+    it is.  "share" is the part of its games or of its time that is over, 0 .. 1.
 
     Args:
-        settings: see `flat_settings`. rows, matches: of metrics.jsonl and evaluations.jsonl. over: whether it is over.
+        settings: see `flat_settings`.
+        rows: of metrics.jsonl.
+        matches: the rows of evaluations.jsonl.
+        over: whether the run is over.
         idle: seconds since the run wrote its last row.
     """
     last: Row = rows[-1] if rows else {}
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
     pace = games_a_minute(rows)
-    parts = [span(minutes), f"{games:,.0f} games"]
-    told_pace = games / minutes if over and minutes else pace  # of a run that is over, the mean
-    if told_pace:
-        parts.append(f"{told_pace:,.0f} games/min")
-    shares, minutes_left = [0.0], [math.inf]  # an entry more for each limit
+    parts = [duration_text(minutes), f"{games:,.0f} games"]
+    shown_pace = games / minutes if over and minutes else pace  # the mean of the whole run once it is over
+    if shown_pace:
+        parts.append(f"{shown_pace:,.0f} games/min")
+    shares, minutes_left = [0.0], [math.inf]  # each limit adds an entry to both
     for setting, (spent, limit) in limits(settings, last).items():
         shares.append(spent / limit)
-        speed = pace if setting == "num_games" else spent / minutes if minutes else 1.0  # a minute of the clock
+        # Units of the limit (games or minutes) that are spent in a minute.
+        speed = pace if setting == "num_games" else spent / minutes if minutes else 1.0
         minutes_left.append((limit - spent) / speed if speed else math.inf)
     left = min(minutes_left)
     if over:
         parts.append("finished")
-    elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # a run that is idle for longer was probably stopped
-        parts.append(f"about {span(max(left, LEAST_LEFT))} to go")
+    elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # it was probably stopped if idle for longer
+        parts.append(f"about {duration_text(max(left, LEAST_LEFT))} to go")
     return {"strength": latest_strength(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
 
 
-def span(minutes: float) -> str:
-    """Return a time as text, of each unit two at least: below two minutes in seconds."""
+def duration_text(minutes: float) -> str:
+    """Return a time as text such as "3 h", in the largest unit of which it has two or more."""
     for length, unit in ((1440, "days"), (60, "h"), (1, "min")):
         if minutes >= 2 * length:
             return f"{minutes / length:.0f} {unit}"
@@ -189,10 +201,10 @@ def span(minutes: float) -> str:
 
 
 def latest_strength(matches: Sequence[Row]) -> str:
-    """Return the latest result against the hardest opponent, which the run beats least often; "" before any match.
+    """Return the latest result against the hardest opponent, the one that the run beats least often.
 
     A run that learns from given games plays no matches.  For such a run, return how often its latest network finds the
-    move that was played in held-out games.
+    move that was played in held-out games.  Return "" if there is neither.
     """
     latest = {opponent_name(row): row for row in matches if number(row, "win_rate") is not None}
     if not latest:
@@ -214,13 +226,14 @@ def games_a_minute(rows: Sequence[Row]) -> float:
     return 60 * games / seconds if seconds > 0 else 0.0
 
 
-def main_first(titles: Sequence[str]) -> list[int]:
+def panel_order(titles: Sequence[str]) -> list[int]:
     """Return the indices of all panels in the order to show: first a panel for each title of MAIN, then the others.
 
-    Of several panels of win rates, each against one opponent, it is the last one, against the strongest opponent.
+    If there are several panels of win rates, each against one opponent, the last one comes first: that of the strongest
+    opponent.
     """
-    found = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
-    main = [panels[-1 if titles[panels[-1]].startswith("Win rate, ") else 0] for panels in found if panels]
+    matches = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
+    main = [panels[-1 if titles[panels[-1]].startswith("Win rate, ") else 0] for panels in matches if panels]
     return main + [i for i in range(len(titles)) if i not in main]
 
 
@@ -228,14 +241,14 @@ def main_first(titles: Sequence[str]) -> list[int]:
 
 
 def run_games(history: History) -> list[RunGame]:
-    """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
+    """Return the latest games of a run: of the latest recorded match, of self-play, and of the matches in its log."""
     selfplay = sorted((history.folder / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
     files = [*sorted((history.folder / "matches").glob("*.npz"))[-1:], *reversed(selfplay)]  # the newest first
     return [*islice(recorded_games(files), LATEST_GAMES), *match_games(history)]
 
 
 def recorded_games(files: Sequence[Path]) -> Iterator[RunGame]:
-    """Yield the games of files of a run's folders "games" and "matches", of each file the last game first.
+    """Yield the games in files of a run's folders "games" and "matches"; of each file the last game comes first.
 
     Files that cannot be read are left out.
     """
@@ -251,8 +264,8 @@ def player_names(kind: str, index: int) -> tuple[str, str]:
     """Return the players' names, Black's first.
 
     Args:
-        kind: SELF_PLAY, or the name of the match: the candidate's rival is the second best network in a match "second",
-            the best network in others.
+        kind: SELF_PLAY, or the name of a match of the candidate.  Its rival is the second best network in a match
+            "second", and the best network in other matches.
         index: the number of the game in the match; the candidate is Black in games 0, 2, 4 and so on.
     """
     if kind == SELF_PLAY:
@@ -283,17 +296,17 @@ def match_games(history: History) -> list[RunGame]:
 
 
 def game_tree(env: GameEnv, game: RunGame) -> GameTree:
-    """Return a game as a tree without variations; its nodes have the win rates that the game's searches found."""
+    """Return a game as a tree without variations; its nodes have Black's win rates by the game's searches."""
     record = game.record
     start = env.position() if record is None else record.start(record_game(env, record))  # on the record's own board
     tree, last = GameTree(start, game.names), 0
     for ply, move in enumerate(game.moves):
-        if record is not None and record.weights[ply] > 0:  # a weight of 0: there was no full search
+        if record is not None and record.weights[ply] > 0:  # the weight is 0 if there was no full search
             black_value = float(record.movers[ply] * record.values[ply])
             tree.nodes[last]["win"] = round((1 + black_value) / 2, 4)
         try:
             last = tree.play(last, move)
-        except IllegalMove:  # the run's game was ended by a rule that the board does not know
+        except IllegalMove:  # a rule of the run that the board does not have ended the game here
             break
     if record is not None and record.resigned:
         tree.nodes[last]["loser"] = -1 if record.outcome > 0 else 1

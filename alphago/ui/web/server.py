@@ -1,4 +1,4 @@
-"""The server of `alphago web`: the page, WebSockets for queries, and what is watched of runs; it holds no game."""
+"""The server of `alphago web`: the page, WebSockets for queries, and reports on runs.  It keeps no game."""
 
 import asyncio
 import contextlib
@@ -39,8 +39,8 @@ except Exception as error:  # a broken library may fail in any way
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-HEADER_SECONDS = 20.0  # for a request to arrive
-WAITING_CONNECTIONS = 128  # that the system keeps until the server takes them
+HEADER_SECONDS = 20.0  # within which a request must arrive, and an answer be read
+WAITING_CONNECTIONS = 128  # most connections that wait until the server accepts them
 PING_SECONDS = 120.0  # for a page's answer to a ping: nothing that the page sends is read while its commands wait
 
 
@@ -49,7 +49,7 @@ PageOf = Callable[[Any, GameEnv], str]  # makes the text of a file from a networ
 
 def make_app(
     engines: Engines,
-    bases: Mapping[str, GameEnv],
+    usual_games: Mapping[str, GameEnv],
     guard: Guard,
     runs: "Runs | None" = None,
     page_of: PageOf | None = None,
@@ -58,24 +58,30 @@ def make_app(
 
     Args:
         engines: the networks on offer.
-        bases: games by name, offered first, with the options that new games have unless others are chosen.
-        guard: decides which requests are answered. runs: the runs to watch; None for none.
+        usual_games: games by name, with the options that new games have unless others are chosen.  The page offers them
+            before the package's other games.
+        guard: decides which requests are answered.
+        runs: the runs to watch; None for none.
         page_of: makes files that play without the server; None if there are to be none.
     """
-    analysing = programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
-    playing = pages(engines, dict(bases), greeting(engines, bases, runs), runs)
+    analysis = programs(engines, require_go(usual_game(GoEnv.name, usual_games), "the analysis protocol"))
+    board = pages(engines, dict(usual_games), greeting(engines, usual_games, runs), runs)
     routes: list[BaseRoute] = [Route(path, partial(static_file, guard.token)) for path in FILES]
     routes += [Route("/watch", partial(run_response, runs))]
-    routes += [Route("/file", partial(file_response, engines, bases, page_of))]
-    routes += [WebSocketRoute("/board", playing.serve), WebSocketRoute("/analysis", analysing.serve)]
+    routes += [Route("/file", partial(file_response, engines, usual_games, page_of))]
+    routes += [WebSocketRoute("/board", board.serve), WebSocketRoute("/analysis", analysis.serve)]
     app = Starlette(routes=routes)
     app.add_middleware(GuardMiddleware, guard=guard)
-    app.state.pages, app.state.programs = playing, analysing
+    app.state.pages, app.state.programs = board, analysis
     return app
 
 
 def static_file(token: str | None, request: Request) -> Response:
-    """Return one of the page's files; for an address with a token, a redirection that sets the token as a cookie."""
+    """Return one of the page's files; if the address has a token, a redirection that sets it as a cookie.
+
+    Args:
+        token: the server's token; None if it has none.
+    """
     path = STATIC / FILES[request.url.path]
     if request.query_params.get("token") and token is not None:
         answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
@@ -104,14 +110,16 @@ def run_response(runs: "Runs | None", request: Request) -> Response:
         return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
 
-def file_response(engines: Engines, bases: Mapping[str, GameEnv], page_of: PageOf | None, request: Request) -> Response:
+def file_response(
+    engines: Engines, usual_games: Mapping[str, GameEnv], page_of: PageOf | None, request: Request
+) -> Response:
     """Return a file to be saved that plays without the server, with the network and the game that the request names.
 
     Args:
-        engines, bases, page_of: as in `make_app`.
+        page_of: makes the file; None if there are to be no files.
     """
     try:
-        env = open_link(request.query_params.get("link"), bases).env
+        env = open_link(request.query_params.get("link"), usual_games).env
         name = engines.check(request.query_params.get("network", ""), env)
         source = engines.choices[name].source
         if page_of is None or source == PLAYOUTS:
@@ -131,7 +139,11 @@ class GuardMiddleware:
         self.app, self.guard = app, guard
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on if the guard allows it, else refuse it; the arguments are those of ASGI."""
+        """Pass a request on if the guard allows it, else refuse it.
+
+        Args:
+            scope, receive, send: the request, and the functions for its messages, see the ASGI specification.
+        """
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -146,12 +158,12 @@ class GuardMiddleware:
             await send({"type": "websocket.close", "code": REFUSED, "reason": closing_reason(refusal)})
 
 
-def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
-    """Return what every page is told first: the games to choose from, the runs to watch, the strength to begin with."""
+def greeting(engines: Engines, usual_games: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
+    """Return what every page is told first: the games to choose from, the runs to watch, and the engine's strength."""
     games = []
-    for name in dict.fromkeys([*bases, *GAMES]):
-        with contextlib.suppress(ValueError):  # of a game of the user's own whose options have no defaults
-            games.append(offer_view(usual_game(name, bases)))
+    for name in dict.fromkeys([*usual_games, *GAMES]):
+        with contextlib.suppress(ValueError):  # a game of the user's own may have options without defaults
+            games.append(offer_view(usual_game(name, usual_games)))
     return {"games": games, "runs": [] if runs is None else runs.names, "first": {"strength": {"level": engines.level}}}
 
 
@@ -167,7 +179,7 @@ def serve(app: Starlette, guard: Guard, host: str, port: int, *, browser: bool =
     Raises:
         OSError: with a sentence, if the port cannot be used.
     """
-    logging.getLogger("asyncio").setLevel(logging.ERROR)  # else it warns of each message to a page that has gone
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it would warn of each message to a page that has gone
     listener = listen(host, port)
     address = make_address(host, listener.getsockname()[1], guard.token)
     print(f"{address}  (Ctrl-C ends it)", flush=True)  # at once, also into a pipe
@@ -180,33 +192,35 @@ def serve(app: Starlette, guard: Guard, host: str, port: int, *, browser: bool =
 class TimedHttp(H11Protocol):
     """HTTP that closes a connection on which no request arrives, or no answer is read, for HEADER_SECONDS."""
 
-    seen: object = None  # at the last look: the `cycle` (a request and its answer), and the bytes that wait to be sent
+    # At the last check: the `cycle` (a request and its answer), and the number of bytes that wait to be sent.
+    last_state: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to check the connection."""
         super().connection_made(transport)
         self.loop.call_later(HEADER_SECONDS, self.close_if_stalled)
 
     def close_if_stalled(self) -> None:
-        """Close the connection if nothing has moved since the last look, unless an answer is still being computed.
+        """Close the connection if nothing has moved since the last check, unless an answer is still being computed.
 
-        Something has moved if a request has come or bytes of an answer were taken.  A connection that stays open is
-        looked at again later, unless it has become a WebSocket.
+        Something has moved if a request has come or bytes of an answer were sent.  A connection that stays open is
+        checked again later, unless it has become a WebSocket.
         """
         became_websocket = self.transport.get_protocol() is not self
         if self.transport.is_closing() or became_websocket:
             return
         unsent = self.transport.get_write_buffer_size()
-        has_moved = self.seen != (self.cycle, unsent)
+        has_moved = self.last_state != (self.cycle, unsent)
         is_computing = self.cycle is not None and not self.cycle.response_complete and unsent == 0
         if not has_moved and not is_computing:
             self.transport.abort()  # `close` would wait until everything is sent
             return
-        self.seen = (self.cycle, unsent)
+        self.last_state = (self.cycle, unsent)
         self.loop.call_later(HEADER_SECONDS, self.close_if_stalled)
 
 
 def new_server(app: Starlette) -> uvicorn.Server:
-    """Return a server for the application, without a log; how the process logs stays as it is."""
+    """Return a server for the application; it writes no log, and does not change the logging of the process."""
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -228,7 +242,8 @@ def new_server(app: Starlette) -> uvicorn.Server:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; raise OSError with a sentence if the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves TCP_NODELAY off
+    # Without IPPROTO_TCP, asyncio does not set TCP_NODELAY.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -242,8 +257,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 def make_address(host: str, port: int, token: str | None) -> str:
     """Return the address to open in a browser."""
-    written = f"[{host}]" if ":" in host else host  # an IPv6 address is written in brackets
-    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, written)  # for all addresses, one of this machine
+    in_url = f"[{host}]" if ":" in host else host  # an IPv6 address is written in brackets
+    # A server that listens on all addresses is opened at this machine's own one.
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, in_url)
     return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
 
 

@@ -18,19 +18,21 @@ class ServerOptions:
     """What a server offers.
 
     Attributes:
-        choices: the networks; first those that the command names. runs: folders of runs to watch.
-        bases: games by name, with the options that new games have unless others are chosen; pages begin with the first.
+        choices: the networks, those that the command names first.
+        usual_games: games by name, with the options that new games have unless others are chosen.  Pages begin with the
+            first game.
+        runs: folders of runs to watch.
     """
 
     choices: list[Choice] = field(default_factory=list)
-    bases: dict[str, GameEnv] = field(default_factory=dict)
+    usual_games: dict[str, GameEnv] = field(default_factory=dict)
     runs: list[Path] = field(default_factory=list)
 
     def add_network(self, name: str, source: str | Path, env: GameEnv) -> None:
-        """Add a network that the command names, and its game; if its name is taken, the network's name is its path."""
-        taken = [choice.name for choice in self.choices]
-        self.choices.append(Choice(str(source) if name in taken else name, source, game=env.name, size=env.N))
-        self.bases.setdefault(env.name, env)
+        """Add a network that the command names, and its game; it is named by its path if its name is in use already."""
+        names = [choice.name for choice in self.choices]
+        self.choices.append(Choice(str(source) if name in names else name, source, game=env.name, size=env.N))
+        self.usual_games.setdefault(env.name, env)
 
 
 def make_offer(
@@ -42,7 +44,8 @@ def make_offer(
     """Return what to offer, given the words and options of the command `alphago web`.
 
     Args:
-        words: networks and runs. game, board_size: options of the command; None for an option that was not given.
+        words: names or paths of networks and runs.
+        game, board_size: options of the command; None for an option that was not given.
         given: further options of the game, by name.
 
     Raises:
@@ -53,16 +56,17 @@ def make_offer(
     offer = ServerOptions()
     for word in words:
         add_word(offer, word, game)
-    first = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
-    if first not in offer.bases or board_size is not None or given:
-        env = offer.bases.get(first) or make_game(first, board_size, **given)
-        offer.bases[first] = with_settings(env if board_size in (None, env.N) else env.resized(board_size), given)
-    names = dict.fromkeys([first, *offer.bases])
-    offer.bases = {name: offer.bases[name].match_variant() for name in names}
-    taken = [choice.name for choice in offer.choices]
+    first_game = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
+    if first_game not in offer.usual_games or board_size is not None or given:
+        env = offer.usual_games.get(first_game) or make_game(first_game, board_size, **given)
+        resized = env if board_size in (None, env.N) else env.resized(board_size)
+        offer.usual_games[first_game] = with_settings(resized, given)
+    names = dict.fromkeys([first_game, *offer.usual_games])
+    offer.usual_games = {name: offer.usual_games[name].match_variant() for name in names}
+    named = [choice.name for choice in offer.choices]
     for network in packaged_nets():
-        if network not in taken:
-            size = named_board_size(network) or 0  # 0 for a network of another game, which has the game's name
+        if network not in named:
+            size = named_board_size(network) or 0  # None: a network of another game, named like the game
             offer.choices.append(Choice(network, network, USUAL_GAME if size else network, size, named=False))
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
     return offer
@@ -72,7 +76,7 @@ def add_word(offer: ServerOptions, word: str, game: str | None) -> None:
     """Add the network or the run that a word names to the offer; raise ValueError if the word names neither.
 
     Args:
-        game: the game that a network must play, None for any game; a run may be of any game.
+        game: the game that a network must play; None for any game.  A run may be of any game.
     """
     path = Path(word)
     if holds_run(path):

@@ -1,4 +1,4 @@
-"""Games and positions as plain data for the page, which knows no rules: games describe their boards themselves."""
+"""Games and positions as plain data for the page, which knows no rules of games."""
 
 from dataclasses import asdict
 from typing import Any
@@ -46,7 +46,7 @@ def position_view(position: Position) -> dict[str, Any]:
     }
     contents, surface = position.contents, position.env.board_view.surface
     if surface == "text" or contents is None:
-        view["drawing"] = drawing(position)
+        view["drawing"] = position_text(position)
     elif surface == "houses":
         view["seeds"] = list(contents)
     else:
@@ -56,14 +56,14 @@ def position_view(position: Position) -> dict[str, Any]:
     return view
 
 
-def drawing(position: Position) -> str:
-    """Return a position as text: as `print` shows it, or if the game has no drawing, from its input planes.
+def position_text(position: Position) -> str:
+    """Return a position as text: as `print` shows it, or if the game defines no text, from its input planes.
 
     Plane 0 is then drawn as the stones of the side to move, plane 1 as those of the other side.
     """
     if type(position).__str__ is not Position.__str__:
         return str(position)
-    own, *other = position.planes()[:2] > 0  # each [rows, columns]
+    own, *other = position.planes()[:2] > 0  # each [rows, columns]; `other` has one plane, or none in some games
     signs = np.where(own, "X", np.where(other[0] if other else False, "O", "."))
     rows = [" ".join(row) for row in signs.tolist()]
     mover = position.env.board_view.side(position.to_play)
@@ -71,7 +71,7 @@ def drawing(position: Position) -> str:
 
 
 def with_dead(count: GoCount, points: object) -> GoCount:
-    """Return the count in which the chains at these points are dead; raise ValueError for other points."""
+    """Return a count, changed so that the chains at some points are dead; raise ValueError for invalid points."""
     if not isinstance(points, list):
         raise ValueError(f"dead must be a list of points, got {shown(points)}")
     for point in points:
@@ -81,17 +81,19 @@ def with_dead(count: GoCount, points: object) -> GoCount:
 
 
 def board_view(position: Position, count: GoCount | None) -> dict[str, Any]:
-    """Return what the board shows: a position, and how its game ended and was counted, None where it goes on.
+    """Return what the board shows: the position, the game's result and its count.
+
+    The result is None while the game goes on, and the count if its stones were not counted.
 
     Args:
-        count: the count of a finished game of Go.
+        count: the count of a finished game of Go; None for other positions.
     """
-    counted = None
+    count_data = None
     if count is not None:
         owners = "".join(SIGNS[owner] for owner in count.owners.ravel().tolist())
-        counted = {"points": count.areas, "bonuses": count.bonuses, "owners": owners, "dead": sorted(count.dead)}
+        count_data = {"points": count.areas, "bonuses": count.bonuses, "owners": owners, "dead": sorted(count.dead)}
     result = result_view(position, 0, count) if position.is_over else None
-    return {"view": position_view(position), "result": result, "count": counted}
+    return {"view": position_view(position), "result": result, "count": count_data}
 
 
 def result_view(position: Position, loser: int, count: GoCount | None = None) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def result_view(position: Position, loser: int, count: GoCount | None = None) ->
     winner = int(position.result if count is None else np.sign(margin))
     if winner == 0:
         return {"text": "A draw", "winner": 0, "short": "draw"}
-    # A game without points has the margin 1 or -1; Go, whose points have owners, may also be won by one point.
+    # Games without points have the margin 1 or -1.  In games with ownership, such as Go, 1 is a number of points too.
     has_points = position.env.has_ownership or abs(margin) != 1
     by = f" by {abs(margin):g}" if has_points else ""
     return {"text": f"{side(winner)} wins{by}", "winner": winner, "short": result_text(margin)}

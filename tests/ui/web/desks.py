@@ -33,11 +33,11 @@ def engines(network: Any = None) -> Engines:
 class Asker:
     """What a page asks, and what it is told."""
 
-    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **bases: GameEnv) -> None:
+    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **usual_games: GameEnv) -> None:
         self.told: queue.Queue[Answer] = queue.Queue()
         self.start = env.position()
         self.network = "hash" if env.name == "go" else PLAYOUTS
-        games = {env.name: env, **bases}
+        games = {env.name: env, **usual_games}
         reader = QueryReader(engines(network), games, {"games": []}, runs)
         self.page = PageAnswers(reader, lambda line: self.told.put(json.loads(line)))
         self.number = 0
@@ -72,10 +72,10 @@ class Asker:
 class Guest:
     """A desk in Node.js that asks a server's answers: what the page sends it, and what it tells the page, in order."""
 
-    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **bases: GameEnv) -> None:
+    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **usual_games: GameEnv) -> None:
         self.told: queue.Queue[Answer] = queue.Queue()
         self.queries: list[Answer] = []
-        games = {env.name: env, **bases}
+        games = {env.name: env, **usual_games}
         offered = engines(network)
         self.folder = TemporaryDirectory()
         module = Path(self.folder.name, "desk.mjs")

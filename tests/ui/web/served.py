@@ -70,7 +70,7 @@ class Served(NamedTuple):
 
 @contextlib.contextmanager
 def serving(
-    bases: Mapping[str, GameEnv] | None = None,
+    usual_games: Mapping[str, GameEnv] | None = None,
     *,
     offered: Engines | None = None,
     runs: list[Path] | None = None,
@@ -80,7 +80,7 @@ def serving(
 ) -> Iterator[Served]:
     """Serve a board of 5x5 with an engine that draws its answers from a hash, or what is given; 0 is any free port."""
     guard = Guard("127.0.0.1", token)
-    app = make_app(offered or engines(), bases or {"go": GO5}, guard, Runs(runs) if runs else None, page_of)
+    app = make_app(offered or engines(), usual_games or {"go": GO5}, guard, Runs(runs) if runs else None, page_of)
     listener = listen("127.0.0.1", port)
     server = new_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -19,16 +19,16 @@ def offered(*choices: Choice) -> Engines:
 
 def test_the_usual_network_is_of_the_board_or_the_next_larger_one() -> None:
     engines = offered()
-    usual = {size: engines.usual(GoEnv(size)) for size in (5, 7, 8, 9, 11, 13, 19)}
+    usual = {size: engines.usual_network(GoEnv(size)) for size in (5, 7, 8, 9, 11, 13, 19)}
     assert usual == {5: "7x7", 7: "7x7", 8: "9x9", 9: "9x9", 11: "13x13", 13: "13x13", 19: "13x13"}
-    assert engines.usual(ConnectFourEnv()) == PLAYOUTS
-    assert Engines([PACKAGED[2], *PACKAGED[:2]]).usual(GoEnv(19)) == "13x13"  # whatever their order
+    assert engines.usual_network(ConnectFourEnv()) == PLAYOUTS
+    assert Engines([PACKAGED[2], *PACKAGED[:2]]).usual_network(GoEnv(19)) == "13x13"  # whatever their order
 
 
 def test_the_usual_network_is_the_first_that_was_named_unless_another_fits_the_board() -> None:
     engines = offered(Choice("one", GO, "go", 7), Choice("two", GO, "go", 9), Choice("three", GO, "go", 9))
-    assert [engines.usual(GoEnv(size)) for size in (7, 9, 13, 19)] == ["one", "two", "13x13", "one"]
-    assert offered(Choice("own", GO, "go")).usual(GoEnv(9)) == "own"  # made for any board
+    assert [engines.usual_network(GoEnv(size)) for size in (7, 9, 13, 19)] == ["one", "two", "13x13", "one"]
+    assert offered(Choice("own", GO, "go")).usual_network(GoEnv(9)) == "own"  # made for any board
 
 
 def test_an_engine_is_loaded_once_for_all_komis_and_anew_when_its_file_changes(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_an_engine_is_loaded_once_for_all_komis_and_anew_when_its_file_changes(t
     engines = offered(Choice("own", path, "go"))
     first = engines.engine("own", GO)
     assert engines.engine("own", GO.replace(komi=7.5)) is first
-    assert engines.ready("own", GoEnv(7)) is None
+    assert engines.loaded_engine("own", GoEnv(7)) is None
     assert engines.engine("own", GoEnv(7)).env.N == 7
     NeuralNet(GO, tower_height=0, channels=4).save(path)
     assert engines.engine("own", GO) is not first

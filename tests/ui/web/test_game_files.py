@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from alphago import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
-from alphago.ui.web.game_files import kept_game, open_sgf, sgf_text
+from alphago.ui.web.game_files import open_sgf, read_game_tree, sgf_text
 from alphago.ui.web.new_game import MOST_NODES, GameTree, describe_start, link_head, open_link
 
 GO = GoEnv(9, komi=6.5).match_variant()
@@ -30,7 +30,7 @@ def moves(tree: GameTree) -> list[str]:
 
 def saved(tree: GameTree) -> str:
     """The file of a tree that the page has kept, and sends back."""
-    return sgf_text(kept_game({"game": describe_start(tree.start), **tree.view}, BASES))
+    return sgf_text(read_game_tree({"game": describe_start(tree.start), **tree.view}, BASES))
 
 
 def sample() -> GameTree:
@@ -165,7 +165,7 @@ def test_a_kept_game_is_checked() -> None:
         ([{"parent": -1}, *[{"parent": n, "move": "C3"} for n in (0, 1)]], "illegal move C3"),
     ):
         with pytest.raises(ValueError, match=sentence):
-            kept_game({**game, "nodes": nodes}, BASES)
+            read_game_tree({**game, "nodes": nodes}, BASES)
 
 
 @pytest.mark.parametrize(

@@ -118,9 +118,9 @@ def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
 @pytest.mark.parametrize("game", [name for name in GAMES if name != "go"])
 def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
     sizes = {"gomoku": {"board_size": "5", "connect_row": "3"}, "reversi": {"board_size": "4"}}
-    bases = {"go": GO5, "oware": OwareEnv(24)}
+    usual_games = {"go": GO5, "oware": OwareEnv(24)}
     offered = Engines([Choice(name, HashEvaluator(), name) for name in GAMES])
-    with serving(bases, offered=offered) as served, Visitor(chromium, served.address, still=True) as visitor:
+    with serving(usual_games, offered=offered) as served, Visitor(chromium, served.address, still=True) as visitor:
         visitor.begin(game, "black", **sizes.get(game, {}))
         visitor.readouts(2)
         finish(visitor)

@@ -187,9 +187,9 @@ def test_a_run_plays_with_its_newest_network(run: Path) -> None:
     offer = make_offer([str(run)])
     assert [choice.name for choice in offer.choices][:2] == ["a", "7x7"]
     assert offer.runs == [run]
-    assert next(iter(offer.bases.values())).komi == 0.5  # type: ignore[attr-defined]
+    assert next(iter(offer.usual_games.values())).komi == 0.5  # type: ignore[attr-defined]
     other = make_offer([], None, 13, {"komi": 5.5})
-    assert str(other.bases["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
+    assert str(other.usual_games["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
     with pytest.raises(ValueError, match=r"^there is no file"):
         make_offer(["nowhere"])
 
