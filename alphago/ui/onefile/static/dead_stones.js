@@ -23,7 +23,7 @@ export function countOf(position, dead) {
 }
 
 /**
- * The stones of the chains whose points are expected to become the other side's, pass-alive ones excepted.
+ * The stones of the chains whose points are expected to become the other side's, without those that are pass-alive.
  * @param {Go} position
  * @param {ArrayLike<number>} ownership for Black
  */
@@ -37,7 +37,7 @@ export function deadStones(position, ownership) {
 }
 
 /**
- * The dead stones, once a click has changed whether those of a chain are.
+ * The dead stones after a click on a point, which turns its chain from dead to alive or from alive to dead.
  * @param {Go} position
  * @param {number[]} dead
  * @param {number} point

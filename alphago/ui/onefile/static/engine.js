@@ -28,6 +28,7 @@ export class Engine {
     tried(() => this.start()); // else the first search says so
   }
 
+  /** Start the workers. */
   start() {
     this.lives = false;
     const address = URL.createObjectURL(new Blob([this.source], { type: "text/javascript" }));
@@ -45,7 +46,7 @@ export class Engine {
     this.workers = workers;
   }
 
-  /** @param {any} data */
+  /** Take a message of the searching worker. @param {any} data */
   hear(data) {
     this.lives = true;
     const { asked } = this;
@@ -56,7 +57,7 @@ export class Engine {
     return asked.tell(data);
   }
 
-  /** @param {Error} fault */
+  /** End the workers and the request with an error; the next request starts new workers. @param {Error} fault */
   fail(fault) {
     const { asked } = this;
     this.rest();
@@ -64,18 +65,20 @@ export class Engine {
     asked?.fail(fault);
   }
 
-  // A word is expected.
+  // Begin to wait for the next message of the worker.
   wait() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.fail(new Error(this.lives ? ENDED : NONE)), PATIENCE);
   }
 
+  /** Expect no more messages. */
   rest() {
     clearTimeout(this.timer);
     this.asked = null;
   }
 
   /**
+   * Search for a request; `tell` is called with each reply.
    * @param {Request} request
    * @param {(found: Found) => void} tell
    * @param {(fault: Error) => void} fail
@@ -92,6 +95,7 @@ export class Engine {
     }
   }
 
+  /** Stop the search; nothing more of it is told. */
   stop() {
     this.rest();
     this.workers[0]?.postMessage({ request: null });

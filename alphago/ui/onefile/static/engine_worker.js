@@ -32,22 +32,22 @@ import { TreeSearch, loadTree } from "./tree_search.js";
  * @property {Record<string, any>} options of the game
  * @property {number[]} moves that lead to the position
  * @property {[number, number]} shape of a plane
- * @property {number} readouts further ones; 0 for the network alone
+ * @property {number} readouts simulations to add to the tree; 0 for the network alone
  * @property {number | null} seconds
- * @property {number} most simulations of the tree
- * @property {import("./losing_moves.js").Level | null} level at which the move is chosen, whatever the other limits
- * @property {import("./even_level.js").MeasuredLevel[] | null} even the levels of which the opponent's is chosen
+ * @property {number} most most simulations of the tree
+ * @property {import("./losing_moves.js").Level | null} level at which the move is chosen, with the level's own readouts; null for full strength
+ * @property {import("./even_level.js").MeasuredLevel[] | null} even the levels from which the one of the opponent's strength is chosen; null to use `level`
  */
 
 /**
- * What is found, and at the end what to play; `raw`: the owners that the network alone expects, for Black.
+ * A reply, with the move to play in the last one (`best`). `raw`: the owners that the network expects without a search, 1 for Black.
  * @typedef {ReturnType<typeof replyOf> & {number: number, isDuringSearch: boolean, searched: number, best: number, resigns: boolean, raw:
  *   number[] | null, opponent: string}} Found
  */
 
-const SLICE = 30; // milliseconds, after which messages are read
-const REPORT = 150; // between two reports
-const READING = 0.05; // the share of time that reading a tree for a report may take
+const SLICE = 30; // milliseconds after which a search lets messages come in
+const REPORT = 150; // least milliseconds between two reports
+const READING = 0.05; // the greatest share of time for reading the tree for reports
 
 /** @type {any} */
 const worker = self;
@@ -92,7 +92,7 @@ class Searcher {
     this.network = networkOf(model);
     this.modules = Promise.all([loadRules(/** @type {any} */ (model.rules)), loadTree(/** @type {any} */ (model.tree))]);
     /** @type {((answer: any) => void)[][]} by helper, what takes its next answers */
-    this.waiting = helpers.map(() => []);
+    this.waiting = helpers.map(() => []); // callbacks, in the order of the questions
     helpers.forEach((port, i) => { port.onmessage = ({ data }) => this.waiting[i].shift()?.(data); });
     /** @type {Request | null} */
     this.request = null;
@@ -100,14 +100,14 @@ class Searcher {
     /** @type {TreeSearch | null} */
     this.search = null;
     /** @type {Set<number>} */
-    this.lost = new Set(); // see `resigns`
+    this.lost = new Set(); // plies at which the engine's value was too low, see `resigns`
     this.even = new EvenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
     this.opponent = "";
     this.shape = [0, 0]; // of the board that is searched
     this.channel = new MessageChannel();
   }
 
-  /** @param {Request | null} request null to stop */
+  /** Work on a request after the present one, which ends early. @param {Request | null} request null to stop */
   begin(request) {
     this.request = request;
     this.doing = this.doing.then(() => (request && this.request === request ? this.work(request) : undefined)).catch((error) => {
@@ -124,7 +124,7 @@ class Searcher {
     });
   }
 
-  /** @param {Request} request */
+  /** Search for a request, with reports. @param {Request} request */
   async work(request) {
     await this.modules;
     const search = this.follow(request);
@@ -133,6 +133,7 @@ class Searcher {
     const begun = performance.now();
     const seconds = () => (performance.now() - begun) / 1000;
     await search.expandRoot();
+    // Simulations; when messages were let in last; when a report was sent last; how long that took.
     let [done, looked, told, reading] = [0, begun, begun, 0];
     while (this.request === request && done < readouts && search.visits < request.most
       && (request.seconds === null || seconds() < request.seconds)) {
@@ -153,7 +154,7 @@ class Searcher {
   }
 
   /**
-   * How to play against an opponent as it has played.
+   * The level of the opponent's strength, estimated from its moves.
    * @param {Request} request
    * @param {import("./even_level.js").MeasuredLevel[]} levels
    */
@@ -169,7 +170,7 @@ class Searcher {
   }
 
   /**
-   * The tree at the position of a request; it is kept if the position continues the game in it.
+   * The tree at the position of a request. The present tree is used if the position continues the game in it.
    * @param {Request} request
    */
   follow({ options, moves, shape }) {
@@ -207,10 +208,11 @@ class Searcher {
   }
 
   /**
+   * Send a report.
    * @param {Request} request
-   * @param {number} done
-   * @param {boolean} over
-   * @param {import("./losing_moves.js").Level | null} [level]
+   * @param {number} done simulations so far
+   * @param {boolean} over whether it is the last one
+   * @param {import("./losing_moves.js").Level | null} [level] at which the move was chosen
    * @param {number[] | null} [chances] of the moves at the level
    */
   tell(request, done, over, level = null, chances = null) {

@@ -3,7 +3,7 @@
 /** @typedef {import("./tree_search.js").Evaluation} Evaluation */
 
 const { fround } = Math;
-const LEAST = fround(1e-12); // of the best action's prior, so that no legal action has none
+const LEAST = fround(1e-12); // least prior as a share of the best action's, so that no legal action has the prior 0
 const POINTS = 10; // a network's scores are in tens of points
 
 /**
@@ -19,7 +19,8 @@ export function priorsOf(logits, legal) {
 }
 
 /**
- * @param {Record<string, Float32Array>} outputs
+ * The evaluation of a position.
+ * @param {Record<string, Float32Array>} outputs of the network, by name
  * @param {ArrayLike<number>} legal
  * @returns {Evaluation}
  */

@@ -52,7 +52,7 @@ export class EvenLevel {
   }
 
   /**
-   * The level that is as strong as the player who is not to move at the end of a game, and that in words.
+   * The level that is as strong as the player who is not to move at the end of a game, and a sentence about it.
    * @param {Position} start
    * @param {number[]} moves
    * @param {MeasuredLevel[]} levels
@@ -75,7 +75,7 @@ export class EvenLevel {
   }
 
   /**
-   * What a move loses by the search's estimate, and what each level would lose.
+   * What a move loses by the search's estimate, followed by what each level would lose here.
    * @param {Position} before
    * @param {number} action
    * @param {MeasuredLevel[]} levels
@@ -93,8 +93,8 @@ export class EvenLevel {
 }
 
 /**
- * The level that loses as much, to a tenth.
- * @param {number[]} totals sums of what `look` tells
+ * The level that loses as much as the player, to a tenth.
+ * @param {number[]} totals sums of what `look` returns: of the player's losses, then of each level's
  */
 function levelOf([lost, ...expected]) {
   for (let i = expected.length - 2; i >= 0; i -= 1) expected[i] = Math.max(expected[i], expected[i + 1]);
@@ -106,9 +106,10 @@ function levelOf([lost, ...expected]) {
 }
 
 /**
+ * The sentence about a level.
  * @param {MeasuredLevel[]} levels
  * @param {number} level
- * @param {number} moves
+ * @param {number} moves how many of the player's moves were judged
  */
 function told(levels, level, moves) {
   if (!moves) return `You have not moved yet: level ${level}`;

@@ -13,7 +13,7 @@ import { startOf } from "./rules.js";
 const FIRST_LEVEL = 3; // of a page that is opened
 const EVEN = "even";
 const MOST_READOUTS = 100000;
-const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
+const TREE_BYTES = 128 * 1024 * 1024; // most bytes of the priors and owners in one tree
 
 export class FileCarrier {
   /**
@@ -27,7 +27,7 @@ export class FileCarrier {
     this.hear = hear;
   }
 
-  /** @param {Query} query */
+  /** Answer a query. @param {Query} query */
   async send(query) {
     const { id, action } = query;
     try {
@@ -42,7 +42,7 @@ export class FileCarrier {
     }
   }
 
-  /** @param {number} id @param {any} error */
+  /** Answer a query with an error. @param {number} id @param {any} error */
   fail(id, error) {
     this.hear({ id, error: error instanceof Error ? error.message : String(error) });
   }
@@ -67,7 +67,7 @@ export class FileCarrier {
 
   // --- searches ---
 
-  /** @param {Query} query */
+  /** Search for a query, and answer it with each reply. @param {Query} query */
   search(query) {
     const { begun: { levels, options, view }, position } = this.position(query);
     if (position.over) throw new Error("the game is over");
@@ -84,7 +84,7 @@ export class FileCarrier {
   }
 }
 
-/** Readouts of one search, whose tree must fit into the memory. @param {GameView} view */
+/** The most readouts of one search, whose tree must fit into TREE_BYTES. @param {GameView} view */
 const most = ({ names }) => Math.min(MOST_READOUTS, Math.floor(TREE_BYTES / (5 * names.length)));
 
 /** A reply with the names of moves. @param {Found} found @param {string[]} names */

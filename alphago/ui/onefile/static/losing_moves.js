@@ -69,14 +69,15 @@ function sharesOf(search) {
 /**
  * What the candidates of a level lose, by the search's estimate.
  * @typedef {object} MoveLosses
- * @property {number[]} lost 0 for moves that are no candidates
- * @property {number[]} shares 0 there
+ * @property {number[]} lost by action; 0 for moves that are no candidates
+ * @property {number[]} shares by action; 0 for moves that are no candidates
  * @property {boolean} passes whether to pass at once
  * @property {number[]} worth of the moves; NaN if it is unknown
  * @property {number} best the worth of the best move
  */
 
 /**
+ * The losses of the moves at a level.
  * @param {TreeSearch} search whose root is evaluated
  * @param {Level} level
  * @param {number | null} pass
@@ -189,6 +190,7 @@ function weights(shares, lost, goal) {
 }
 
 /**
+ * The softmax of logits at a temperature.
  * @param {number[]} logits the greatest is 0
  * @param {number} temperature
  */

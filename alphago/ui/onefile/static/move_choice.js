@@ -1,4 +1,5 @@
-// The move at full strength, chosen as alphago/mcts/rule.py does: no idle move, and no pass that is rash or early.
+// The move at full strength, chosen as alphago/mcts/rule.py does: no idle move (which gains nothing), no rash pass (which might lose a won
+// game), and no early pass (while a neutral point can be taken).
 
 import { meansBelow } from "./search_reply.js";
 import { outcome, passWins } from "./position.js";
@@ -36,7 +37,7 @@ export function resigns({ position: { ply }, root, value }, threshold, area, lev
   return isLost && ply >= LEAST_PLIES * area && (score === null || -score >= least);
 }
 
-/** @param {number[]} numbers */
+/** The index of the greatest number. @param {number[]} numbers */
 export const greatest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
 /**

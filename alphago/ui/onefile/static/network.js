@@ -18,7 +18,7 @@ import { scratchOf, TILE, winogradKernel } from "./kernels.js";
 /**
  * @typedef {object} Tensor
  * @property {number[]} shape
- * @property {number} at its place in the memory
+ * @property {number} at where its numbers begin in the memory, in bytes
  * @property {boolean} fixed whether its numbers are the same for all positions
  */
 
@@ -49,6 +49,7 @@ export class Network {
   }
 
   /**
+   * Put the numbers of a layer or constant into the memory.
    * @param {string} name
    * @param {number[]} shape
    * @param {Float32Array} numbers
@@ -74,11 +75,11 @@ export class Network {
   }
 }
 
-/** Whether a kernel of this shape is one of `winograd`. @param {number[]} shape */
+/** Whether a convolution with a kernel of this shape is computed by `winograd`, which is faster. @param {number[]} shape */
 const isFast = ([outputs, inputs, side]) => side === 3 && inputs % 4 === 0 && outputs % TILE === 0;
 
 /**
- * A kernel or a bias as `winograd` or `convolve` reads it.
+ * A kernel or a bias in the order in which `winograd` or `convolve` reads it.
  * @param {number[]} shape
  * @param {Float32Array} numbers
  */
@@ -98,7 +99,7 @@ function laidOut(shape, numbers) {
   return laid;
 }
 
-// A network on one board: the operations that are left for each position, with the places of what they read and write.
+// A network on one board: the operations to run for each position. Those that give the same numbers for all positions are run once, here.
 class Plan {
   /**
    * @param {Network} network
@@ -127,7 +128,7 @@ class Plan {
   }
 
   /**
-   * Scratch memory, one for all layers of a size.
+   * Where scratch memory begins; all layers with the same sizes share one.
    * @param {...number} sizes height, width, inputs, outputs, side
    */
   scratch(...sizes) {
@@ -136,7 +137,7 @@ class Plan {
     return at;
   }
 
-  /** @param {Float32Array} planes */
+  /** Compute the network's outputs, by name. @param {Float32Array} planes */
   run(planes) {
     this.write(this.planes, planes);
     for (const compute of this.program) compute();
@@ -152,7 +153,7 @@ class Plan {
     return { shape, at: this.kernels.take(sizeOf(shape)), fixed };
   }
 
-  /** @param {Tensor} tensor */
+  /** The numbers of a tensor in the memory, in the order of the memory. @param {Tensor} tensor */
   numbers({ at, shape }) {
     return this.kernels.numbers().subarray(at / 4, at / 4 + sizeOf(shape));
   }
@@ -167,6 +168,7 @@ class Plan {
   }
 
   /**
+   * Set the numbers of a tensor.
    * @param {Tensor} tensor
    * @param {Float32Array} numbers in the order of its shape
    */
@@ -196,13 +198,14 @@ const board = (shape) => [shape[1] ?? 1, shape.length === 4 ? shape[2] * shape[3
  */
 
 /**
+ * An operation on each number alone.
  * @param {(x: number) => number} compute
  * @returns {Make}
  */
 const each = (compute) => (plan, [x]) => [x.shape, (out) => plan.numbers(out).set(plan.numbers(x).map(compute))];
 
 /**
- * One number for all, or one for each channel, or one for each number.
+ * An operation on two tensors of numbers; the smaller one has one number for all, or one for each channel, or one for each number.
  * @param {(x: number, y: number) => number} compute
  * @returns {Make}
  */
@@ -215,7 +218,7 @@ const pairwise = (compute) => (plan, [x, y]) => [sizeOf(x.shape) >= sizeOf(y.sha
   }
 }];
 
-/** @type {Make} */
+/** A convolution, or a dense layer, which is one on a board of one point. @type {Make} */
 function convolve(plan, [x, kernel, bias]) {
   const { kernels } = plan;
   const [outputs, inputs, side = 1] = kernel.shape;
@@ -227,6 +230,7 @@ function convolve(plan, [x, kernel, bias]) {
 }
 
 /**
+ * An operation that joins the points of a channel into one number.
  * @param {"mean" | "maximum"} name of the kernel
  * @returns {Make}
  */
@@ -236,6 +240,7 @@ const overBoard = (name) => (plan, [x]) => [[1, x.shape[1], 1, 1], (out) => {
 }];
 
 /**
+ * The shape of a tensor with new lengths.
  * @param {Tensor} x
  * @param {number[]} lengths 0 for the length as it is, -1 for what is left
  */
@@ -245,6 +250,7 @@ function reshaped(x, lengths) {
 }
 
 /**
+ * An operation that gives the numbers of its input another shape.
  * @param {(plan: Plan, inputs: Tensor[]) => number[]} shapeOf
  * @returns {Make}
  */

@@ -65,7 +65,7 @@ export class Position {
     /** @type {Int32Array | null} */
     this.row = null;
     /** @type {boolean | undefined} */
-    this.ended = undefined; // not known yet
+    this.ended = undefined; // whether the game is over here; undefined until it was asked
     if (!parent) this.begin();
   }
 
@@ -77,6 +77,7 @@ export class Position {
   }
 
   /**
+   * The position after a move.
    * @param {number} action a legal one
    * @returns {this}
    */
@@ -86,6 +87,7 @@ export class Position {
 
   // --- the memory: the number of a slot, the row, scratch, and what kernels read or answer ---
 
+  /** Where they lie, in bytes from the beginning of the memory. */
   get places() {
     const { words, scratch = 8 * words } = this.game;
     const slot = (rules.__heap_base.value + 15) & -16;
@@ -93,7 +95,7 @@ export class Position {
   }
 
   /**
-   * Numbers in the memory.
+   * An array of numbers in the memory, which grows if it is too small.
    * @template {Numbers} Kind
    * @param {new (buffer: ArrayBuffer, at: number, count: number) => Kind} Kind
    * @param {number} at
@@ -105,6 +107,7 @@ export class Position {
     return new Kind(rules.memory.buffer, at, count);
   }
 
+  /** Make the row of the first position. */
   begin() {
     const { row, out } = this.places;
     this.numbers(Uint8Array, row, out - row).fill(0);
@@ -113,12 +116,13 @@ export class Position {
     this.keep();
   }
 
-  /** Keep the row, from which later positions are played then, not from an earlier one that keeps its own. */
+  /** Keep a copy of this position's row: later positions are then played from here, not from an earlier position with a row of its own. */
   keep() {
     this.load();
     this.row = this.numbers(Int32Array, this.places.row, this.game.words).slice();
   }
 
+  // Put this position's row into the memory: the row of an ancestor, on which the moves from there are played.
   load() {
     const { slot, row, out } = this.places;
     const path = [];
@@ -134,7 +138,7 @@ export class Position {
   }
 
   /**
-   * What a kernel answers.
+   * Run a kernel on this position, and return its answer.
    * @template {Numbers} Kind
    * @param {string} kernel
    * @param {new (buffer: ArrayBuffer, at: number, count: number) => Kind} Kind
@@ -152,6 +156,7 @@ export class Position {
 
   // --- what all games have ---
 
+  /** Whether the game is over. */
   get over() {
     return this.ended ??= this.ask("is_over_batch", Uint8Array, 1)[0] > 0;
   }
@@ -171,7 +176,7 @@ export class Position {
     return this.legal();
   }
 
-  /** The moves that take a point of neither side at no risk; null in games without. @returns {Uint8Array | null} */
+  /** The moves that take a point of neither side at no risk, 1 for each; null in games without such moves. @returns {Uint8Array | null} */
   neutral() {
     return null;
   }
@@ -182,7 +187,7 @@ export class Position {
   }
 
   /**
-   * A number for each point.
+   * Run a kernel that has a number for each point.
    * @template {Numbers} Kind
    * @param {string} kernel
    * @param {new (buffer: ArrayBuffer, at: number, count: number) => Kind} Kind

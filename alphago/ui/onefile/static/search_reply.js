@@ -6,6 +6,7 @@
 const LINE = 12; // plies of an expected line
 
 /**
+ * A number rounded to some decimals.
  * @param {number} number
  * @param {number} digits
  */
@@ -48,6 +49,7 @@ function lineFrom(node) {
 }
 
 /**
+ * The reply for what a search has found so far.
  * @param {TreeSearch} search
  * @param {boolean} forecasts whether the network tells scores and ownership
  */

@@ -28,10 +28,10 @@ import { outcome } from "./position.js";
 /** @typedef {(positions: Position[]) => Promise<Evaluation[]>} Evaluate */
 
 const NONE = -1;
-const NEW = 0; // in `state`: not evaluated
-const NODES = 256; // for which a new tree has room; trees grow
-const PLAIN = ["parent", "first_child", "next_sibling", "cached", "action", "next_action", "visits", "virtual"]; // Int32Array each
-const REAL = ["prior", "value", "value_sum"]; // Float32Array each
+const NEW = 0; // the `state` of a node that is not evaluated yet
+const NODES = 256; // nodes for which a new tree has room; trees grow
+const PLAIN = ["parent", "first_child", "next_sibling", "cached", "action", "next_action", "visits", "virtual"]; // arrays of the tree, Int32Array each
+const REAL = ["prior", "value", "value_sum"]; // further arrays, Float32Array each
 
 /** @type {WebAssembly.Module} */
 let code;
@@ -44,7 +44,7 @@ export async function loadTree(module) {
   code = await WebAssembly.compile(module);
 }
 
-/** A node of a tree, until the next wave. */
+/** A copy of a node's numbers, which is valid until the next wave. */
 export class TreeNode {
   /**
    * @param {Pick<TreeSearch, "tree" | "actions" | "forecasts">} search
@@ -77,11 +77,12 @@ export class TreeNode {
     return this.tree.waiting.subarray(this.index * this.actions, (this.index + 1) * this.actions);
   }
 
-  /** In points, for `mover`. */
+  /** In points, for `mover`; null if unknown. */
   get score() {
     return this.forecasts[this.index]?.score ?? null;
   }
 
+  /** By point, for `mover`; null if unknown. */
   get ownership() {
     return this.forecasts[this.index]?.ownership ?? null;
   }
@@ -99,14 +100,14 @@ export class TreeSearch {
     this.position = position;
     this.actions = position.game.actions;
     /** @type {({score: number | null, ownership: ArrayLike<number> | null} | undefined)[]} */
-    this.forecasts = []; // of the nodes
+    this.forecasts = []; // by node
     /** @type {any} */
     this.kernels = new WebAssembly.Instance(code).exports;
     this.nodes = 0;
     /** @type {Record<string, any>} */
-    this.tree = {}; // its arrays, and those of a wave
+    this.tree = {}; // the arrays of the tree and of a wave, by name
     /** @type {Record<string, number>} */
-    this.places = {}; // of them, in bytes
+    this.places = {}; // where these arrays begin in the memory, in bytes
     position.keep();
     this.grow(NODES);
     this.tree.collisions.fill(NONE);
@@ -145,6 +146,7 @@ export class TreeSearch {
     return [this.places.parent, 1n, BigInt(this.nodes), BigInt(this.actions), this.places.games, 1n];
   }
 
+  /** The arguments of kernels for the leaves of a wave. */
   get leafArrays() {
     const { game, leaf, path, length, collisions } = this.places;
     return [game, leaf, path, 0n, length, collisions]; // all paths in one place: `positionAt` finds them in the tree
@@ -234,6 +236,7 @@ export class TreeSearch {
       places.broken, BigInt(leaves), 1n);
   }
 
+  /** The root, where `position` is. */
   get root() {
     return new TreeNode(this, 0);
   }
@@ -256,7 +259,7 @@ export class TreeSearch {
     return priors;
   }
 
-  /** The tried actions, the best first: by visits, then by prior, then by number. */
+  /** The children of the root with visits, the best first: by visits, then by prior, then by number. */
   ranked() {
     const tried = this.root.children.filter(({ visits }) => visits > 0);
     return tried.sort((one, other) => other.visits - one.visits || other.prior - one.prior || one.action - other.action);

@@ -4,7 +4,7 @@ import { h } from "./elements.js";
 import { button } from "./icons.js";
 import { FAR } from "./keys.js";
 
-/** @param {App} app */
+/** The bar of buttons. @param {App} app */
 export function actionBar(app) {
   const { desk: { jobs, tree, tree: { over, position, view: { pass } } } } = app;
   /** @type {(name: string, count: number, disabled: boolean) => any} */

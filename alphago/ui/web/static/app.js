@@ -42,11 +42,11 @@ export class App {
     if (action !== null && this.desk.tree) this.said = toldOf(this.desk, action);
     this.drawColumn(false);
   } });
-  /** What was drawn last. @type {{tree: Desk["tree"] | null, node: number, moves: number, reasons: Explanation | null}} */
+  /** The state that was drawn last. @type {{tree: Desk["tree"] | null, node: number, moves: number, reasons: Explanation | null}} */
   drawn = { tree: null, node: -1, moves: 0, reasons: null };
   /** @type {Desk["tree"] | null} */
   lookedInto = null; // the game whose positions were evaluated at its end
-  frame = 0; // in which it is drawn soon
+  frame = 0; // the animation frame in which `drawSoon` draws
 
   /** @param {HTMLElement} element @param {Desk} desk @param {Options} options */
   constructor(element, desk, options) {
@@ -74,6 +74,7 @@ export class App {
     this.resized.observe(element);
   }
 
+  /** Remove the app from its element, with all listeners. */
   destroy() {
     this.keyTarget.removeEventListener("keydown", this.keys);
     clearInterval(this.ticks);
@@ -82,12 +83,12 @@ export class App {
     this.root.replaceChildren();
   }
 
-  /** @param {string} type @param {object} [fields] */
+  /** Send a command to the desk. @param {string} type @param {object} [fields] */
   send(type, fields = {}) {
     this.desk.send({ type, ...fields });
   }
 
-  /** @param {Message} message */
+  /** Take a message of the desk. @param {Message} message */
   receive(message) {
     if (message.type === "notice") this.notify(message.text, message.kind);
     else if (message.type === "file") download(message.name, message.text);
@@ -95,7 +96,7 @@ export class App {
     else this.show();
   }
 
-  // Show what the desk has now.
+  // Draw the desk's present state, with a motion or sound for a move.
   show() {
     const { desk, desk: { reasons, tree }, drawn } = this;
     if (!tree) return this.draw();
@@ -128,14 +129,14 @@ export class App {
     return this.menuOpen ? "menu" : this.desk.study ? "study" : "play";
   }
 
-  /** @param {"play" | "study" | "menu"} pane the menu again closes it */
+  /** Show a pane; to choose the menu again closes it. @param {"play" | "study" | "menu"} pane */
   choose(pane) {
     this.menuOpen = pane === "menu" && !this.menuOpen;
     if (pane !== "menu" && this.desk.tree) this.send("study", { study: pane === "study" });
     this.draw();
   }
 
-  // Type a move, wherever one is.
+  // Open the menu, with the focus in the field for a typed move.
   type() {
     if (!this.menuOpen) this.choose("menu");
     this.side.querySelector("[data-name=typed]").focus();
@@ -155,15 +156,17 @@ export class App {
     return !study || tree.over || !analysis ? null : asPlayed(analysis, tree.node, tree.nodes);
   }
 
+  /** Whether a person is to move on the board. */
   isHumansTurn() {
     return this.desk.isHuman(this.desk.tree.position.toPlay);
   }
 
-  /** @param {number | null} action */
+  /** Play an action; null does nothing. @param {number | null} action */
   play(action) {
     if (action !== null && this.desk.tree) this.send("play", { move: action });
   }
 
+  /** Search all positions of the line, and show the study pane. */
   review() {
     const { strength } = this.desk;
     this.send("study", { study: true });
@@ -194,7 +197,7 @@ export class App {
     this.notify(await navigator.clipboard?.writeText(link).then(() => say.copied, () => link) ?? link);
   }
 
-  /** @param {File} [file] */
+  /** Open a file of a game. @param {File} [file] */
   async read(file) {
     if (!file) return;
     if (file.size > LARGEST_FILE) this.notify(say.tooLarge, "error");
@@ -207,20 +210,20 @@ export class App {
     if (shown) this.board.hover(this.board.hovered === shown.move ? null : shown.move);
   }
 
-  /** @param {"ownership" | "numbers" | "tools"} name */
+  /** Turn a setting of what is shown on or off. @param {"ownership" | "numbers" | "tools"} name */
   flip(name) {
     this.look[name] = !this.look[name];
     this.draw();
   }
 
-  /** @param {string} [mode] the next one if none is given */
+  /** Set which numbers the discs have. @param {string} [mode] the next mode if none is given */
   setMode(mode) {
     const all = Object.keys(say.modes);
     this.look.mode = mode || all[(all.indexOf(this.look.mode) + 1) % all.length];
     this.draw();
   }
 
-  /** @param {boolean} [moves] whether what changes on the board moves */
+  /** Draw everything. @param {boolean} [moves] whether changes on the board are shown as motion */
   draw(moves = false) {
     const { board, desk, desk: { jobs, status, tree }, look } = this;
     if (tree && tree === this.drawn.tree) {
@@ -230,7 +233,7 @@ export class App {
     this.drawColumn(true);
   }
 
-  /** @param {boolean} all also what does not change while the engine thinks */
+  /** Draw the column. @param {boolean} all also what does not change while the engine thinks */
   drawColumn(all) {
     const { desk: { jobs, status, tree }, root: { classList, dataset }, side } = this;
     if (tree) dataset.pane = this.pane;
@@ -244,6 +247,7 @@ export class App {
     for (const place of side.querySelectorAll(".ag-graph")) this.graph.draw(place, all);
   }
 
+  /** Draw what a search changes, at most once a frame. */
   drawSoon() {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {

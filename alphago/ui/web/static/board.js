@@ -8,9 +8,9 @@ import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
-const SMALL = 40; // pixels from a point to the next
-const MOST_WORDS = 400; // buttons of actions with no place
-let boards = 0; // so far
+const SMALL = 40; // pixels from a point to the next, below which discs are small
+const MOST_WORDS = 400; // most buttons of actions without a place on the board
+let boards = 0; // number of boards so far, for their names in the document
 
 export class Board {
   /** @param {BoardListener} listener */
@@ -46,6 +46,7 @@ export class Board {
     this.listen();
   }
 
+  /** Listen to the pointer. */
   listen() {
     const { svg } = this;
     /** @type {(kind: string, act: (event: PointerEvent) => void) => void} */
@@ -82,7 +83,7 @@ export class Board {
     on("pointerleave", () => this.hover(null));
   }
 
-  /** @param {GameView} game */
+  /** Draw another game's empty board. @param {GameView} game */
   setGame(game) {
     if (String(game.names) !== String(this.game?.names)) this.cursor = null;
     this.game = game;
@@ -101,7 +102,7 @@ export class Board {
     this.frame.replaceChildren(...frameOf(game));
   }
 
-  /** `moves`: whether what changes moves. @param {Scene} scene @param {boolean} [moves] */
+  /** Show a scene. @param {Scene} scene @param {boolean} [moves] whether changes on the board are shown as motion */
   show(scene, moves = false) {
     const { game } = this;
     if (this.scene?.view !== scene.view) this.hovered = this.cursor ? this.cursorAction() : null;
@@ -132,6 +133,7 @@ export class Board {
     this.showOver();
   }
 
+  /** Draw what lies over the pieces. */
   showOver() {
     const { game, scene, hovered } = this;
     if (!scene || game.surface === "text") return;
@@ -141,7 +143,7 @@ export class Board {
     renew(this.over, overlays(game, scene, { hovered, line: line || null, chosen: this.cursorAction(), walks, small: this.small }));
   }
 
-  /** @param {number} action */
+  /** Play an action that was clicked; in a count, change the state of its cell's stones instead. @param {number} action */
   click(action) {
     if (this.scene?.count) {
       const cell = landingOf(this.game, action, 1, () => false);
@@ -149,6 +151,7 @@ export class Board {
     } else this.listener.play(action);
   }
 
+  /** The invisible areas that can be clicked. */
   areas() {
     const { view, open = true, count } = /** @type {Scene} */ (this.scene);
     const legal = new Set(open ? view.legal : []);
@@ -176,7 +179,7 @@ export class Board {
     return this.scene?.analysis?.moves.find(({ move }) => move === action);
   }
 
-  /** @param {number | null} action */
+  /** Set the action whose line or preview is shown. @param {number | null} action */
   hover(action) {
     if (this.hovered === action) return;
     this.hovered = action;
@@ -184,11 +187,12 @@ export class Board {
     if (this.listener.hover) this.listener.hover(action);
   }
 
+  /** The actions that can be clicked, row by row, for the cursor. */
   rows() {
     return this.scene ? rowsOf(this.game, this.scene.view.toPlay) : [];
   }
 
-  /** @param {number} dx @param {number} dy */
+  /** Move the cursor by columns and rows; the first call puts it in the middle. @param {number} dx @param {number} dy */
   moveCursor(dx, dy) {
     const rows = this.rows();
     if (!rows.length) return;
@@ -200,12 +204,14 @@ export class Board {
     this.hover(this.cursorAction()); // so that the cursor shows a move's line, as the mouse does
   }
 
+  /** The action that the cursor is on; null without a cursor. */
   cursorAction() {
     if (!this.cursor) return null;
     const [x, y] = this.cursor;
     return this.rows()[y]?.[x] ?? null;
   }
 
+  /** Click the action that the cursor is on. */
   playCursor() {
     const action = this.cursorAction();
     if (action !== null) this.click(action);

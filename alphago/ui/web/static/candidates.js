@@ -9,7 +9,7 @@ export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
 export const RATE_STEPS = [1, 5, 8, 15, 25]; // percent of the chance to win
 export const MISTAKE = 2; // the first class of losses that are mistakes
 
-/** What a move gives away against the best: an index of LOSSES or null, and as text. @param {MoveView} move @param {MoveView} best */
+/** What a move gives away against the best one: its class, an index of LOSSES (null if unknown), and the loss as text. @param {MoveView} move @param {MoveView} best */
 function lossOf(move, best) {
   const scored = move.score !== null && best.score !== null;
   if (!scored && (move.win === null || best.win === null)) return { kind: null, text: "" };
@@ -33,7 +33,7 @@ export const evenPriors = (moves) => moves.length > 1 && moves.every(({ prior })
 
 export const FEW = 4; // visits of the best move, up to which moves are shown by their priors
 export const ROWS = 6; // most moves that are shown
-const [LEAST_VISITS, LEAST_SHARE] = [2, 1 / 30]; // of the best move's visits: fewer mean little, and one has seen no answer
+const [LEAST_VISITS, LEAST_SHARE] = [2, 1 / 30]; // of a move that is shown: one visit has seen no answer; the share is of the best move's visits
 
 /** The moves to show of an analysis, the best first: the same on the board and in the table. @param {AnalysisView} found */
 export function shownMoves({ moves }) {
@@ -54,13 +54,13 @@ export function numbersOf(move, best, mode, small) {
   return [/loss|q/.test(mode) && isHeld(move, best, mode === "loss" && move.score !== null ? "score" : "win") ? `≈${text}` : text, small ? "" : second];
 }
 
-/** Whether a move has the best one's value: no move reads better. @type {(move: any, best: any, value: string) => boolean} */
+/** Whether a move has exactly the best one's value, as where its own, better value was lowered to it. @type {(move: any, best: any, value: string) => boolean} */
 export const isHeld = (move, best, value) => move !== best && move[value] !== null && move[value] === best[value];
 
-/** @param {number} prior */
+/** A prior as a percentage, without its sign. @param {number} prior */
 export const priorText = (prior, digits = 1) => (prior < 5e-4 ? "<0.1" : percent(prior, digits));
 
-/** @param {MoveView} move @param {MoveView} best @param {string} mode @returns {[string, string]} */
+/** The two texts on the disc of a move before they are shortened. @param {MoveView} move @param {MoveView} best @param {string} mode @returns {[string, string]} */
 function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
   if (mode === "prior") return [`${priorText(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
@@ -73,8 +73,8 @@ function textsOf(move, best, mode) {
   return [signed(mode === "sum" ? q + move.prior : q), ""];
 }
 
-/** @param {string} text of a number, with a minus where something is lost */
+/** A number's text with a true minus, and without a sign if it is 0. @param {string} text */
 export const lossWord = (text) => text.replace("-", "−").replace(/^−?0(\.0)?[\s%]*$/, "0");
 
-/** @param {number} value */
+/** A value as text, without the 0 before the point. @param {number} value */
 const signed = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2).replace(/^0\./, ".");

@@ -11,13 +11,13 @@ import { statusLine } from "./status_line.js";
 import { studyPane } from "./study.js";
 import { say } from "./words.js";
 
-/** @param {App} app @param {boolean} all also what does not change while the engine thinks */
+/** The parts of the column. @param {App} app @param {boolean} all also what does not change while the engine thinks */
 export function column(app, all) {
   const { desk, desk: { tree }, notice, options, pane } = app;
   const comment = tree?.node.comment;
   /** @param {"play" | "study" | "menu"} name */
   const tab = (name) => button(name, () => app.choose(name), { "aria-pressed": String(name === pane) });
-  /** What is drawn only if all is. @param {(app: App) => any} part @param {string} [where] the pane that it is */
+  /** A part that is drawn only if `all`; else it stays as it is. @param {(app: App) => any} part @param {string} [where] the pane that it is */
   const keep = (part, where = pane) => (all && where === pane ? part(app) : same());
   return [
     h("div.ag-bar", h("div.ag-tabs", { role: "group" }, tab("play"), tab("study"), options.beside?.(desk), tab("menu")),

@@ -20,20 +20,21 @@ export class Desk {
   study = false;
   analysing = false;
   /** @type {number | null} */
-  teach = null; // points from which on a person's move is answered by a lesson
-  lesson = -1; // the node after such a move, which the person may take back
+  teach = null; // a person's move that loses more points is answered by a lesson; null for no lessons
+  lesson = -1; // the node after such a move, which the person may take back; -1 for none
   /** @type {Explanation | null} */
-  reasons = null; // what was said last of why a move is good or bad
-  status = ""; // what the other side is doing, for the status line
-  doing = Promise.resolve(); // what was asked for is done one after the other
-  keeping = 0; // the timer of what is kept soon
+  reasons = null; // the latest explanation of a move
+  status = ""; // what the server or worker is doing, for the status line
+  doing = Promise.resolve(); // the chain of all commands: each begins when the one before it has ended
+  keeping = 0; // the timer after which the game is kept
   jobs = new EngineJobs(this);
   /** @type {((message: Message) => void)[]} */
   listeners = [];
 
   /**
    * @param {ConstructorParameters<typeof Queries>[0]} connect makes what carries the queries
-   * @param {{kept: () => Kept | null, keep: (game: Kept) => void}} [keeper] keeps the game; without it the greeting has what was kept
+   * @param {{kept: () => Kept | null, keep: (game: Kept) => void}} [keeper] stores the game for a reload; without one, the other side does,
+   *   and its answer to "hello" has what was stored
    */
   constructor(connect, keeper) {
     this.queries = new Queries(connect, (text) => {
@@ -45,7 +46,7 @@ export class Desk {
 
   // --- the page ---
 
-  /** Do what the page asks for, after what it has asked for before. @param {{type: string} & Record<string, any>} message */
+  /** Execute a command of the page, after its earlier ones. @param {{type: string} & Record<string, any>} message */
   send({ type, ...fields }) {
     this.soon(async () => {
       if (!COMMANDS[type]) throw new Error(`there is no command ${type}`);
@@ -53,7 +54,7 @@ export class Desk {
     });
   }
 
-  /** @param {() => any} act */
+  /** Do something after all earlier commands; an error becomes a notice. @param {() => any} act */
   soon(act) {
     this.doing = this.doing.then(act).catch((error) => {
       const text = String(error.message || error);
@@ -62,18 +63,18 @@ export class Desk {
     });
   }
 
-  /** @param {(message: Message) => void} callback */
+  /** Call back with each message, until the function that is returned is called. @param {(message: Message) => void} callback */
   listen(callback) {
     this.listeners.push(callback);
     return () => { this.listeners = this.listeners.filter((one) => one !== callback); };
   }
 
-  /** @param {Message} message */
+  /** Send a message to all listeners. @param {Message} message */
   tell(message) {
     for (const listener of this.listeners) listener(message);
   }
 
-  /** Tell that something is other than before, and keep the game. */
+  /** Tell the listeners that the state has changed, and keep the game soon. */
   changed() {
     this.tell({ type: "state" });
     clearTimeout(this.keeping);
@@ -125,7 +126,7 @@ export class Desk {
     this.wake();
   }
 
-  /** @param {Kept} kept @returns {Promise<boolean>} whether that was possible */
+  /** Continue the game that was kept. @param {Kept} kept @returns {Promise<boolean>} whether that was possible */
   async restore({ players, strength, teach, study, here, result, ...record }) {
     const game = await this.queries.ask({ action: "game", game: record.game }).catch(() => null);
     if (!game) return false;
@@ -154,7 +155,7 @@ export class Desk {
 
   /**
    * Put a game on the board that is opened, with persons on both sides.
-   * @param {Promise<Opened>} opening @param {Partial<Opened>} [other] than what is opened
+   * @param {Promise<Opened>} opening @param {Partial<Opened>} [other] fields that replace those of the opened game
    */
   async put(opening, other = {}) {
     const opened = await opening;
@@ -165,7 +166,7 @@ export class Desk {
     if (text) this.tell({ type: "notice", kind: "hint", text });
   }
 
-  /** @param {number} side */
+  /** Whether a person plays a side. @param {number} side 1 or -1 */
   isHuman(side) {
     return this.players[side > 0 ? 0 : 1] === HUMAN;
   }
@@ -186,7 +187,7 @@ export class Desk {
     this.lesson = -1;
   }
 
-  /** @param {string} move "resign" to give up */
+  /** Play the move that the engine has chosen. @param {string} move "resign" to give up */
   async enginePlays(move) {
     if (move === "resign") this.tree.node.loser = this.tree.position.toPlay;
     else {
@@ -196,6 +197,7 @@ export class Desk {
     this.changed();
   }
 
+  /** Explain the first pass of a game, and go on. */
   afterMove() {
     const { tree, tree: { node, view: { pass, pass_hint: hint } } } = this;
     const passes = tree.path().filter(({ move }) => move === pass).length;
@@ -203,7 +205,7 @@ export class Desk {
     this.wake();
   }
 
-  // Go on: the engine's move, the count of a finished game, or a look at the position.
+  // Do what the position on the board asks for: count a finished game, let the engine move, or analyse.
   wake() {
     const { jobs, tree } = this;
     jobs.stop();
@@ -212,12 +214,14 @@ export class Desk {
     else this.look();
   }
 
+  // Analyse the position on the board, if the person studies: without a search, or without end while `analysing`.
   look() {
     const { jobs, tree } = this;
     if (tree.over || !(this.analysing || this.study) || (!this.analysing && tree.node.analysis)) return;
     jobs.analyse(this.analysing ? tree.view.mostReadouts : 0);
   }
 
+  // Begin the count of the finished game on the board, unless it is counted or ended by resignation.
   countDead() {
     const { node } = this.tree;
     if (node.loser || node.dead || !node.shown?.count) return;
@@ -225,7 +229,7 @@ export class Desk {
     if (/[XO]/.test(node.shown.view.stones || "") && this.strength.network !== PLAYOUTS) this.jobs.count();
   }
 
-  /** @param {number} number */
+  /** Put a node on the board, and analyse it. @param {number} number */
   async lookAt(number) {
     this.jobs.stop();
     await this.show(number);
@@ -239,7 +243,7 @@ export class Desk {
     return this.lookAt(usual.node);
   }
 
-  /** @param {number} number */
+  /** Put another node on the board; false if it is there already, for which `send` tells no change. @param {number} number */
   moveTo(number) {
     return number !== this.tree.current && this.lookAt(number);
   }
@@ -255,6 +259,7 @@ export class Desk {
   }
 
   /**
+   * Set the explanation of a move.
    * @param {number} node before the move
    * @param {{move: string, best: string, points: number | null, rate: number, sentences: string[]}} answer
    */
@@ -272,7 +277,7 @@ function linkIn(text) {
 }
 
 /**
- * What the page may ask for; false: all is as it was.
+ * The commands of the page. One that returns false has changed nothing.
  * @type {Record<string, (desk: Desk, fields: Record<string, any>) => any>}
  */
 const COMMANDS = {

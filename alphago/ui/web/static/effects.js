@@ -1,8 +1,8 @@
-// What the page does beyond itself: it saves a file, keeps things in the browser, and makes a sound.
+// Effects outside the page: it saves a file, makes a sound, and does what the browser may forbid.
 
 import { h } from "./elements.js";
 
-/** @param {string} name @param {string} text */
+/** Save a text as a file. @param {string} name @param {string} text */
 export function download(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
   h("a", { href: address, download: name }).click();
@@ -23,7 +23,7 @@ export function click() {
   source.start();
 }
 
-/** What an act returns; null where the browser forbids it: one that keeps nothing plays without. @param {() => any} act */
+/** What a function returns; null if it fails, as where the browser stores nothing: the page then goes on without. @param {() => any} act */
 export function tried(act) {
   try {
     return act();

@@ -15,7 +15,7 @@ export const h = (tag, ...given) => filled((name) => document.createElement(name
 /** Make an element of a drawing; the arguments are those of `h`. @type {typeof h} */
 export const s = (tag, ...given) => filled((name) => document.createElementNS(SVG, name), tag, given);
 
-/** @param {(name: string) => any} make @param {string} tag @param {any[]} given */
+/** Make an element with `make`, and fill it; the other arguments are those of `h`. @param {(name: string) => any} make @param {string} tag @param {any[]} given */
 function filled(make, tag, [first, ...rest]) {
   const [kind, part] = tag.split("#");
   const [name, ...classes] = kind.split(".");
@@ -32,12 +32,12 @@ function filled(make, tag, [first, ...rest]) {
   return node;
 }
 
-/** What stands for an element that stays as it is, with all that is in it. */
+/** A placeholder for an element that `renew` is to leave as it is. */
 export const same = () => h(SAME);
 
 /**
- * Put new children in place of the old ones. Elements of the page that are of the same kind stay, with their focus, and what is open or typed in
- * them; so do rows of lists and drawings that are equal, which are not painted again.
+ * Put new children in place of the old ones. An element whose tag stays the same is changed, not replaced, so that it keeps its focus and what is
+ * open or typed in it. Rows of lists and drawings that are equal stay too, and are not painted again.
  * @param {Element} parent @param {any[]} children
  */
 export function renew(parent, children) {
@@ -46,7 +46,7 @@ export function renew(parent, children) {
   for (const one of old.slice(children.length)) one.remove();
 }
 
-/** @param {any} old @param {any} fresh */
+/** Change an element into another one, or replace it. @param {any} old @param {any} fresh */
 function become(old, fresh) {
   if (fresh.localName === SAME || ((old.localName === "li" || !(old instanceof HTMLElement)) && old.isEqualNode(fresh))) return;
   if (old.nodeName !== fresh.nodeName || !(old instanceof HTMLElement)) return old.replaceWith(fresh);

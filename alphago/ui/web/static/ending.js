@@ -6,19 +6,19 @@ import { button, dot } from "./icons.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
 import { fill, say } from "./words.js";
 
-const MOMENTS = 3;
-const LEAST_MOVES = 8; // of a game that is looked into
+const MOMENTS = 3; // most moves that are said to have decided the game
+const LEAST_MOVES = 8; // of a game whose positions are evaluated at its end
 
 /** A dot in the colour of a loss. @param {Loss} loss */
 export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 
-/** Whether a game is over of which a look at each position would tell the mistakes. @param {Desk} desk */
+/** Whether a game is over and has positions without evaluations, which a review would need to find the mistakes. @param {Desk} desk */
 export function isToBeLookedInto({ jobs, tree }) {
   const line = tree.line();
   return Boolean(tree.result) && !jobs.busy && line.length > LEAST_MOVES && line.slice(0, -1).some(({ win }) => win === null);
 }
 
-/** @param {App} app */
+/** The end of the game in the column: how it was counted, the moves that decided it, and buttons for another game. @param {App} app */
 export function endingOf(app) {
   const { desk: { jobs, players, tree, tree: { count, view } } } = app;
   if (!tree.result) return h("div.ag-ending", { hidden: true, "data-name": "ending" });

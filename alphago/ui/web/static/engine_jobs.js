@@ -8,10 +8,10 @@ import { analysisOf } from "./replies.js";
 /**
  * @typedef {object} Job
  * @property {"move" | "analyse" | "review" | "count" | "lesson"} purpose
- * @property {number[]} nodes that are still to be searched, the first one now
+ * @property {number[]} nodes still to be searched; the first one is being searched now
  * @property {number | null} limit readouts of a search
- * @property {{readouts: number, rate: number} | null} thought what the search has done, and readouts a second; null before its first reply
- * @property {number} began milliseconds
+ * @property {{readouts: number, rate: number} | null} thought readouts of the search so far, and readouts a second; null before its first reply
+ * @property {number} began when the search began, milliseconds of performance.now()
  * @property {() => void} end stops the search
  */
 
@@ -25,21 +25,22 @@ export class EngineJobs {
     this.desk = desk;
     /** @type {Job | null} */
     this.job = null;
-    this.found = false; // whether the engine has found anything so far
+    this.found = false; // whether any search of this page has replied so far
   }
 
-  /** What the page is told: during a lesson it is the engine's turn. */
+  /** The purpose of the job, "" for none; a lesson counts as "move", since it is part of the engine's turn. */
   get busy() {
     return this.job ? this.job.purpose === "lesson" ? "move" : this.job.purpose : "";
   }
 
+  /** Stop the job, if there is one. */
   stop() {
     this.job?.end();
     this.job = null;
   }
 
   /**
-   * Begin something else.
+   * Stop the present job, and begin another.
    * @param {Job["purpose"]} purpose
    * @param {number[]} nodes
    * @param {number | null} [limit]
@@ -63,7 +64,7 @@ export class EngineJobs {
     this.search(this.begin("analyse", [this.desk.tree.current], readouts), { maxVisits: readouts + 1 });
   }
 
-  /** Search positions that have fewer visits. @param {number} visits */
+  /** Search the positions of the line that have fewer visits than these. @param {number} visits */
   review(visits) {
     const { tree } = this.desk;
     const nodes = tree.line().filter((node) => node.visits < visits).map(({ node }) => node);
@@ -71,7 +72,7 @@ export class EngineJobs {
     if (nodes.length) this.reviewNext(this.begin("review", nodes, visits));
   }
 
-  /** @param {Job} job */
+  /** Search the first of the job's nodes, or skip it if the game is over there. @param {Job} job */
   reviewNext(job) {
     const [node] = job.nodes;
     this.after(job, this.desk.show(node), ({ view }) => {
@@ -101,13 +102,13 @@ export class EngineJobs {
     });
   }
 
-  /** Look whether the move that led to the board was a bad one. */
+  /** Search the positions before and after the last move, to find out whether it was a bad one. */
   lesson() {
     const { tree: { current, node } } = this.desk;
     this.reviewNext(this.begin("lesson", [node.parent, current], LESSON_VISITS));
   }
 
-  /** Tell why the move was a bad one, and wait; or go on. @param {Job} job whose positions were searched */
+  /** If the last move was a bad one, explain it, and wait for the person; if not, go on. @param {Job} job whose positions were searched */
   teach(job) {
     const { desk, desk: { tree, tree: { node } } } = this;
     const [loss] = lossesOf([tree.nodes[node.parent], node]);
@@ -137,14 +138,14 @@ export class EngineJobs {
     answer.then((told) => this.desk.soon(() => job === this.job && act(told)), (error) => this.fail(job, error));
   }
 
-  /** @param {Job} job @param {object} fields */
+  /** Search the first of the job's nodes. @param {Job} job @param {object} fields further fields of the query */
   search(job, fields) {
     const { desk, desk: { strength: { network }, tree, tree: { game } } } = this;
     const query = { game, moves: tree.moves(job.nodes[0]), network, includeOwnership: true, includePolicy: true, reportDuringSearchEvery: EVERY, ...fields };
     job.end = desk.queries.search(query, (reply) => desk.soon(() => job === this.job && this.told(job, reply)), (error) => this.fail(job, error));
   }
 
-  /** @param {Job} job @param {Error} error */
+  /** End the job with an error, which `soon` shows; nothing happens if another job has begun. @param {Job} job @param {Error} error */
   fail(job, error) {
     this.desk.soon(() => {
       if (job !== this.job) return;
@@ -153,7 +154,7 @@ export class EngineJobs {
     });
   }
 
-  /** @param {Job} job @param {SearchReply} reply */
+  /** Take a reply of the job's search; after the last one go on. @param {Job} job @param {SearchReply} reply */
   told(job, reply) {
     const { desk, desk: { tree } } = this;
     const [node] = job.nodes;
@@ -169,7 +170,7 @@ export class EngineJobs {
     return desk.enginePlays(String(reply.play));
   }
 
-  // Nothing more is to be done.
+  // End the job.
   end() {
     this.stop();
     this.desk.changed();

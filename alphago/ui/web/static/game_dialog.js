@@ -17,6 +17,7 @@ export function openDialog(app) {
   let colour = select({}, {});
   /** @type {{option: OptionView, input: any}[]} */
   let options = [];
+  /** Fill the dialogue with the options and sides of the chosen game. */
   const fill = () => {
     const one = [game, ...known].find((each) => each.name === choose.value) || game;
     options = one.options.map((option) => ({ option, input: inputOf(option) }));
@@ -35,6 +36,7 @@ export function openDialog(app) {
   };
   choose.addEventListener("change", fill);
   fill();
+  /** Begin the game, if all fields are valid. */
   const start = () => {
     if (options.some(({ input }) => !input.reportValidity())) return;
     dialog.close();
@@ -56,7 +58,7 @@ export function openDialog(app) {
   dialog.showModal();
 }
 
-/** @param {OptionView} option */
+/** The field of an option: a list of its choices, or a field for a number or a text. @param {OptionView} option */
 function inputOf({ name, value, choices, least, most, step }) {
   const input = choices.length ? h("select", { "data-option": name }, choices.map((one) => h("option", one)))
     : h("input", { "data-option": name, type: typeof value === "number" ? "number" : "text", min: least, max: most, step, title: most && `${least} … ${most}` });

@@ -5,6 +5,7 @@ const SIDES = "BW";
 const SKIPPED_TURN = "_"; // stands before a move out of turn among the moves of a link
 /** What a node has as long as nothing else is known. @type {Pick<Knot, "dead" | "loser" | "comment" | "inFile" | "win" | "score" | "visits">} */
 const USUAL = { dead: null, loser: 0, comment: "", inFile: -1, win: null, score: null, visits: 0 };
+/** The fields of a node that are kept for a reload, if they differ from USUAL. */
 const KEPT = /** @type {(keyof typeof USUAL)[]} */ (Object.keys(USUAL));
 
 export class GameTree {
@@ -27,10 +28,11 @@ export class GameTree {
   }
 
   /**
-   * @param {number} parent
-   * @param {number} move
-   * @param {number} mover
-   * @param {BoardAnswer | null} shown
+   * Add a node, and return its number.
+   * @param {number} parent -1 for the root
+   * @param {number} move an action, -1 at the root
+   * @param {number} mover 1 or -1, 0 at the root
+   * @param {BoardAnswer | null} shown what the board shows there; null if it was not asked yet
    */
   add(parent, move, mover, shown) {
     const node = this.nodes.length;
@@ -39,10 +41,12 @@ export class GameTree {
     return node;
   }
 
+  /** The node on the board. */
   get node() {
     return this.nodes[this.current];
   }
 
+  /** Whether the game has ended here, by the rules or by resignation. */
   get over() {
     return Boolean(this.node.loser) || this.position.over;
   }
@@ -88,7 +92,7 @@ export class GameTree {
     this.goTo(this.add(this.current, move, this.position.toPlay, shown));
   }
 
-  /** @param {number} number */
+  /** Put a node on the board; the lines through its ancestors lead to it from now on. @param {number} number */
   goTo(number) {
     this.current = number;
     for (const { node, parent } of this.path().slice(1)) this.nodes[parent].chosen = node;
@@ -122,7 +126,7 @@ export class GameTree {
     return this.path(number).slice(1).map(({ mover, move }) => [this.letter(mover), this.view.names[move]]);
   }
 
-  /** @param {number} player */
+  /** The letter of a side in queries. @param {number} player 1 or -1 */
   letter(player) {
     return SIDES[player > 0 ? 0 : 1];
   }

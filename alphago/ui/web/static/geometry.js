@@ -20,7 +20,7 @@ export function landingOf(game, action, player, isFree) {
   return cells.find(isFree) ?? cells.at(-1) ?? null;
 }
 
-/** The actions that a side can click, each with the middles of its cells in steps. @param {GameView} game @param {number} player */
+/** The actions that a side can click, each with the middles of its cells, in steps from a cell to the next. @param {GameView} game @param {number} player */
 export function areasOf({ cells, places }, player) {
   return places[player > 0 ? 0 : 1].map((own, action) => ({ action, spots: own.map((cell) => cells[cell]) }))
     .filter(({ spots }) => spots.length);

@@ -6,9 +6,9 @@ import { curvesOf, isMistake, lossesOf } from "./losses.js";
 import { fill, say } from "./words.js";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 38, 5, 15]; // pixels
-const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
-const DOTTED = 5; // pixels a known position, from which on it has a dot
-const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
+const LEAST_LEAD = 5; // points: the axis of leads reaches at least so far
+const DOTTED = 5; // known positions have dots if each has so many pixels of the width
+const STEEPEST = 0.4; // height of the bar of a mistake of the worst class, as a share of the graph's height
 
 /** @param {number} x @param {number} y @param {string} text @param {string} anchor */
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
@@ -22,7 +22,7 @@ export class Graph {
     this.app = app;
   }
 
-  /** @param {Element} place @param {boolean} anew whether its size may be another */
+  /** Draw the graph of the line on the board. @param {Element} place @param {boolean} anew whether the place's size may have changed */
   draw(place, anew) {
     const { tree, tree: { node, view: { sides } } } = this.app.desk;
     const all = tree.line();
@@ -62,7 +62,7 @@ export class Graph {
       label(width - 2, high - 3, String(all.length - 1), "end")]);
   }
 
-  /** @param {any} event */
+  /** Go to the position under a click. @param {any} event */
   click({ clientX, currentTarget }) {
     const line = this.app.desk.tree.line();
     const box = currentTarget.getBoundingClientRect();

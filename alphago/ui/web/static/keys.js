@@ -26,7 +26,7 @@ const KEYS = {
 };
 for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(row);
 
-/** Do what a key asks for, unless it is meant for something else. @param {App} app @param {any} event */
+/** Do what a key asks for, unless it is meant for a field, a button or the browser. @param {App} app @param {any} event */
 export function obeyKey(app, event) {
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName || "") || app.dialog.open;
   if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.desk.tree || app.root.hidden) return;

@@ -21,8 +21,8 @@ export function lossesOf(line) {
 }
 
 /**
- * What a node is worth after the move that led there, and whether few visits say what that move loses: by whichever search
- * visited the move more, the node's own or its parent's. The best move of that search loses nothing.
+ * `mean`: what a node is worth after the move that led there, Black's win rate and lead. It is taken from the search that visited
+ * the move more, the node's own or its parent's; in the parent's search the best move loses nothing. `rough`: whether few visits tell it.
  * @param {Knot} parent @param {Knot} node @returns {{mean: [number, number | null] | null, rough: boolean}}
  */
 export function worthOf(parent, { analysis, move, mover, score, visits, win }) {
@@ -35,7 +35,7 @@ export function worthOf(parent, { analysis, move, mover, score, visits, win }) {
 }
 
 /**
- * An analysis in which a move that was played loses what the list of moves says.
+ * An analysis in which each move that was played from here loses as much as in the list of moves.
  * @param {AnalysisView} analysis @param {Knot} here @param {Knot[]} nodes
  */
 export function asPlayed(analysis, here, nodes) {
@@ -49,7 +49,8 @@ export function asPlayed(analysis, here, nodes) {
 }
 
 /**
- * Lines of a graph. `moves`: from before each move to after it, by its loss; `wins`, `leads`: on to each position's own values.
+ * Lines of a graph. `moves`: for each move a line from the value before it to the value after it, by its loss. `wins`, `leads`: lines through
+ * these values after the moves and each position's own values.
  * @param {Knot[]} line @returns {{moves: Point[][], wins: Point[], leads: Point[]}}
  */
 export function curvesOf(line) {
@@ -59,9 +60,9 @@ export function curvesOf(line) {
   return { moves: losses.map(({ number, before, after }) => [[number - 1, before], [number, after[0]]]), wins: through(0), leads: through(1) };
 }
 
-const LEAST_WIN = 0.05; // that a move loses which decided a game
+const LEAST_WIN = 0.05; // least loss of win rate of a move that decided a game
 
-/** @param {Loss} loss */
+/** Whether a loss is large enough to be called a mistake. @param {Loss} loss */
 export const isMistake = ({ win, points }) => kindOf(win, points) >= MISTAKE;
 
 /**

@@ -1,4 +1,4 @@
-// What one needs once: another game, files, the engine, settings, what the colours mean, the keys.
+// The menu, with what is seldom needed: another game, files, the engine, settings, what the colours mean, the keys.
 
 import { LOSSES, POINT_STEPS, RATE_STEPS } from "./candidates.js";
 import { click } from "./effects.js";
@@ -7,7 +7,7 @@ import { openDialog } from "./game_dialog.js";
 import { box, button, dot, swatch } from "./icons.js";
 import { buttons, fill, legend, say } from "./words.js";
 
-const USUAL = { readouts: 200, seconds: 2 }; // where a limit is empty
+const USUAL = { readouts: 200, seconds: 2 }; // the limit if its field is empty
 const INKS = ["#111", "#fff"];
 
 /** @param {App} app */
@@ -42,10 +42,10 @@ export function menuPane(app) {
 const keysOf = (texts) => texts.map((text) => / \((.+)\)$/.exec(text)).map((found) => found && h("div", h("dt", found[1]),
   h("dd", found.input.slice(0, found.index))));
 
-/** The engine in figures: its network, how it chooses, and the limit of a move. @param {App} app */
+/** The settings of the engine: its network, how it chooses, and the limit of a move. @param {App} app */
 function engineSettings({ desk, desk: { strength: { network, tree, ...limits }, tree: { view } } }) {
   const by = limits.seconds ? "seconds" : "readouts";
-  /** Make a listener of a field that wishes something of the engine's strength. @type {(wishes: (value: any) => object) => (event: any) => void} */
+  /** A listener of a field that changes the engine's strength. @type {(wishes: (value: any) => object) => (event: any) => void} */
   const wish = (wishes) => ({ target }) => desk.send({ type: "strength", ...wishes(target.value) });
   /** @type {(name: "readouts" | "seconds", title: string, more: object, read: (value: number) => number) => any} */
   const limit = (name, title, more, read) => h(`input#${name}`, { type: "number", title, "aria-label": title, ...more, hidden: name !== by,

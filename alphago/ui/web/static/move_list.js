@@ -7,7 +7,7 @@ import { button } from "./icons.js";
 import { isMistake, lossesOf, lossText, nextMistake } from "./losses.js";
 import { fill, say } from "./words.js";
 
-/** @param {App} app @param {boolean} judged whether it tells what moves gave away */
+/** The list of the moves played. @param {App} app @param {boolean} judged whether it has what each move gave away */
 export function moveList(app, judged) {
   const { tree, tree: { current, view } } = app.desk;
   const line = tree.line();
@@ -36,7 +36,7 @@ export function showHere(rows) {
   rows.scrollTop = here.offsetTop - rows.offsetTop - (rows.clientHeight - here.offsetHeight) / 2;
 }
 
-/** What each side gave away in the mean. @param {Loss[]} losses @param {Desk["tree"]} tree */
+/** What each side gave away a move on the average, as text; "" for fewer than four moves. @param {Loss[]} losses @param {Desk["tree"]} tree */
 function meansOf(losses, tree) {
   if (losses.length < 4) return "";
   return fill(say.each, [1, -1].map((player) => {

@@ -44,7 +44,7 @@ export function marksOf(game, { view, count, better = null }, numbers) {
   return [...parts, ...ko.map((each) => squareAt(game, each, 7, "ag-ko")), ...(count ? countOf(game, stones, count) : [])];
 }
 
-/** @param {GameView} game @param {string} stones @param {CountView} count */
+/** The marks of a count: on dead stones, and on points by their owner. @param {GameView} game @param {string} stones @param {CountView} count */
 function countOf(game, stones, { owners, dead }) {
   const gone = new Set(dead);
   return [...owners].flatMap((owner, cell) => [
@@ -55,8 +55,8 @@ function countOf(game, stones, { owners, dead }) {
 }
 
 /**
- * What changes while one looks: `hovered` and `chosen` are the actions under the pointer and the cursor, `line` is expected after the first, and
- * `walks`: is drawn move by move; `small`: a disc has room for one short number.
+ * The drawings over the pieces. `hovered` and `chosen`: the actions under the pointer and the cursor; `line`: the expected moves, beginning with
+ * `hovered`; `walks`: whether the line appears move by move; `small`: whether a disc has room for only one short number.
  * @param {GameView} game @param {Scene} scene
  * @param {{hovered: number | null, line: number[] | null, chosen: number | null, walks: boolean, small: boolean}} shown
  */
@@ -93,7 +93,7 @@ function shadowOf(game, { stones, toPlay }, action) {
   return cell === null ? [] : [circleAt(game, cell, game.stone * UNIT, stones === undefined ? "ag-aim" : `ag-preview ag-${COLOURS[toPlay]}`)];
 }
 
-/** @type {(game: GameView, stones: string, ownership: number[], hidden: Set<number>) => any[]} */
+/** Squares for the expected owners. @type {(game: GameView, stones: string, ownership: number[], hidden: Set<number>) => any[]} */
 function ownersOf(game, stones, ownership, hidden) {
   return [1, -1].map((side) => s("path", { class: `ag-owner ag-owner-${COLOURS[side]}`, d: ownership.map((value, cell) => {
     const own = stones[cell] === (side > 0 ? "X" : "O"); // a stone that lives needs no mark
@@ -102,7 +102,7 @@ function ownersOf(game, stones, ownership, hidden) {
   }).join("") }));
 }
 
-/** @type {(game: GameView, stones: string, found: AnalysisView, chosen: string, small: boolean) => any[]} */
+/** The discs of the analysed moves, the best one last. @type {(game: GameView, stones: string, found: AnalysisView, chosen: string, small: boolean) => any[]} */
 function discsOf(game, stones, found, chosen, small) {
   const moves = shownMoves(found);
   const best = moves[0];
@@ -135,7 +135,7 @@ function discsOf(game, stones, found, chosen, small) {
 /** @type {(text: string, most: number, room: number) => string} the size at which a number ends before the rim of its disc */
 const sizeIn = (text, most, room) => Math.min(most, room / (0.75 * text.replace("%", "%%").length)).toFixed(1);
 
-/** @param {GameView} game @param {string} before @param {number[]} line @param {number} mover @param {boolean} walks */
+/** The stones of an expected line, numbered. @param {GameView} game @param {string} before the stones @param {number[]} line @param {number} mover @param {boolean} walks */
 function ghostsOf(game, before, line, mover, walks) {
   const stones = [...before];
   /** @type {any[]} */

@@ -8,7 +8,7 @@ import { say } from "./words.js";
 /** @type {Record<string, any>} */
 const places = Object.fromEntries(["play", "watch"].map((id) => [id, document.getElementById(id)]));
 
-/** @param {string} name */
+/** Show one of the two places. @param {string} name "play" or "watch" */
 function show(name) {
   for (const [key, element] of Object.entries(places)) element.hidden = key !== name;
   places[name].dispatchEvent(new Event("shown"));

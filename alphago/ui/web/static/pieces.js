@@ -1,4 +1,4 @@
-// The pieces on a board: stones, or seeds in houses. What stays is not drawn anew: what changes can move.
+// The pieces on a board: stones, or seeds in houses. Pieces that stay are not drawn anew, so that changes can be shown as motion.
 
 import { s } from "./elements.js";
 import { COLOURS, inPixels, landingOf, middleOf, UNIT } from "./geometry.js";
@@ -7,7 +7,7 @@ import { falls, fades, flips, lands, pulses } from "./motion.js";
 const MOST_SEEDS = 24; // that are drawn in one house or store
 const SLOPPY = 0.7; // pixels by which a stone may lie beside its point
 
-/** A number from -1 to 1 that belongs to a cell, so that no two stones lie alike. @param {number} cell @param {number} salt */
+/** A fixed number from -1 to 1 for a cell and a `salt`, so that stones do not all lie alike. @param {number} cell @param {number} salt */
 const chance = (cell, salt) => ((Math.imul(cell + 11, 2654435761 + salt * 40503) >>> 8) % 2001) / 1000 - 1;
 
 export class Pieces {
@@ -30,9 +30,10 @@ export class Pieces {
   }
 
   /**
+   * Draw the pieces of a position.
    * @param {GameView} game
    * @param {PositionView} view
-   * @param {boolean} moves whether what changes moves
+   * @param {boolean} moves whether changes are shown as motion
    */
   draw(game, view, moves) {
     if (view.stones !== undefined) this.drawStones(game, view.stones, moves);
@@ -47,7 +48,7 @@ export class Pieces {
     }));
   }
 
-  /** @param {GameView} game @param {string} signs @param {boolean} moves */
+  /** Draw stones. @param {GameView} game @param {string} signs for each cell "X", "O" or "." @param {boolean} moves */
   drawStones(game, signs, moves) {
     for (const [cell, { sign, element }] of this.stones) {
       if (signs[cell] === sign) continue;
@@ -69,7 +70,7 @@ export class Pieces {
     }
   }
 
-  /** @param {GameView} game @param {number} cell @param {string} colour */
+  /** A new stone. @param {GameView} game @param {number} cell @param {string} colour */
   stone(game, cell, colour) {
     const [cx, cy] = middleOf(game, cell);
     const r = game.stone * UNIT;
@@ -80,7 +81,7 @@ export class Pieces {
       s("circle", { cx, cy, r, fill: `url(#${this.id}-${game.colours ? "black" : colour})`, class: "ag-light" }));
   }
 
-  /** @param {GameView} game @param {PositionView} view @param {number[]} seeds @param {boolean} moves */
+  /** Draw the seeds of all houses. @param {GameView} game @param {PositionView} view @param {number[]} seeds by cell @param {boolean} moves */
   drawSeeds(game, { legal, toPlay, over }, seeds, moves) {
     const live = new Set(over ? [] : legal.map((action) => landingOf(game, action, toPlay, () => true)));
     const before = this.seeds;
@@ -99,7 +100,7 @@ export class Pieces {
   }
 }
 
-/** A heap of seeds, so much wider than high. @type {(x: number, y: number, count: number, id: string, wide?: number) => any[]} */
+/** A heap of seeds, `wide` times as wide as high. @type {(x: number, y: number, count: number, id: string, wide?: number) => any[]} */
 function seedsIn(x, y, count, id, wide = 1) {
   const drawn = Math.min(count, MOST_SEEDS);
   const spread = Math.min(6.6, (wide > 1 ? 12 : 21) / Math.sqrt(drawn + 0.1));

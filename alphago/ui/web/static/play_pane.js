@@ -8,18 +8,18 @@ import { moveList } from "./move_list.js";
 import { buttons, fill, say } from "./words.js";
 
 const SEEN = "alphago-hints"; // where the browser keeps how many hints were read
-const MOVES = [0, 2, 6]; // moves of a game, from which on each hint is shown
-const RUNGS = [16, 100, 200, 800, 3200]; // readouts of a move, where no levels are known
-const LESSON = 2; // points, from which on a move is explained
+const MOVES = [0, 2, 6]; // for each hint, the number of moves from which on it is shown
+const RUNGS = [16, 100, 200, 800, 3200]; // readouts of a move for each step of the slider, where no levels are known
+const LESSON = 2; // points: a move that loses more is explained
 const EVEN = "even";
 
-/** @param {App} app */
+/** The pane for playing. @param {App} app */
 export function playPane(app) {
   return h("section.ag-play", { "aria-label": buttons.play[0] },
     endingOf(app), opponentOf(app), hintOf(app), moveList(app, false));
 }
 
-/** @param {App} app */
+/** The next hint for beginners, hidden if none is due. @param {App} app */
 function hintOf(app) {
   const { desk, desk: { players, tree } } = app;
   const due = MOVES.filter((moves) => tree.position.moves >= moves).length - 1;
@@ -31,7 +31,7 @@ function hintOf(app) {
   return h("p.ag-hint", { hidden: !begins || Boolean(app.options.widget || desk.status) }, h("span", say.hints[due]), button("hint", read));
 }
 
-/** How many hints were read; a browser that keeps nothing shows them again. @param {number} [read] to be kept @returns {number} */
+/** How many hints were read, by the browser's storage; a browser that stores nothing shows them again. @param {number} [read] to be stored @returns {number} */
 export const keptHints = (read = 0) => tried(() => {
   if (read) localStorage.setItem(SEEN, String(read));
   return Number(localStorage.getItem(SEEN));

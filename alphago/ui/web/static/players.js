@@ -7,11 +7,11 @@ import { fill, say } from "./words.js";
 /** The time that each side has thought, in a game and on a page. */
 export class Clock {
   spent = [0, 0]; // milliseconds of either side
-  since = 0; // when the side that is to move began
+  since = 0; // when the turn of the side to move began
   runs = -1; // the side whose clock runs, -1 for none
   moves = 0;
 
-  /** @param {Desk} desk @param {boolean} steps whether the position is another one @param {boolean} begins whether it is of another game */
+  /** Note a new state of the desk. @param {Desk} desk @param {boolean} steps whether another position is shown @param {boolean} begins whether it is of another game */
   look({ study, tree: { over, position: { moves, toPlay } } }, steps, begins) {
     if (begins) this.spent = [0, 0];
     else if (steps && moves === this.moves + 1) this.spent = [0, 1].map((side) => this.timeOf(side));
@@ -20,13 +20,13 @@ export class Clock {
     this.moves = moves;
   }
 
-  /** @param {number} side 0 or 1 */
+  /** The milliseconds that a side has thought so far. @param {number} side 0 or 1 */
   timeOf(side) {
     return this.spent[side] + (this.runs === side ? Date.now() - this.since : 0);
   }
 }
 
-/** @param {App} app */
+/** The cards of both sides, and the bar. @param {App} app */
 export function playersOf({ clock, desk, desk: { players, study, tree: { names, node, over, position, view } } }) {
   const { captures, stones = "" } = position;
   const cards = [1, -1].map((player, i) => {

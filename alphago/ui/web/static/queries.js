@@ -1,11 +1,12 @@
-// What the page asks, with what is answered; what waits for an answer is asked again when a lost carrier is back.
+// The page's queries and their answers. Queries without an answer are sent again when a lost connection is back.
 
 /** @typedef {{query: Query, hear: (answer: any) => void, fail: (error: Error) => void}} Asked */
 
 export class Queries {
   /**
-   * @param {(hear: (answer: any) => void, back: () => void) => Carrier} connect
-   * @param {(text: string) => void} tell takes what the other side is doing, for the status line
+   * @param {(hear: (answer: any) => void, back: () => void) => Carrier} connect makes the carrier, which calls `hear` with each answer,
+   *   and `back` when it can send, at first and after each loss
+   * @param {(text: string) => void} tell called with what the other side is doing, for the status line
    */
   constructor(connect, tell) {
     this.number = 0;
@@ -16,7 +17,7 @@ export class Queries {
   }
 
   /**
-   * Ask once. An error is a sentence.
+   * Send a query that has one answer. An error's message is a sentence.
    * @param {Query} query
    * @returns {Promise<any>}
    */
@@ -25,7 +26,7 @@ export class Queries {
   }
 
   /**
-   * Search; each answer is told, until one is the last or the search is ended by what is returned.
+   * Begin a search; `hear` is called with each reply, until the last one. The function that is returned ends the search.
    * @param {Query} query
    * @param {(reply: SearchReply) => void} hear
    * @param {(error: Error) => void} fail
@@ -37,7 +38,7 @@ export class Queries {
     };
   }
 
-  /** @param {Query} query @param {(answer: any) => void} hear @param {(error: Error) => void} fail */
+  /** Send a query under a new number, which is returned. @param {Query} query @param {(answer: any) => void} hear @param {(error: Error) => void} fail */
   send(query, hear, fail) {
     this.number += 1;
     const asked = { query: { ...query, id: this.number }, hear, fail };
@@ -46,7 +47,7 @@ export class Queries {
     return this.number;
   }
 
-  /** @param {any} answer */
+  /** Pass an answer to the query that it belongs to. @param {any} answer */
   hear(answer) {
     if ("status" in answer) this.tell(answer.status);
     const asked = this.asked.get(answer.id);
@@ -56,6 +57,7 @@ export class Queries {
     else asked.hear(answer);
   }
 
+  /** Send all queries without a last answer again. */
   again() {
     for (const { query } of this.asked.values()) this.carrier.send(query);
   }

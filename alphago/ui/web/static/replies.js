@@ -2,13 +2,14 @@
 
 import { evenPriors } from "./candidates.js";
 
-export const LEAST_VISITS = 50; // that a value needs: the mean of so many random games is right within 7 % in two of three cases
+export const LEAST_VISITS = 50; // fewer make a value rough: the mean of 50 random games is right within 7 % in two of three cases
 const MOST_MOVES = 40;
-const SMALL_PRIOR = 0.005; // moves without visits are shown if their prior is at least this,
-const ALIKE = 0.5; // or this share of the prior of the last one that is: equal moves are shown together
+const SMALL_PRIOR = 0.005; // moves without visits are shown if their prior is at least this
+const ALIKE = 0.5; // a smaller prior is shown too if it is at least this share of the one before it: similar moves are shown together
 
 /**
- * An engine to which all moves are alike plays random games: its values are unknown while there are too few of them.
+ * A reply as an analysis for the page. An engine with equal priors for all moves plays random games; its values count as
+ * unknown while it has too few of them.
  * @param {SearchReply} reply
  * @param {string[]} names of the actions
  * @returns {AnalysisView}
@@ -35,8 +36,8 @@ const evenly = (policy) => evenPriors(policy.filter((prior) => prior > 0).map((p
 
 /**
  * The moves without visits that are shown for their priors.
- * @param {number[]} policy
- * @param {Set<number>} seen
+ * @param {number[]} policy by action
+ * @param {Set<number>} seen actions with visits
  * @returns {MoveView[]}
  */
 export function likely(policy, seen) {

@@ -5,14 +5,14 @@ import { h, margin, percent, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
 import { buttons, fill, say } from "./words.js";
 
-const ENDLESS = 1e5; // readouts: no limit
+const ENDLESS = 1e5; // so many readouts count as no limit
 const LONG = 5; // seconds of a search, from which on the line says how many are left
-const USUAL_WAIT = 2000; // milliseconds until the engine's first thought, after which it is being loaded
+const USUAL_WAIT = 2000; // milliseconds: if the first reply takes longer, the line says that the engine is being loaded
 
-/** @param {number} seconds */
+/** A time as text, in a suitable unit. @param {number} seconds */
 const span = (seconds) => (seconds < 100 ? `${10 * Math.ceil(seconds / 10)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
-/** @param {App} app */
+/** The line, with its buttons and a bar for a long search. @param {App} app */
 export function statusLine(app) {
   const { desk, desk: { jobs, tree } } = app;
   const { text, rest = "", share = 0 } = wordsOf(app);
@@ -41,7 +41,7 @@ export function toldOf({ tree, tree: { position: { legal, stones, toPlay }, view
   return fill(say.cursor, view.names[action], what);
 }
 
-/** @param {Desk["tree"]} tree */
+/** Whose turn it is, and the number of the move. @param {Desk["tree"]} tree */
 const turnOf = (tree) => fill(say.move, tree.position.moves + 1, tree.side(tree.position.toPlay));
 
 /** What the line says, what stands below it, and the share of a long search that is done. @param {App} app */

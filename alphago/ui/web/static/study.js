@@ -18,7 +18,7 @@ const CELLS = {
   prior: ({ prior }) => priorText(prior),
 };
 
-/** @param {App} app @param {boolean} all also what does not change while the engine thinks */
+/** The pane for studying. @param {App} app @param {boolean} all also what does not change while the engine thinks */
 export function studyPane(app, all) {
   const { desk: { analysing, jobs, tree, tree: { view } }, look } = app;
   const found = app.analysis();
@@ -40,12 +40,12 @@ export function studyPane(app, all) {
     table(app, found, even), all || jobs.busy === "review" ? moveList(app, true) : same(), all ? variations(app) : same());
 }
 
-/** @param {App} app @param {AnalysisView | null} found @param {boolean} even whether all priors are equal */
+/** The table of the best moves. @param {App} app @param {AnalysisView | null} found @param {boolean} even whether all priors are equal */
 function table(app, found, even) {
   const { board, desk: { tree: { view: { names, sides } } } } = app;
   const listed = found ? shownMoves(found) : [];
   const unknown = Object.keys(CELLS).filter((name) => (even && name === "prior") || !listed.some((move) => CELLS[name](move, 1, sides)));
-  /** Show the line of the row under the pointer; its rows are drawn anew too. @param {any} event */
+  /** Show the line of the move whose row is under the pointer, and mark the row. @param {any} event */
   const point = ({ type, pointerType, target }) => {
     const action = Number(target.closest("tr")?.dataset.action ?? NaN);
     if ((pointerType === "mouse") === (type === "pointerdown")) return;

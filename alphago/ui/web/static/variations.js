@@ -7,7 +7,7 @@ import { say } from "./words.js";
 const STEP = 18; // pixels from a node to the next
 const EDGE = 12;
 
-/** @param {App} app */
+/** The drawing of the tree; hidden as long as there is only one line. @param {App} app */
 export function variations(app) {
   const { tree, tree: { current, nodes, view } } = app.desk;
   const line = tree.line();
@@ -35,11 +35,11 @@ export function showNode(tree) {
   tree.scrollTo({ left: x - tree.clientWidth / 2, top: y - tree.clientHeight / 2 });
 }
 
-/** The column and the row of each node. @param {Knot[]} nodes */
+/** The column and the row of each node: a first child stays in its parent's row, other children begin new rows. @param {Knot[]} nodes */
 function placesOf(nodes) {
   /** @type {[number, number][]} */
   const places = [];
-  const waiting = [{ node: 0, column: 0, row: 0 }];
+  const waiting = [{ node: 0, column: 0, row: 0 }]; // row -1 for a new row
   let rows = 0;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, column } = next;

@@ -10,11 +10,11 @@ const EVERY = 4000; // milliseconds
 const MAIN = 4; // curves that are not folded
 
 export class Watch {
-  tag = ""; // of what is shown
+  tag = ""; // the ETag of the answer that is shown
   x = "minutes";
   /** @type {OverviewView | null} */
   data = null;
-  fault = "";
+  fault = ""; // why the last update failed, "" if it did not
 
   /** @param {HTMLElement} element @param {Open} open */
   constructor(element, open) {
@@ -27,6 +27,7 @@ export class Watch {
     this.update();
   }
 
+  /** Ask the server for changes, and draw. */
   async update() {
     let answer;
     try {
@@ -41,6 +42,7 @@ export class Watch {
     this.draw();
   }
 
+  /** Draw everything. */
   draw() {
     const { data, fault } = this;
     const figures = data ? data.panels.map(figureOf) : [];
@@ -56,7 +58,7 @@ export class Watch {
     h("details", { hidden: figures.length <= MAIN }, h("summary", runs.curves), h("div.w-rest", figures.slice(MAIN)))]);
   }
 
-  /** @param {RunView} run @param {number} number */
+  /** The part of one run. @param {RunView} run @param {number} number */
   run(run, number) {
     const games = run.games.map((title, game) => h("li", h("button", { onclick: () => this.open(number, game) }, title)));
     const over = run.over ? 1 : 0;
@@ -74,7 +76,7 @@ export class Watch {
   }
 }
 
-/** @param {string} svg of the server: its texts are escaped there, and scripts in it would not run */
+/** A picture of the server. Its texts are escaped there, and scripts in it would not run. @param {string} svg */
 function figureOf(svg) {
   const element = h("figure");
   element.innerHTML = svg;
