@@ -51,14 +51,14 @@ class QueryError(ValueError):
         self.field = field
 
 
-def require(holds: bool, name: str, wanted: str, given: object, field: str = "") -> None:
-    """Raise QueryError unless `holds`; its text is "NAME must be WANTED, got GIVEN".
+def require(holds: bool, name: str, expected: str, given: object, field: str = "") -> None:
+    """Raise QueryError unless `holds`; its text is "NAME must be EXPECTED, got GIVEN".
 
     Args:
         field: the field of the query that is wrong; "" if it is `name`.
     """
     if not holds:
-        raise QueryError(field or name, f"{name} must be {wanted}, got {shown(given)}")
+        raise QueryError(field or name, f"{name} must be {expected}, got {shown(given)}")
 
 
 class QueryTurn(NamedTuple):
@@ -314,11 +314,11 @@ def read_plays(name: str, given: Any, env: GoEnv) -> list[Play]:
     Args:
         name: the field. given: its value.
     """
-    wanted = "a list of [player, location]"
-    require(isinstance(given, list), name, wanted, given)
+    expected = "a list of [player, location]"
+    require(isinstance(given, list), name, expected, given)
     plays = []
     for pair in given:
-        require(isinstance(pair, list) and len(pair) == 2, name, wanted, pair)
+        require(isinstance(pair, list) and len(pair) == 2, name, expected, pair)
         plays.append((colour(name, pair[0]), location(name, pair[1], env)))
     return plays
 

@@ -82,7 +82,7 @@ class NotebookGame:
         return explain(self.position, move, self.network, device=self.device)
 
     def close(self) -> None:
-        """End the engine's thread; the board stays in its cell but is answered no more."""
+        """End the engine's thread; the board stays in its cell, but its queries are not answered any more."""
         self._executor.shutdown(cancel_futures=True)  # before `close`, so that no search begins after it
         self._answers.close()
 

@@ -239,7 +239,7 @@ def policy(engine: GtpEngine, arguments: list[str]) -> str:
 
 
 def search(engine: GtpEngine, arguments: list[str]) -> str:
-    """Return what a search has found so far, as GoGui graphics: visits on the points, and the best line."""
+    """Return the results of the search so far as GoGui graphics: visits on the points, and the best line."""
     game = engine.game
     position = game.position_for(game.to_play)
     analysis = engine.kept_analysis(position)  # in the view of the player to move

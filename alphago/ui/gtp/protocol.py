@@ -246,8 +246,8 @@ def check_colour(text: str) -> int:
 def lines_of_stdin() -> Iterator[str]:
     """Yield the lines of standard input, separated by LF and decoded as UTF-8.
 
-    Bytes that are not UTF-8 become lone surrogates, so that a file is found whatever the encoding of its name.
-    Longer lines are cut after LONGEST_LINE + 1 characters: `converse` can see that they are too long.
+    Bytes that are not UTF-8 become lone surrogates, so that a file's name may have any encoding.
+    Longer lines are cut after LONGEST_LINE + 1 characters, so that `converse` sees that they are too long.
     """
     if sys.stdin is None:  # it was closed before Python started
         return

@@ -373,7 +373,7 @@ class TerminalGame:
             raise RefusedCommand(f"Not loaded: {reason}") from None
 
     def record(self) -> GameRecord:
-        """Return the game as a record, with what the engine's searches have found."""
+        """Return the game as a record, with the values and visits of the engine's searches."""
         winner = -self.loser or None  # None: the record has the result on the board
         return make_record(self.env, self.position, self.searched, winner, resigned=winner is not None)
 

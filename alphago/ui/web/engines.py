@@ -46,7 +46,13 @@ class Choice:
 
 
 class SharedEngine:
-    """A network, or playouts, for one game, with one analyst for all pages."""
+    """A network, or playouts, for one game, with one analyst for all pages.
+
+    Args:
+        env: the game, with the network's input planes.
+        network: the network, or a `PlayoutEvaluator`.
+        device: the network's device: "cpu", "cuda" or "auto".
+    """
 
     def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
         self.env, self.network = env, network
@@ -57,7 +63,7 @@ class SharedEngine:
         )
 
     def position(self, position: Position) -> Position:
-        """Return a position as one of the engine's game, which may have other planes or another komi."""
+        """Return a position as one of the engine's game, which may differ in its input planes or its komi."""
         return position.again_in(self.env)
 
 

@@ -27,7 +27,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-cache",
 }
-MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
+MOST_MESSAGE = 1_000_000  # most bytes of a message, and so of an SGF file
 MOST_PAGES = 32
 FIRST_SECONDS = 20.0  # seconds within which a page must have asked its first question
 MOST_SECONDS = 600.0  # seconds of the search for one move
@@ -36,7 +36,7 @@ TREE_BYTES = 128 * 1024 * 1024  # bytes of one search's tree
 TREE_WIDTH = 5  # bytes that a node takes for each action: 4 for its prior, 1 for the owner of its point
 MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
 MOST_THREADS = 4  # threads of a connection's engine
-LONGEST_REASON = 123  # bytes of the reason that closes a WebSocket; longer ones cannot be sent
+LONGEST_REASON = 123  # most bytes of the reason for which a WebSocket is closed
 UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
 # The limits of a connection's engine.
 PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kinds=2, tree_bytes=TREE_BYTES)
@@ -54,7 +54,7 @@ class Guard:
             requests need no token.
 
     Raises:
-        ValueError: if other machines can reach `host` and `token` is None, or if the token has under 8 letters.
+        ValueError: if `token` is None although other machines can reach `host`, or if it has fewer than 8 letters.
     """
 
     def __init__(self, host: str, token: str | None = None) -> None:
@@ -70,7 +70,8 @@ class Guard:
         """Return why a request is refused, as a sentence; None if it is allowed.
 
         Args:
-            headers: the request's headers by lower-case name. query: the part of its address after "?".
+            headers: the request's headers by lower-case name.
+            query: the part of its address after "?".
         """
         host = headers.get("host", "")
         if not self.knows(host):
@@ -85,7 +86,7 @@ class Guard:
     def knows(self, host: str) -> bool:
         """Return whether a Host header names this server.
 
-        Any name does if the server listens on all addresses and has a token.
+        If the server listens on all addresses and has a token, any name is accepted.
         """
         with contextlib.suppress(ValueError):
             name = urlsplit(f"//{host}").hostname
@@ -124,5 +125,5 @@ def most_readouts(env: GameEnv) -> int:
 
 
 def closing_reason(text: str) -> str:
-    """Return the beginning of a text that may be the reason for which a WebSocket is closed."""
+    """Return the beginning of a text that is short enough as the reason for which a WebSocket is closed."""
     return text.encode()[:LONGEST_REASON].decode(errors="ignore")  # without a letter that is cut in two

@@ -35,16 +35,16 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
     return "\n".join([*imported, inline_imports(module_text(name, folders))])
 
 
-def list_imports(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
+def list_imports(name: str, modules: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
     """Return the modules that a module imports, and those that they import; each comes after the modules it imports.
 
     Args:
-        found: modules that are in the result already; it begins with them, and has each module once.
+        modules: modules that are in the result already; the result begins with them, and has each module once.
     """
     for _, module in IMPORT.findall(module_text(name, folders)):
-        if module not in found:
-            found = [*list_imports(module, found, folders), module]
-    return found
+        if module not in modules:
+            modules = [*list_imports(module, modules, folders), module]
+    return modules
 
 
 def wrap_module(name: str, folders: Sequence[Path]) -> str:

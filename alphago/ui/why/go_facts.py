@@ -37,28 +37,28 @@ def go_facts(move: Candidate[GoPosition], results: SearchResults, loss: Loss) ->
     own_captures = captures_and_ataris(move.position, move.action, results.after.line)
     if not loss.is_mistake:
         return list(keep_lasting(own_captures, results.after.ownership)) if loss.is_surely_best else []
-    dangers = capturable(move, results)
-    facts: list[Fact] = [*answer(move, results, loss, dangers), *dangers]
+    risks = capturable(move, results)
+    facts: list[Fact] = [*answer(move, results, loss, risks), *risks]
     # The best move may be expected after the played move too: then it prevents or wins nothing by itself.
     if loss.best not in results.after.line[:FORESEEN]:
         own_kinds = {type(fact) for fact in own_captures}
-        facts += [fact for fact in best_captures(move, results, dangers) if type(fact) not in own_kinds]
+        facts += [fact for fact in best_captures(move, results, risks) if type(fact) not in own_kinds]
     return facts or list(safer_chain(move, results))
 
 
-def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, taken: Sequence[Capturable]) -> list[Fact]:
+def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, risks: Sequence[Capturable]) -> list[Fact]:
     """Return what the answer to a bad move captures or catches, or else that it is on the best move's point.
 
     What it captures counts only if the search clearly prefers this answer.  There is no fact about an answer that the
     other side would play after the best move too.
 
     Args:
-        taken: facts about chains that can be taken; an answer that begins to take one needs no fact of its own.
+        risks: facts about chains that can be taken; an answer that begins to take one needs no fact of its own.
     """
     line = results.after.line
     # Answers without a fact.  Every second move of the line after the best move is the other side's.
-    known = {*results.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in taken), move.position.env.pass_action}
-    if not line or line[0] in known:
+    skip = {*results.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in risks), move.position.env.pass_action}
+    if not line or line[0] in skip:
         return []
     captures = captures_and_ataris(move.after, line[0], line[1:]) if results.after.is_clear else []
     if lasting := keep_lasting(captures, results.after.ownership):
@@ -68,23 +68,23 @@ def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, take
 
 
 def best_captures(
-    move: Candidate[GoPosition], results: SearchResults, taken: Sequence[Capturable]
+    move: Candidate[GoPosition], results: SearchResults, risks: Sequence[Capturable]
 ) -> list[Captures | Atari]:
     """Return what the best move captures or catches, without chains that die after the played move too.
 
     Args:
-        taken: facts about chains that the best move prevents from being taken; they need no other fact.
+        risks: facts about chains that the best move prevents from being taken; they need no other fact.
     """
     captures = captures_and_ataris(move.position, move.best, results.after_best.line)
-    found = []
+    facts = []
     for fact in keep_lasting(captures, results.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
-        has_fact = any(other.chain in chains for other in taken)
+        has_fact = any(other.chain in chains for other in risks)
         # The chains' side loses their points after the played move too.
         is_lost = all(owned_share(results.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
         if not has_fact and not is_lost:
-            found.append(fact)
-    return found
+            facts.append(fact)
+    return facts
 
 
 def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> list[Captures | Atari]:
@@ -95,7 +95,7 @@ def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -
     Args:
         owners: the expected ownership after the move, [H, W], 1 Black's, -1 White's; None if unknown.
     """
-    found = []
+    lasting = []
     for fact in facts:
         points = [fact.action]
         if isinstance(fact, Captures):
@@ -103,8 +103,8 @@ def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -
         elif fact.line:
             points = [fact.chain.point]
         if owned_share(owners, points, fact.colour) > 1 - SURE:
-            found.append(fact)
-    return found
+            lasting.append(fact)
+    return lasting
 
 
 def capturable(move: Candidate[GoPosition], results: SearchResults) -> list[Capturable]:
@@ -115,7 +115,7 @@ def capturable(move: Candidate[GoPosition], results: SearchResults) -> list[Capt
     """
     if move.best in (move.action, move.position.env.pass_action):
         return []
-    found = list[Capturable]()
+    facts = list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(move.after_best) for point in chain.stones}
     for chain, line in in_danger(move.after):
         old_stones = chain.stones - {move.action}  # those that stood before the move
@@ -124,8 +124,8 @@ def capturable(move: Candidate[GoPosition], results: SearchResults) -> list[Capt
         is_kept = owned_share(results.after_best.ownership, old_stones, move.mover) > 0.5
         is_expected = line[0] in results.after.line[:1]  # the answer that the search expects begins to take it
         if is_kept and (len(chain.stones) > 1 or is_expected):  # a single stone is often given up on purpose
-            found.append(Capturable(move.mover, move.action, best=move.best, chain=name_chain(chain), line=line))
-    return sorted(found, key=lambda fact: -fact.chain.stones)
+            facts.append(Capturable(move.mover, move.action, best=move.best, chain=name_chain(chain), line=line))
+    return sorted(facts, key=lambda fact: -fact.chain.stones)
 
 
 def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[SaferChain]:
@@ -135,7 +135,7 @@ def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[Saf
     nor do chains that can be taken after the best move too.  Returns [] if there is none, or if the network forecasts
     no ownership.
     """
-    found = list[SaferChain]()
+    facts = list[SaferChain]()
     stones, after_best = read_stones(move.position), read_stones(move.after_best)
     for chain in stones.chains():
         if chain.colour != move.mover or is_in_ko(stones, chain):
@@ -145,8 +145,8 @@ def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[Saf
         is_saved = best_share > 1 - SURE and share <= 0.5
         # `attack` returns None if the other side cannot take the chain.
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
-            found.append(SaferChain(move.mover, move.action, move.best, name_chain(chain), best_share, share))
-    return sorted(found, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
+            facts.append(SaferChain(move.mover, move.action, move.best, name_chain(chain), best_share, share))
+    return sorted(facts, key=lambda fact: -fact.chain.stones * (fact.best_share - fact.share))[:1]
 
 
 # --- by reading the board --------------------------------------------------------------------------
@@ -164,15 +164,15 @@ def captures_and_ataris(position: GoPosition, action: int, line: Sequence[int] =
     before, after = read_stones(position), read_stones(position.play(action))
     around = {before.chain(p) for p in neighbours(before.size)[action] if before.colours[p] == -position.to_play}
     others = sorted(around, key=lambda chain: (-len(chain.stones), min(chain.stones)))
-    found: list[Captures | Atari] = []
+    facts: list[Captures | Atari] = []
     # A captured chain leaves its points empty.
     if captured := [chain for chain in others if not after.colours[min(chain.stones)]]:
-        found.append(Captures(position.to_play, action, tuple(map(name_chain, captured)), after.ko is not None))
+        facts.append(Captures(position.to_play, action, tuple(map(name_chain, captured)), after.ko is not None))
     for chain in others:
         remaining = after.chain(min(chain.stones)) if chain not in captured else None
         if remaining is not None and len(remaining.liberties) == 1:
-            found += atari(after, action, remaining, line)
-    return found
+            facts += atari(after, action, remaining, line)
+    return facts
 
 
 def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list[Atari]:
