@@ -88,7 +88,8 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
     """Return sentences as centred lines below the height `top`, and the height at which the drawing ends.
 
     Args:
-        wide: the width of the drawing. size: of the letters.
+        wide: the width of the drawing.
+        size: of the letters.
     """
     texts: list[Text] = []
     y = top + 0.9 * size

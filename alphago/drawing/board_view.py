@@ -25,20 +25,23 @@ class BoardView:
         surface: "lines": stones on the crossings of lines; "squares": stones in squares; "holes": stones in the holes
             of an upright frame; "houses": hollows with seeds; "text": no cells, but the position's text, and a button
             for each legal action.
-        size: width and height of the surface, whose upper left corner is (0, 0). margin: the space around it.
+        size: width and height of the surface, whose upper left corner is (0, 0).
+        margin: the space around the surface.
         cells: the middle of each cell; `Position.contents` says what is in it. In a game with `has_ownership` the cells
             are the points of a plane.
         places: for each side (the first player, then the second) the cells of each action. The action's piece lands in
             the first empty one of its cells. Where pieces are sown, the only cell of an action is the one that it
             empties. An action such as a pass has no cell: ().
-        lines: lines of the surface, as (x, y, x, y) of their ends. edges: for each side, the lines that belong to this
-            side, drawn in its colour.
+        lines: lines of the surface, as (x, y, x, y) of their ends.
+        edges: for each side, the lines that belong to this side, drawn in its colour.
         labels: names beside the surface, as (x, y, text).
-        stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x,
-            y, width, height); () to count them beside the player's name, in games with `Position.captures`.
-        stone: the radius of a stone. reach: how far from its middle a cell can be clicked.
-        sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
-            black and white.
+        stars: cells that are marked while they are empty.
+        stores: where each side's captured pieces are counted, as (x, y, width, height).  If it is (), games with
+            `Position.captures` count them beside the player's name.
+        stone: the radius of a stone.
+        reach: how far from its middle a cell can be clicked.
+        sides: the names of the two sides.
+        colours: the colours of their stones, dark and light, as "#rrggbb"; None for black and white.
         ground: the colour of the board, as "#rrggbb"; "" for wood.
         mark: what the squares on the cells of `Position.ko_points` mean.
         pass_hint: a sentence to show when a player passes for the first time.

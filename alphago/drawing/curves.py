@@ -29,7 +29,7 @@ SIZE, SMALL = 11.0, 9.5  # of letters
 LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
 SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
-DOTTED = 40  # curves of fewer points than this have a dot at each point, if it does not touch the next
+DOTTED = 40  # a curve with fewer points has a dot at each point, if there is room for the dots
 DOT = 1.8  # radius
 TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
 ROOM = 0.04  # above and below the curves, as a share of their height
@@ -207,8 +207,10 @@ def legend(
     """Return a legend of line styles, row by row within a width, and the height at which it ends.
 
     Args:
-        samples: pairs of a text and its style. left, top: the legend's upper left corner. size: the size of its
-            letters.
+        samples: pairs of a text and its style.
+        left, top: the legend's upper left corner.
+        wide: its greatest width.
+        size: the size of its letters.
     """
     shapes: list[Shape] = []
     x, y = left, top + size / 2
@@ -243,7 +245,9 @@ def axes_shapes(
     """Return a panel's grid, numbers, lines and label.
 
     Args:
-        box: the space of its curves. x, y: the ends of its axes. place: returns where a point is drawn.
+        box: the space of its curves.
+        x, y: the ends of its axes.
+        place: returns where a point is drawn.
     """
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height

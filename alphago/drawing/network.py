@@ -29,7 +29,8 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
     """Return a network as boxes: the inputs at the top, below them the base, then the heads side by side.
 
     Args:
-        inputs: the box of the planes. base: the boxes before the heads.
+        inputs: the box of the planes.
+        base: the boxes between the planes and the heads.
         heads: pairs of a head's box and the box of what it predicts.
         label: the title of the picture.
     """
@@ -61,7 +62,8 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
 
     Args:
         box: a box that occurs several times is drawn as a pile.
-        x: the box's middle. top: the height of its upper edge.
+        x: the box's middle.
+        top: the height of its upper edge.
         fill: its colour, PALE for a layer or block, GREY for an input or output.
     """
     times = f"{box.times} × " if box.times > 1 else ""

@@ -82,8 +82,9 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay:
     """Return an overlay of the given numbers.
 
     Args:
-        actions: the number of actions of the game. shape: the height and width of its board.
-        given: fields of Overlay: `show`, and arrays in any form that NumPy reads.
+        actions: the number of actions of the game.
+        shape: the height and width of its board.
+        given: fields of Overlay by name: `show`, and arrays in any form that NumPy reads.
 
     Raises:
         ValueError: for an array of a wrong shape, an unknown `show`, or a `show` whose numbers are not given.

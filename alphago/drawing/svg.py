@@ -64,7 +64,8 @@ def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
     """Return an SVG element that shows its parent only in the frames where `shown` is True; "" if all are True.
 
     Args:
-        times: when each frame begins, as a share (0 .. 1) of the total. total: seconds of all frames together.
+        times: when each frame begins, as a share (0 .. 1) of the total.
+        total: seconds of all frames together.
     """
     if all(shown):
         return ""

@@ -224,7 +224,8 @@ def parse_turns(
     """Return the positions to analyse, in the order of the game.
 
     Args:
-        stones: the query's set-up stones. moves: its moves.
+        stones: the query's set-up stones.
+        moves: its moves.
         most: the most positions.
 
     Raises:
@@ -312,7 +313,8 @@ def read_plays(name: str, given: Any, env: GoEnv) -> list[Play]:
     """Return the [player, location] pairs in a field as plays; raise QueryError for anything else.
 
     Args:
-        name: the field. given: its value.
+        name: the field's name, for errors.
+        given: its value.
     """
     expected = "a list of [player, location]"
     require(isinstance(given, list), name, expected, given)

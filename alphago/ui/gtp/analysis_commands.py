@@ -161,7 +161,7 @@ def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
 
 
 def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
-    """Play a move as `genmove` does, with reports during the search.
+    """Choose and play a move, like the command `genmove`, with reports during the search.
 
     Args:
         kata: whether reports have KataGo's format; if not, they have Leela Zero's.

@@ -75,7 +75,7 @@ def serve(
 
 
 class GoEngine(GtpEngine):
-    """An engine with its GTP commands by name; arguments as in `serve` and `GtpEngine`."""
+    """An engine with its GTP commands by name; `serve` explains the arguments."""
 
     def __init__(self, *arguments: Any, name: str = NAME, version: str = __version__, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -47,10 +47,12 @@ class Parameters:
     Attributes:
         readouts: simulations for each move.
         max_time: most seconds for each move.
-        resign_threshold, ponder, level: as in `serve`.
+        resign_threshold: the engine resigns when the mover's value is below it; None for the network's own threshold.
+        ponder: whether to search during the opponent's turn.
+        level: the strength of the engine's moves.
         allow_resignation: whether the engine may resign at all.
         side: from whose view analyses are reported, one of `alphago.ui.katago.SIDES`.
-        c_puct: as in Puct.
+        c_puct: the constant of exploration in a search, see `Puct`.
     """
 
     readouts: int = 800
@@ -64,7 +66,7 @@ class Parameters:
 
 
 class GtpEngine:
-    """A game, a clock and a search; arguments as in `serve`."""
+    """A game, a clock and a search; `serve` explains the arguments."""
 
     def __init__(
         self,
@@ -240,7 +242,8 @@ class GtpEngine:
 
         Args:
             may_resign: whether resigning is allowed.
-            report, options: as in `make_move`.
+            report: called with the analysis during the search; None for no reports.
+            options: of `Analyst.ask`: moves to `avoid`, and those about reports.
         """
         position = self.game.position_for(colour)
         if self.plays_randomly:

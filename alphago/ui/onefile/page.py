@@ -276,7 +276,10 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
 
 
 def page_options(env: GameEnv) -> dict[str, Any]:
-    """Return a game's options as rules.js reads them: those of `config`, and the places of Go's planes."""
+    """Return a game's options as rules.js reads them: those of `config`, the move limit, and "places".
+
+    "places" says where each input plane of Go is found, see `go_planes.places`; None for other games and planes.
+    """
     places = getattr(getattr(env, "start", None), "places", None)
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 

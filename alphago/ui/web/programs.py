@@ -135,7 +135,11 @@ class Connections:
 
 
 def programs(engines: Engines, env: GoEnv) -> Connections:
-    """Return the connections of programs for analysis; each has its own analysis engine."""
+    """Return the connections of programs for analysis; each has its own analysis engine.
+
+    Args:
+        env: the usual game of Go.
+    """
 
     def make(socket: WebSocket, put: Callable[[str], None]) -> AnalysisEngine:
         networks = OfferedNetworks(engines, env, socket.query_params.get("network"))
@@ -146,7 +150,11 @@ def programs(engines: Engines, env: GoEnv) -> Connections:
 
 
 def pages(engines: Engines, usual_games: dict[str, GameEnv], greeting: Mapping[str, Any], runs: Any) -> Connections:
-    """Return the connections of pages; the arguments are those of `QueryReader`, which has one object for each page."""
+    """Return the connections of pages.
+
+    Args:
+        engines, usual_games, greeting, runs: the attributes of each page's `QueryReader`, which explains them.
+    """
 
     def make(socket: WebSocket, put: Callable[[str], None]) -> PageAnswers:
         return PageAnswers(QueryReader(engines, usual_games, greeting, runs), put)

@@ -174,7 +174,8 @@ def serve(app: Starlette, guard: Guard, host: str, port: int, *, browser: bool =
     """Serve until Ctrl-C; print the address, and open it in a browser if `browser`.
 
     Args:
-        guard: its token becomes part of the address. port: 0 for any free port.
+        guard: has the token, which becomes part of the address.
+        port: 0 for any free port.
 
     Raises:
         OSError: with a sentence, if the port cannot be used.

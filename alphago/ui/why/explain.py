@@ -83,9 +83,10 @@ def explain(
     Args:
         position: before the move.
         move: an action, or text; None for the last move that led to the position.
-        net: as in `analyze`; None for the packaged network that plays the game by default.
-        readouts, symmetries, settings, device, threads: as in `alphago.analyze`, for each position.  If the move loses
-            much, the positions are searched with as many readouts again.
+        net: the network, in any form that `alphago.analyze` accepts; None for the packaged network that plays the game
+            by default.
+        readouts: simulations for each position.  If the move loses much, its positions are searched with twice as many.
+        symmetries, settings, device, threads: see `alphago.analyze`.
 
     Raises:
         IllegalMove: if the move cannot be played.
