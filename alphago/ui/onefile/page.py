@@ -278,7 +278,7 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
 def page_options(env: GameEnv) -> dict[str, Any]:
     """Return a game's options as rules.js reads them: those of `config`, the move limit, and "places".
 
-    "places" says where each input plane of Go is found, see `go_planes.places`; None for other games and planes.
+    "places" has the index of each of Go's rule planes in the network's set of planes; it is None for other planes.
     """
     places = getattr(getattr(env, "start", None), "places", None)
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
