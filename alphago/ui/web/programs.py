@@ -59,7 +59,7 @@ class OfferedNetworks(Networks):
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> SharedEngine:
-        """Return the engine for a game, with the usual game's input planes in place of the network's."""
+        """Return the engine for a game, whatever input planes `env` has."""
         env = require_go(with_planes(env, of=self.env), self.name)  # `env` may have a network's planes instead
         return self.engines.engine(self.network_name or self.engines.usual_network(env), env)
 
