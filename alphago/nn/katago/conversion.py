@@ -1,8 +1,9 @@
 """Convert a file of KataGo's networks to the weights and the description of a NeuralNet of this package.
 
 Versions 8 to 17 are read (source: KataGo's cpp/neuralnet/desc.cpp, version 1.17); the planes are "katago" of
-`alphago.env.go.GoEnv`.  KataGo's numbers about a position enter by constant planes, so that its matrix of these becomes
-the centre of the first kernel.  Of the outputs these are kept: the ordinary policy, win and loss, the lead, ownership.
+`alphago.env.go.GoEnv`.  KataGo multiplies its numbers about a position by a matrix; here each number is a constant
+plane, and the matrix is the centre of the first convolution's kernel.  Of the outputs these are kept: the ordinary
+policy, win and loss, the lead, ownership.
 """
 
 from collections.abc import Sequence
@@ -18,43 +19,60 @@ from alphago.nn.katago.stream import MOST_NUMBER, KataGoFile
 from alphago.nn.value import POINTS
 from alphago.system.validation import check_choice
 
-VERSIONS = 8, 17  # the oldest and the newest that are read
-PLANES = PLANE_SETS[KATAGO]
-SPATIAL, NUMBERS = 22, 19  # KataGo's planes and numbers, and which of these the planes of the set are, in their order:
+OLDEST, NEWEST = 8, 17  # versions that are read
+PLANES = PLANE_SETS[KATAGO]  # the number of planes in this package's set "katago"
+# KataGo has 22 planes of the board and 19 numbers about a position.  This package's set has a plane for each of those
+# that are used, in this order.
+SPATIAL, NUMBERS = 22, 19
 SPATIAL_USED = [0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
-NUMBERS_USED = [0, 1, 2, 3, 4, 5, 6, 7, 8, 14, 18]  # those that are not always 0 by rules of area scoring
+NUMBERS_USED = [0, 1, 2, 3, 4, 5, 6, 7, 8, 14, 18]  # the other numbers are always 0 with area scoring
 LEAD_FACTOR = 20.0  # points per unit of a lead, where the file does not tell
 POOLED, NESTED, ATTENTION = "gpool_block", "nested_bottleneck_block", "transformer_attention_block"
 TRANSFORMERS = (ATTENTION, "transformer_ffn_block")
-KINDS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)  # of blocks
+BLOCKS = ("ordinary_block", POOLED, NESTED, *TRANSFORMERS)
 
 
 class Layer(NamedTuple):
-    """A layer that was read: its description as in `alphago.nn.katago.layers`, and its weights by their names in it."""
+    """A layer that was read from a file.
+
+    Attributes:
+        description: the layer as plain data, see `alphago.nn.katago.layers`.
+        weights: by their names in the layer's module.
+    """
 
     description: list[Any]
     weights: dict[str, torch.Tensor]
 
     @property
     def outputs(self) -> int:
-        """The number of outputs of a layer whose first weight has a row for each."""
+        """The number of outputs, which is the length of the first weight."""
         return len(next(iter(self.weights.values())))
 
-    def scaled(self, scale: torch.Tensor, shift: torch.Tensor | None = None) -> "Layer":
-        """Return a layer without a bias, with its outputs multiplied by numbers, and with the bias `shift` if given."""
+    def scale_outputs(self, scale: torch.Tensor, shift: torch.Tensor | None = None) -> "Layer":
+        """Return the layer, which must have no bias, with its outputs multiplied by `scale`.
+
+        Args:
+            scale: [outputs].
+            shift: [outputs], the bias of the new layer; None for no bias.
+        """
         weight = self.weights["weight"]
-        weights = {"weight": weight * scale.view(-1, *[1] * (weight.dim() - 1))}
-        weights |= {} if shift is None else {"bias": shift}
-        return Layer([*self.description[:-1], shift is not None], weights)
+        scaled_weight = weight * scale.view(-1, *[1] * (weight.dim() - 1))
+        weights = {"weight": scaled_weight} | ({} if shift is None else {"bias": shift})
+        return Layer([*self.description[:-1], shift is not None], weights)  # the last entry: whether there is a bias
 
     def first_output(self) -> "Layer":
-        """Return the layer with the first of its outputs alone."""
+        """Return the layer with only the first of its outputs."""
         kind, inputs, _, *more = self.description
         return Layer([kind, inputs, 1, *more], {name: tensor[:1] for name, tensor in self.weights.items()})
 
 
 def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
-    """Return a layer that is made of sequences of others, by their names in it."""
+    """Return a layer that is made of other layers.
+
+    Args:
+        kind: the layer's kind in `alphago.nn.katago.layers.LAYERS`.
+        sequences: layers by the argument of that kind which takes them.  Weight `key` of layer i becomes "NAME.i.key".
+    """
     weights = {
         f"{name}.{i}.{key}": tensor
         for name, layers in sequences.items()
@@ -67,12 +85,15 @@ def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
 class NetworkConverter:
     """Reads a file's header and parts in their order, and collects descriptions and weights of this package's parts.
 
-    Each method for a layer returns it with its weights as torch has them.  A word that is read without use is the name
-    of the layer, block or part that follows.
+    The constructor reads the header, `read` the rest.  Each method for a layer reads the layer and returns it with its
+    weights as torch has them.  A word that is read without use is the name of the layer, block or part that follows.
 
     Attributes:
-        name, version: of the network. lead: points per unit of its lead.
-        weights: by their names in a NeuralNet. parts: the descriptions of the parts, by slot.
+        name: the network's name.
+        version: the version of the network's file.
+        lead_factor: points per unit of the network's output "lead".
+        weights: the weights by their names in a NeuralNet.
+        parts: the descriptions of the parts, by slot ("base_net", "policy", "value").
 
     Raises:
         ValueError: for a file without a header of KataGo's, or of a network that cannot be read.
@@ -85,13 +106,13 @@ class NetworkConverter:
         self.name, word = stream.word(), stream.word()
         if not (word.isdecimal() and len(word) < 4):
             raise ValueError("it is no network of KataGo: a version must follow its name")
-        self.version, (oldest, newest) = int(word), VERSIONS
-        if not oldest <= self.version <= newest:
-            raise ValueError(f"it is of KataGo's version {self.version}, and versions {oldest} to {newest} are read")
+        self.version = int(word)
+        if not OLDEST <= self.version <= NEWEST:
+            raise ValueError(f"it is of KataGo's version {self.version}, and versions {OLDEST} to {NEWEST} are read")
         self.expect("planes", SPATIAL)
         self.expect("numbers", NUMBERS)
         factors = [stream.number("a factor") for _ in range(7)] if self.version >= 13 else []
-        self.lead = factors[3] if factors else LEAD_FACTOR  # the fourth factor is the lead's
+        self.lead_factor = factors[3] if factors else LEAD_FACTOR
         if self.version >= 15:
             if stream.integer("meta encoder", 0, 9):
                 raise ValueError("it is a human-style network, which reads who plays and is not read here")
@@ -103,16 +124,22 @@ class NetworkConverter:
         """Read the descriptions of the network's `parts`, and all `weights`.
 
         Raises:
-            ValueError: for a file that is damaged or cannot be read.  Sizes that do not fit together are found only
-                within a layer; the others are found when modules are built from the descriptions.
+            ValueError: for a file that is damaged or cannot be read.  Whether the sizes of two layers fit together is
+                checked only later, when modules are built from the descriptions.
         """
         self.read_tower()
         self.read_policy()
         self.read_value()
         self.stream.close()
 
-    def keep(self, slot: str, part: type[nn.Module], **sequences: Sequence[Layer]) -> None:
-        """Keep a part of sequences of layers, by the names of its arguments, which are those of its sequences too."""
+    def add_part(self, slot: str, part: type[nn.Module], **sequences: Sequence[Layer]) -> None:
+        """Add a part to `parts` and its weights to `weights`.
+
+        Args:
+            slot: the part's slot in a NeuralNet.
+            part: the part's class.
+            sequences: layers, by the argument and attribute of the class that has them.
+        """
         (_, *descriptions), weights = compose("", **sequences)
         self.parts[slot] = {"part": part.__name__, **dict(zip(sequences, descriptions, strict=True))}
         self.weights |= {f"{slot}.{name}": tensor for name, tensor in weights.items()}
@@ -120,7 +147,7 @@ class NetworkConverter:
     # --- layers ------------------------------------------------------------------------------------
 
     def convolution(self, inputs: int, outputs: int | None = None) -> Layer:
-        """Read a convolution; `outputs` if their number is known."""
+        """Read a convolution; outputs: their number, None if only the file tells it."""
         self.stream.word()
         height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
         self.expect("inputs of a convolution", inputs)
@@ -132,7 +159,7 @@ class NetworkConverter:
         return Layer(["convolution", inputs, outputs, height, False], {"weight": kernel})
 
     def dense(self, inputs: int, outputs: int | None = None, has_bias: bool = False) -> Layer:
-        """Read a dense layer; `outputs` if their number is known."""
+        """Read a dense layer; outputs: their number, None if only the file tells it."""
         self.begin("inputs of a matrix", inputs)
         outputs = self.stream.integer("outputs of a matrix", outputs or 1, outputs or MOST_NUMBER)
         weights = {"weight": self.stream.array(inputs, outputs).T.contiguous()}
@@ -142,7 +169,7 @@ class NetworkConverter:
         return Layer(["dense", inputs, outputs, has_bias], weights)
 
     def scale_and_shift(self, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Read a norm; return its scale and shift, which its mean and variance are part of."""
+        """Read a batch norm; return the scale and shift, [channels] each, that have the same effect."""
         self.begin("channels of a norm", channels)
         epsilon = self.stream.number("epsilon")
         has_scale, has_shift = self.stream.integer("has scale", 0, 1), self.stream.integer("has shift", 0, 1)
@@ -153,11 +180,11 @@ class NetworkConverter:
         return scale, shift - mean * scale
 
     def norm(self, channels: int) -> Layer:
-        """Read a norm that is a layer."""
+        """Read a batch norm that stays a layer of its own."""
         return Layer(["norm", channels], dict(zip(("scale", "shift"), self.scale_and_shift(channels), strict=True)))
 
     def activation(self) -> Layer:
-        """Read an activation."""
+        """Read an activation; before version 11, files name none, and it is a relu."""
         self.stream.word()
         if self.version < 11:
             return Layer(["relu"], {})
@@ -165,91 +192,102 @@ class NetworkConverter:
         return Layer([check_choice("an activation", word, ACTIVATIONS)], {})
 
     def expect(self, name: str, *values: int) -> None:
-        """Read numbers that must have these values, such as options that no known network uses."""
+        """Read integers that must have these values, such as options that no known network uses."""
         for value in values:
             self.stream.integer(name, value, value)
 
     def begin(self, name: str, value: int) -> None:
-        """Read the name of a layer, and its first number, which must have this value."""
+        """Read the beginning of a layer: its name, which is not used, and its first number, which must be `value`.
+
+        Args:
+            name: what the number is, for an error's text.
+        """
         self.stream.word()
         self.expect(name, value)
 
-    def with_norm(self, conv: Layer) -> Layer:
-        """Read a norm; return the convolution before it with the norm as a part of it."""
-        return conv.scaled(*self.scale_and_shift(conv.outputs))
+    def absorb_norm(self, conv: Layer) -> Layer:
+        """Read the batch norm that follows the convolution `conv`; return one convolution that does both."""
+        return conv.scale_outputs(*self.scale_and_shift(conv.outputs))
 
     def pooled(self, inputs: int) -> Layer:
-        """Read two convolutions, what makes a bias of the second one's summary, and the norm of their sum."""
-        first, pool = self.convolution(inputs), self.with_norm(self.convolution(inputs))
-        pooled = [pool, self.activation()]
+        """Read the layers of a `Pooled`, and the batch norm of its outputs, which becomes part of two of the layers."""
+        first, pool = self.convolution(inputs), self.absorb_norm(self.convolution(inputs))
+        pool_layers = [pool, self.activation()]
         bias = self.dense(3 * pool.outputs, first.outputs)
         scale, shift = self.scale_and_shift(first.outputs)
-        return compose("pooled", first=[first.scaled(scale, shift)], pool=pooled, bias=[bias.scaled(scale)])
+        first = first.scale_outputs(scale, shift)
+        return compose("pooled", first=[first], pool=pool_layers, bias=[bias.scale_outputs(scale)])
 
     # --- base --------------------------------------------------------------------------------------
 
     def read_tower(self) -> None:
         """Read the base: the first layers, the blocks, and the norm and activation of the tip."""
-        stream = self.stream
-        stream.word()
-        count, channels = stream.integer("blocks"), stream.integer("channels")
+        self.stream.word()
+        count, channels = self.stream.integer("blocks"), self.stream.integer("channels")
         self.channels = channels
-        for _ in range(4):  # numbers of channels within blocks, which say them too
-            stream.integer("channels", 0)
-        has_rms_tip = bool(stream.integer("kind of tip", 0, 1)) if self.version >= 15 else False
+        for _ in range(4):  # not used: numbers of channels within blocks, which the blocks' layers tell too
+            self.stream.integer("channels", 0)
+        has_rms_tip = bool(self.stream.integer("kind of tip", 0, 1)) if self.version >= 15 else False
         self.expect("an option", *[0] * 5 if self.version >= 15 else ())
         first, numbers = self.convolution(SPATIAL, channels), self.dense(NUMBERS, channels)
         kernel, side = first.weights["weight"], first.description[3]
-        # KataGo's planes, then its numbers, then the plane of zeros.
+        # The planes of the set: those of the board, then a constant one for each number, and last a plane of zeros.
         entry = torch.zeros(channels, PLANES, side, side)
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
         entry[:, len(SPATIAL_USED) : -1, side // 2, side // 2] = numbers.weights["weight"][:, NUMBERS_USED]
         layers = [Layer(["convolution", PLANES, channels, side], {"weight": entry}), *self.blocks(channels, count)]
         if has_rms_tip:
             self.begin("channels of the tip", channels)
-            epsilon = stream.number("epsilon")
-            axes = [1, 2, 3] if stream.integer("a norm of the board", 0, 1) else [1]
+            epsilon = self.stream.number("epsilon")
+            axes = [1, 2, 3] if self.stream.integer("a norm of the board", 0, 1) else [1]
             self.expect("an option", 0)
-            scale, shift = stream.array(channels), stream.array(channels)
+            scale, shift = self.stream.array(channels), self.stream.array(channels)
             layers += [Layer(["rms", axes, epsilon], {}), Layer(["norm", channels], {"scale": scale, "shift": shift})]
         else:
             layers.append(self.norm(channels))
-        self.keep("base_net", BlockTower, layers=[*layers, self.activation()])
+        self.add_part("base_net", BlockTower, layers=[*layers, self.activation()])
 
     def blocks(self, channels: int, count: int) -> list[Layer]:
-        """Read blocks; neighbouring blocks of transformers become one layer."""
-        read: list[Layer] = []
+        """Read `count` blocks; neighbouring blocks of transformers become one layer."""
+        blocks: list[Layer] = []
         for _ in range(count):
-            kind = check_choice("a block", self.stream.word(), KINDS)
+            kind = check_choice("a block", self.stream.word(), BLOCKS)
             self.stream.word()  # the block's name
             if kind in TRANSFORMERS:
-                read.append(self.attention(channels) if kind == ATTENTION else self.feedforward(channels))
+                blocks.append(self.attention(channels) if kind == ATTENTION else self.feedforward(channels))
             else:
-                read.append(self.convolutions(channels, kind))
-        found: list[Layer] = []
-        for is_residual, group in groupby(read, lambda layer: layer.description[0] == "residual"):
-            same = list(group)
-            found += same if is_residual else [compose("transformer", layers=same)]
-        return found
+                blocks.append(self.residual(channels, kind))
+        layers: list[Layer] = []
+        for is_residual, group in groupby(blocks, lambda block: block.description[0] == "residual"):
+            neighbours = list(group)
+            layers += neighbours if is_residual else [compose("transformer", layers=neighbours)]
+        return layers
 
-    def convolutions(self, channels: int, kind: str) -> Layer:
-        """Read a block of two convolutions."""
+    def residual(self, channels: int, kind: str) -> Layer:
+        """Read a residual block of two convolutions; kind: "ordinary_block", POOLED or NESTED.
+
+        The first convolution of a POOLED block is a `Pooled`.  A NESTED block has blocks between the two convolutions.
+        """
         count = self.stream.integer("blocks") if kind == NESTED else 0
         layers = [self.norm(channels), self.activation()]
         first = self.pooled(channels) if kind == POOLED else self.convolution(channels)
-        if kind == NESTED:  # blocks stand between the first convolution and the norm, which therefore stays
+        if kind == NESTED:  # the norm does not follow the first convolution at once, so it stays a layer
             layers += [first, *self.blocks(first.outputs, count), self.norm(first.outputs)]
         else:
-            layers.append(first if kind == POOLED else self.with_norm(first))
+            layers.append(first if kind == POOLED else self.absorb_norm(first))
         return compose("residual", layers=[*layers, self.activation(), self.convolution(first.outputs, channels)])
 
     def rms(self, channels: int) -> tuple[float, torch.Tensor]:
-        """Read the norm of a transformer's block; return its epsilon and its weight [channels]."""
+        """Read the RMS norm of a transformer's block; return its epsilon and its weight [channels]."""
         self.begin("channels of a norm", channels)
         return self.stream.number("epsilon"), self.stream.array(channels)
 
     def attention(self, channels: int) -> Layer:
-        """Read attention; the factor of scores and the norm's weight become part of queries, keys and values."""
+        """Read a block of attention.
+
+        The factor of the scores, 1 / sqrt(key), becomes part of the queries.  The norm's weight becomes part of
+        queries, keys and values.
+        """
         sizes = ("heads", "groups of heads", "size of a key", "size of a value")
         heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
         rotated, learned = self.stream.integer("rotated", 0, 1), self.stream.integer("learned", 0, 1)
@@ -258,30 +296,38 @@ class NetworkConverter:
         epsilon, weight = self.rms(channels)
         inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]
         queries, keys, values = (layer.weights["weight"] for layer in inputs)
-        # In KataGo's order, the two numbers of a pair are neighbours.
+        # A rotation turns pairs of numbers.  In KataGo's order, the two numbers of a pair are neighbours.
         both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
-        turned = both.unflatten(2, (key // 2, 2)).transpose(2, 3)  # the first of all pairs, then the second
-        weights = {"inputs.weight": torch.cat([turned.reshape(-1, channels), values]) * weight}
+        # Here the first numbers of all pairs come first, then the second numbers.
+        reordered = both.unflatten(2, (key // 2, 2)).transpose(2, 3)
+        weights = {"inputs.weight": torch.cat([reordered.reshape(-1, channels), values]) * weight}
         weights["outputs.weight"] = self.dense(heads * value, channels).weights["weight"]
         frequencies = self.frequencies(groups, key // 2, bool(learned)) if rotated else torch.zeros(groups, key // 2, 2)
         weights["rotation.frequencies"] = frequencies.flatten()
         return Layer(["attention", channels, heads, groups, key, value, epsilon], weights)
 
     def frequencies(self, groups: int, pairs: int, learned: bool) -> torch.Tensor:
-        """Read the frequencies of a rotation, [groups, pairs, 2], x before y."""
+        """Read how fast each pair turns with a point's x and y; return the frequencies [groups, pairs, 2], x first.
+
+        Args:
+            groups: groups of heads.
+            pairs: pairs of numbers of a key.
+            learned: whether the file has the frequencies.  If not, it has the base `theta` of the usual ones.
+        """
         self.stream.word()
         if learned:
             for name, size in (("groups", groups), ("pairs", pairs), ("axes", 2)):
                 self.expect(f"{name} of frequencies", size)
             return self.stream.array(groups, pairs, 2)
-        theta, half = self.stream.number("theta"), pairs // 2  # of the pairs, half turn by y, and then the rest by x
-        found = torch.zeros(pairs, 2)
-        found[:half, 1] = theta ** -(2 * torch.arange(half) / pairs)
-        found[half:, 0] = theta ** -(2 * torch.arange(pairs - half) / pairs)
-        return found.expand(groups, pairs, 2)
+        # The first half of the pairs turn with y, the rest with x.
+        theta, half = self.stream.number("theta"), pairs // 2
+        frequencies = torch.zeros(pairs, 2)
+        frequencies[:half, 1] = theta ** -(2 * torch.arange(half) / pairs)
+        frequencies[half:, 0] = theta ** -(2 * torch.arange(pairs - half) / pairs)
+        return frequencies.expand(groups, pairs, 2)
 
     def feedforward(self, channels: int) -> Layer:
-        """Read a dense block; the norm's weight becomes part of the first layer, and of the gate if there is one."""
+        """Read a block of two dense layers, the first with or without a gate; the norm's weight becomes part of it."""
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
         epsilon, weight = self.rms(channels)
@@ -293,36 +339,38 @@ class NetworkConverter:
     # --- heads -------------------------------------------------------------------------------------
 
     def read_policy(self) -> None:
-        """Read the policy head; of its kinds of policies the first is kept, the ordinary one."""
+        """Read the policy head; it has several kinds of policies, of which the first, the ordinary one, is kept."""
         self.stream.word()
         if self.version >= 17:
             self.stream.integer("kinds of policies", 1, 99)
             self.expect("an option", 0, 0, 0)
         pooled = self.pooled(self.channels)
         points = [self.activation(), self.convolution(pooled.outputs).first_output()]
-        seen = pooled.weights["bias.0.weight"].shape[1]
-        last: list[Layer] = []
+        inputs = pooled.weights["bias.0.weight"].shape[1]  # of the layers of the pass's logit
+        hidden: list[Layer] = []
         if self.version >= 15:  # the pass has a hidden layer
-            last = [self.dense(seen, has_bias=True), self.activation()]
-            seen = last[0].outputs
-        self.keep(
-            "policy", SummaryPolicy, pooled=[pooled], points=points, last=[*last, self.dense(seen).first_output()]
-        )
+            hidden = [self.dense(inputs, has_bias=True), self.activation()]
+            inputs = hidden[0].outputs
+        last = [*hidden, self.dense(inputs).first_output()]
+        self.add_part("policy", SummaryPolicy, pooled=[pooled], points=points, last=last)
 
     def read_value(self) -> None:
-        """Read the value head; its value is (win - loss) / 2 before the tanh, its score the lead in tens of points."""
+        """Read the value head.
+
+        KataGo's outputs are logits of win and loss, and the lead.  The value before its tanh becomes (win - loss) / 2,
+        the score the lead in units of POINTS points.
+        """
         self.stream.word()
         self.expect("an option", *[0] * 3 if self.version >= 17 else ())
-        first = self.with_norm(self.convolution(self.channels))
+        first = self.absorb_norm(self.convolution(self.channels))
         board = [first, self.activation()]
         hidden = [self.dense(3 * first.outputs, has_bias=True), self.activation()]
         size = hidden[0].outputs
-        # Rows: win, loss, no result; and of the further outputs, 4 at first, the third is the lead.
-        counts = 3, 4 if self.version == 8 else 6
-        results, further = (self.dense(size, count, has_bias=True).weights for count in counts)
+        results = self.dense(size, 3, has_bias=True).weights  # win, loss, no result
+        further = self.dense(size, 4 if self.version == 8 else 6, has_bias=True).weights  # the third is the lead
         both = {
-            name: torch.stack([(result[0] - result[1]) / 2, further[name][2] * self.lead / POINTS])
+            name: torch.stack([(result[0] - result[1]) / 2, further[name][2] * self.lead_factor / POINTS])
             for name, result in results.items()
         }
         last = [*hidden, Layer(["dense", size, 2], both)]
-        self.keep("value", SummaryValue, board=board, last=last, owner=[self.convolution(first.outputs, 1)])
+        self.add_part("value", SummaryValue, board=board, last=last, owner=[self.convolution(first.outputs, 1)])

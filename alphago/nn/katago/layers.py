@@ -1,8 +1,8 @@
 """The parts of KataGo's networks, each made of layers that are described as plain data.
 
 Sources: Wu 2019, "Accelerating Self-Play Learning in Go", and KataGo's cpp/neuralnet/desc.cpp, version 1.17.  Blocks
-are pre-activation: norms come before convolutions.  All norms are a scale and a shift, since KataGo's files have such;
-one that follows a convolution at once is part of the convolution.
+are pre-activation: norms come before convolutions.  All norms are a scale and a shift.  A norm that follows a
+convolution at once is part of the convolution.
 
 The description of a layer is a list: its kind in LAYERS, and the arguments of the class or function there.
 """
@@ -20,9 +20,9 @@ from alphago.nn.value import BoardForecast
 from alphago.system.validation import check_int
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "mish": nn.Mish, "silu": nn.SiLU, "identity": nn.Identity}
-HEAD = 32  # size of a key and a value in new transformers
+HEAD_SIZE = 32  # of a key and of a value, in new transformers
 TYPICAL_SIDE, SIDE_STEP = 14, 10  # KataGo's scale of a board's side: (side - 14) / 10
-Layers = Sequence[Sequence[Any]]  # descriptions, see above
+Layers = Sequence[Sequence[Any]]  # descriptions of layers: lists of a kind in LAYERS and its arguments
 
 
 class Affine(nn.Module):
@@ -37,17 +37,22 @@ class Affine(nn.Module):
 
 
 def convolution(inputs: int, outputs: int, kernel: int, bias: bool = False) -> nn.Conv2d:
-    """Return a convolution that keeps the board's size; `kernel` is odd."""
+    """Return a convolution that keeps the board's size; kernel: its side, an odd number."""
     conv = nn.Conv2d(check_int("inputs", inputs, 1), outputs, kernel, padding=kernel // 2, bias=bias)
     nn.init.kaiming_normal_(conv.weight, nonlinearity="relu")
     return conv
 
 
 def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> torch.Tensor:
-    """Return three numbers of each channel over the board, [B, 3 channels], of features [B, channels, H, W].
+    """Return three numbers that summarize each channel over the board, [B, 3 channels].
 
-    They are the mean, the mean times s = (side - 14) / 10, and the maximum, or for a value head the mean times
-    s^2 - 0.1.
+    They are the mean, the mean times s = (side - 14) / 10, and the maximum.  In a value head, the mean times s^2 - 0.1
+    takes the place of the maximum.
+
+    Args:
+        features: [B, channels, H, W].
+        training: whether the module that calls is in training mode, see `board_pool`.
+        for_value: whether it is a value head.
     """
     mean, maximum = board_pool(features, training)
     side = (features.shape[-1] - TYPICAL_SIDE) / SIDE_STEP
@@ -55,11 +60,12 @@ def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> 
 
 
 class Pooled(nn.Module):
-    """A convolution that sees the whole board: [B, channels, H, W] -> [B, outputs, H, W].
+    """A convolution with a bias that depends on the whole board: [B, channels, H, W] -> [B, outputs, H, W].
 
     Args:
         first: the convolution.
-        pool, bias: of a summary of the outputs of `pool`, `bias` makes a bias of the convolution's outputs.
+        pool: layers whose outputs, of the same features, are summarized over the board (see `summary`).
+        bias: layers that make the bias of the convolution's outputs, [B, outputs], from the summary.
     """
 
     def __init__(self, first: Layers, pool: Layers, bias: Layers) -> None:
@@ -70,9 +76,9 @@ class Pooled(nn.Module):
         return self.with_summary(features)[0]
 
     def with_summary(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the outputs, and the summary."""
-        seen = summary(self.pool(features), self.training)
-        return add_board_bias(self.first(features), self.bias(seen)), seen
+        """Return the outputs [B, outputs, H, W], and the summary that the bias was made of, [B, 3 pool outputs]."""
+        board_summary = summary(self.pool(features), self.training)
+        return add_board_bias(self.first(features), self.bias(board_summary)), board_summary
 
 
 @register_part
@@ -107,16 +113,21 @@ LAYERS: dict[str, Callable[..., nn.Module]] = {
 
 
 def sequence(layers: Layers) -> nn.Sequential:
-    """Return layers from their descriptions."""
+    """Return the layers with these descriptions, one after the other."""
     return nn.Sequential(*(LAYERS[kind](*arguments) for kind, *arguments in layers))
 
 
 def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
-    """Return a new tower of `height` times attention and a dense layer, sized as KataGo's b7c96h3tfrs by default."""
+    """Return a new tower of transformer blocks: `height` times attention and a dense block, after one convolution.
+
+    Args:
+        channels: None for 96.
+        height: None for 7.  With both sizes None the tower is as large as KataGo's b7c96h3tfrs.
+    """
     channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
-    heads = max(channels // HEAD, 1)
+    heads = max(channels // HEAD_SIZE, 1)
     # Arguments of Attention after the channels: heads, groups, key, value.
-    pair = [["attention", channels, heads, heads, HEAD, HEAD], ["feedforward", channels, channels * 8 // 3]]
+    pair = [["attention", channels, heads, heads, HEAD_SIZE, HEAD_SIZE], ["feedforward", channels, channels * 8 // 3]]
     tip: Layers = [["rms", [1]], ["norm", channels], ["silu"]]
     return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *tip])
 
@@ -127,8 +138,8 @@ class SummaryPolicy(nn.Module):
 
     Args:
         pooled: one layer, a Pooled.
-        points: makes the points' logits, [B, 1, H, W], of its outputs.
-        last: makes the pass's logit, [B, 1], of its summary.
+        points: layers that make the points' logits, [B, 1, H, W], from the outputs of `pooled`.
+        last: layers that make the pass's logit, [B, 1], from the summary in `pooled`.
     """
 
     def __init__(self, pooled: Layers, points: Layers, last: Layers) -> None:
@@ -137,8 +148,8 @@ class SummaryPolicy(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         pooled: Any = self.pooled[0]
-        hidden, seen = pooled.with_summary(features)
-        return torch.cat([self.points(hidden).flatten(1), self.last(seen)], dim=1)
+        hidden, board_summary = pooled.with_summary(features)
+        return torch.cat([self.points(hidden).flatten(1), self.last(board_summary)], dim=1)
 
 
 @register_part
@@ -147,8 +158,8 @@ class SummaryValue(BoardForecast):
 
     Args:
         board: layers that come first.
-        owner: makes the ownership before its tanh, [B, 1, H, W], of their outputs.
-        last: makes value and score, [B, 2], of a summary of their outputs.
+        owner: layers that make the ownership before its tanh, [B, 1, H, W], from the outputs of `board`.
+        last: layers that make value and score, [B, 2], from a summary of the outputs of `board`.
     """
 
     def __init__(self, board: Layers, owner: Layers, last: Layers) -> None:

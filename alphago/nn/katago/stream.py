@@ -1,7 +1,7 @@
-"""The words and arrays of a file of KataGo's networks, a gzip file; sizes are checked before memory is taken.
+"""Read the words and arrays of a file of KataGo's networks, a gzip file; sizes are checked before memory is taken.
 
-An array is "@BIN@" and float32 numbers, little-endian, or in files .txt.gz the numbers as words.  (Source: KataGo's
-cpp/neuralnet/desc.cpp, version 1.17.)
+An array is "@BIN@" followed by little-endian float32 numbers; in files .txt.gz it is numbers as words.  (Source:
+KataGo's cpp/neuralnet/desc.cpp, version 1.17.)
 """
 
 import contextlib
@@ -16,8 +16,9 @@ import torch
 MARK = b"@BIN@"
 WORD = re.compile(rb"\s*(\S{1,100})\s")  # names have at most 96 bytes
 AHEAD = 200  # bytes within which the next word must end, or the next array begin
-MOST_RATIO = 4  # bytes unpacked for each byte of the file; weights hardly shrink, and text by a half
-FREE_BYTES = 2**20  # that may be unpacked of any file
+# A file may unpack to MOST_RATIO times its size plus FREE_BYTES.  Packing hardly shrinks weights, and text by a half.
+MOST_RATIO = 4
+FREE_BYTES = 2**20
 PIECE = 2**16  # bytes that are unpacked at once
 MOST_REAL = 1e30  # largest number that is no integer
 MOST_NUMBER = 10**6  # largest integer: a number of channels, blocks or heads
@@ -25,7 +26,10 @@ GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
 
 class KataGoFile:
-    """The contents of a file, unpacked as they are read; damaged ones raise ValueError or zlib.error.
+    """The contents of a file, unpacked as they are read.
+
+    Each call of `word`, `integer`, `number` or `array` reads what comes next.  A damaged file raises ValueError or
+    zlib.error.
 
     Args:
         file: the gzip file.
@@ -33,22 +37,22 @@ class KataGoFile:
     """
 
     def __init__(self, file: BinaryIO, size: int) -> None:
-        self.file, self.left = file, MOST_RATIO * size + FREE_BYTES
-        self.unpacker = zlib.decompressobj(wbits=31)
+        self.file, self.bytes_left = file, MOST_RATIO * size + FREE_BYTES
+        self.unpacker = zlib.decompressobj(wbits=31)  # 31: the format gzip
         self.data = bytearray()  # what was unpacked and not yet read
 
     def unpack(self, count: int) -> None:
-        """Unpack until at least `count` bytes can be read, or as many as the file has left."""
-        # First what `decompress` has left of the piece before, as it gives at most PIECE bytes.
+        """Unpack until `data` has at least `count` bytes, or the file ends."""
+        # `decompress` gives at most PIECE bytes: what it has not unpacked of the bytes before comes first.
         while len(self.data) < count and (packed := self.unpacker.unconsumed_tail or self.file.read(PIECE)):
             piece = self.unpacker.decompress(packed, PIECE)
             self.data += piece
-            self.left -= len(piece)
-            if self.left < 0:
+            self.bytes_left -= len(piece)
+            if self.bytes_left < 0:
                 raise ValueError(f"it unpacks to more than {MOST_RATIO} times its size, as no network does")
 
     def word(self) -> str:
-        """Return the next word."""
+        """Read the next word, which ends at white space."""
         self.unpack(AHEAD)
         match = WORD.match(self.data, 0, AHEAD)
         if match is None:
@@ -59,15 +63,16 @@ class KataGoFile:
         return word
 
     def integer(self, name: str, least: int = 1, most: int = MOST_NUMBER) -> int:
-        """Return the next word as an integer from `least` to `most`; name: what it is, for the message."""
+        """Read the next word as an integer from `least` to `most`; name: what it is, for the message."""
         word = self.word()
-        if not (word.isdecimal() and word.isascii() and least <= int(word[:9]) <= most and len(word) < 9):
+        is_number = word.isdecimal() and word.isascii() and len(word) < 9
+        if not (is_number and least <= int(word) <= most):
             wanted = least if least == most else f"an integer from {least} to {most}"
             raise ValueError(f"{name} must be {wanted}, got {word[:20]!r}")
         return int(word)
 
     def number(self, name: str, least: float = 1e-30) -> float:
-        """Return the next word as a number, at least `least`; name: what it is, for the message."""
+        """Read the next word as a number from `least` to MOST_REAL; name: what it is, for the message."""
         word = self.word()
         with contextlib.suppress(ValueError):
             if least <= (value := float(word)) < MOST_REAL:
@@ -75,7 +80,7 @@ class KataGoFile:
         raise ValueError(f"{name} must be a number from {least:g} to {MOST_REAL:g}, got {word[:20]!r}")
 
     def array(self, *shape: int) -> torch.Tensor:
-        """Return the next array, float32 of this shape."""
+        """Read the next array, float32 of this shape."""
         count = prod(shape)
         self.unpack(AHEAD)
         begin = self.data.find(MARK, 0, AHEAD) + len(MARK)
@@ -91,7 +96,7 @@ class KataGoFile:
         return numbers.view(shape)
 
     def close(self) -> None:
-        """Check that nothing follows but the end of the file."""
+        """Raise ValueError unless nothing follows but the end of the file."""
         self.unpack(PIECE)
         if self.data.strip() or self.unpacker.unused_data or not self.unpacker.eof:
             raise ValueError("it is cut off, or more follows after its last array")
