@@ -31,7 +31,7 @@ def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
 
     def send(array: np.ndarray) -> torch.Tensor:
         tensor = torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
-        # Planes become channels-last there: a CPU reads them with large steps.
+        # Planes become channels-last only on the GPU, since a CPU does this slowly: it jumps about in memory.
         return tensor.contiguous(memory_format=torch.channels_last) if array.ndim == 4 else tensor
 
     return DeviceSample(sample.map(send), weight_sum(sample))
@@ -48,7 +48,11 @@ def weight_sum(batch: Batch) -> float:
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:
-    """Divide the rows of a batch, in order, into at most `parts` batches of nearly equal size, none of them empty."""
+    """Divide the rows of a batch, in order, into batches of nearly equal size, none of them empty.
+
+    Args:
+        parts: number of batches; a batch with fewer rows is divided into single rows.
+    """
     if parts == 1:
         return [batch]
     assert isinstance(batch, Sample)  # a batch on a GPU is never divided
@@ -66,7 +70,7 @@ class Prefetcher:
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
-        # The generator's state before it drew the batch that is not yielded yet; None if there is no such batch.
+        # The generator's state before it drew the batch that waits to be yielded; None if no batch waits.
         self._state_before_draw: Mapping[str, Any] | None = None
 
     @property
@@ -81,18 +85,18 @@ class Prefetcher:
     def batches(
         self, count: int, draw: Callable[[np.random.Generator], Batch], may_go_on: Callable[[], bool]
     ) -> Iterator[Batch]:
-        """Yield at most `count` batches.
+        """Yield `count` batches, or fewer if `may_go_on` returns False.
 
-        When the iteration ends, the generator has the state after the last batch that was yielded.
+        At the end the random generator has the state that it had after drawing the last batch that was yielded.
 
         Args:
             draw: function that draws a batch with the generator; the prefetching thread calls it.
-            may_go_on: function that is called before each batch; the iteration ends when it returns False.
+            may_go_on: function that is called before each batch; if it returns False, no more batches follow.
         """
         with ThreadPoolExecutor(1) as drawer:
 
             def draw_ahead(batches_left: int) -> Future[Batch] | None:
-                """Begin to draw the next batch, if one is left, and note the state of the generator before it."""
+                """Begin to draw the next batch, if one is left, and keep the generator's state before the draw."""
                 if not batches_left:
                     self._state_before_draw = None
                     return None

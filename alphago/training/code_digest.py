@@ -1,4 +1,4 @@
-"""What a call is made of, as data that are the same in every process: values as text, and the code of functions."""
+"""Values as text, and digests of functions' code, which are the same in every process; so calls can be compared."""
 
 import ast
 import hashlib
@@ -15,8 +15,8 @@ from typing import Any
 from alphago.nn.model_files import fingerprint
 from alphago.system.validation import qualified_name
 
-PACKAGE = __name__.partition(".")[0]  # its own functions have no digest
-PLAIN = (int, float, complex, str, bytes, type(None))
+PACKAGE = __name__.partition(".")[0]  # functions of this package have no digest
+PLAIN_TYPES = (int, float, complex, str, bytes, type(None))
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -38,31 +38,32 @@ def as_text(value: Any) -> str:
         return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     kind: Any = type(value)
     if kind.__repr__ is object.__repr__:
-        with suppress(RecursionError):  # an object that has itself
+        with suppress(RecursionError):  # raised for an object that contains itself
             return f"{as_text(kind)} {as_text(getattr(value, '__dict__', {}))}"
     return ADDRESS.sub("", repr(value))
 
 
 def code_digests(*values: Any) -> dict[str, str]:
-    """Return digests of the functions and classes in some values, by name.
+    """Return digests of the user's functions and classes in some values, by name.
 
-    A digest changes with the source, and with what it uses of its own module; comments do not matter, except around a
-    lambda within a longer statement, whose text is taken as it stands.  What was typed into an interpreter has no
-    source, so its edits do not show.  Another version of Python may give other digests of the same code.
+    A digest changes with the source of the function, and of what the function uses of its own module.  Comments do not
+    matter, except near a lambda within a longer statement.  What was typed into an interpreter has no source, so edits
+    of it do not show.  Another version of Python may give other digests of the same code.
     """
-    codes: dict[str, list[str]] = {}  # by name, which several lambdas have
+    codes: dict[str, list[str]] = {}  # sources by name; several lambdas may have the same name
     for item in functions_in(values, []):
         codes.setdefault(as_text(item), []).extend(iterate_sources(item, []))
     return {name: hashlib.sha256("\n".join(texts).encode()).hexdigest() for name, texts in codes.items()}
 
 
 def functions_in(value: Any, seen: list[Any]) -> Iterator[Any]:
-    """Yield the functions and classes in a value that come neither with this package nor with an installed one.
+    """Yield the user's functions and classes in a value, see `is_own`.
 
     Args:
-        seen: what was visited before, to which this is added.
+        value: a function, a class, or any object, whose parts are searched.
+        seen: the objects visited so far, which are skipped; this function adds those that it visits.
     """
-    if isinstance(value, PLAIN) or any(value is other for other in seen):
+    if isinstance(value, PLAIN_TYPES) or any(value is other for other in seen):
         return
     seen.append(value)
     if isinstance(value, (FunctionType, type)):
@@ -95,22 +96,22 @@ def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
     Constants are yielded with their values, other functions by their names.
 
     Args:
-        seen: what was visited before, to which this is added.
+        seen: the functions and classes visited so far, which are skipped; this function adds those that it visits.
     """
     if any(value is other for other in seen):
         return
     seen.append(value)
     with suppress(OSError, TypeError):  # what was typed into an interpreter has no source
         source = dedent(inspect.getsource(value))
-        with suppress(SyntaxError):  # of a lambda within a longer statement
+        with suppress(SyntaxError):  # raised for a part of a statement that has a lambda: its text is taken as it is
             source = ast.unparse(ast.parse(source))
         yield source
         closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
-        module = sys.modules.get(value.__module__)  # None for one that was loaded without being registered
+        module = sys.modules.get(value.__module__)  # None for a module that was loaded without being registered
         names = {**getattr(module, "__dict__", {}), **getattr(value, "__globals__", {}), **closure}
         for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
             item = names[name]
             if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:
                 yield from iterate_sources(item, seen)
-            elif isinstance(item, (FunctionType, type, *PLAIN)):
+            elif isinstance(item, (FunctionType, type, *PLAIN_TYPES)):
                 yield f"{name} = {as_text(item)}"

@@ -21,18 +21,18 @@ from alphago.system.stopwatch import GAMES, Stopwatch
 from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_start
 from alphago.training.source import OnGame
 
-PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: the game was resigned, and the policy plays the rest of it
+PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: a player would have resigned, and the policy plays the rest of the game
 
 
 class Slots(NamedTuple):
     """What a Group knows of the game in each of its W slots, beside its record and its random generator."""
 
-    plies: np.ndarray  # int32 [W]
+    plies: np.ndarray  # int32 [W], number of moves played
     opening: np.ndarray  # int32 [W], number of first plies that the policy plays without search, or PLAYED_OUT
     may_resign: np.ndarray  # bool [W]
 
     def set(self, slot: int, **values: object) -> None:
-        """Set the entries of one slot, all of them by name."""
+        """Set the entries of one slot; values: an entry for each field, by its name."""
         for name in self._fields:
             getattr(self, name)[slot] = values[name]
 
@@ -46,7 +46,7 @@ class Moves(NamedTuple):
 
     games: np.ndarray  # int64 [n], the games' slots
     movers: np.ndarray  # int8 [n], the player to move, 1 Black, -1 White
-    searched: np.ndarray  # bool [n], whether the move is searched; otherwise the network's policy chooses it
+    searched: np.ndarray  # bool [n], whether the move is searched; otherwise it is chosen by the network's policy
     legal: np.ndarray  # bool [n, A]
     priors: np.ndarray  # float32 [n, A], the network's policy
     values: np.ndarray  # float32 [n], the root's value in the mover's view
@@ -73,10 +73,10 @@ class GameGroup:
         self.numbers = numbers
         self.readouts = settings.readouts
         self.resign_threshold = settings.resign_threshold
-        self.capacity = width  # number of slots in use, counted from the first; it only grows
+        self.capacity = width  # number of slots in use: slots from this number on begin no game
         self.finished: list[tuple[int, GameRecord]] = []
-        self.left = 0  # moves left to play in this iteration, after which the evaluator may change
-        self.on_game: OnGame | None = None
+        self.left = 0  # moves left to play in each game in this iteration, after which the evaluator may change
+        self.on_game: OnGame | None = None  # called with each finished game
         self.moves = 0
         self.readouts_done = 0  # simulations and evaluations of root positions
         self.stopwatch = Stopwatch()  # measures the work of the thread that plays
@@ -86,7 +86,7 @@ class GameGroup:
         raise NotImplementedError
 
     def play(self, stop: threading.Event, until: float | None = None) -> None:
-        """Play the moves left, until `stop` is set or time.monotonic() reaches `until`."""
+        """Play the moves that are left, until `stop` is set or time.monotonic() reaches `until`; None for no limit."""
         raise NotImplementedError
 
     def records(self) -> list[GameRecord]:
@@ -117,7 +117,8 @@ class GameGroup:
 
         Args:
             state: the result of the saved group's method `state`.
-            records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
+            records: iterator over the games of all groups, from this group's on.  This method takes the saved group's
+                `records()` from it, and leaves it at the next group's.
         """
         self.left = state["left"]
         self.readouts = state["readouts"]
@@ -137,7 +138,7 @@ class GameGroup:
         raise NotImplementedError
 
     def add_finished(self, records: Iterable[GameRecord]) -> None:
-        """Add finished games of the group, which were played here or elsewhere, or saved."""
+        """Add finished games to `finished`, and call `on_game` with each; they may have been played in another process."""
         for record in records:
             assert record.seed is not None
             _, number = record.seed
@@ -149,10 +150,9 @@ class GameGroup:
 class Group(GameGroup):
     """Games that one thread plays in parallel: all searches share the network's batches.
 
-    The others: see GameGroup.
-
     Args:
         evaluator: the evaluator of the network that plays, until `use` is given another.
+        settings, width, seed, numbers: see GameGroup.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class Group(GameGroup):
         if not len(games):
             return False
         moves = self.search_next(games)
-        self.choose(moves)
+        self.choose_moves(moves)
         wants_to_resign = resigns(moves.values, self.resign_threshold) & moves.searched
         resigned = self.slots.may_resign[games] & wants_to_resign
         if self.settings.play_out:  # instead of resigning, let the policy play the rest of the game without search
@@ -220,13 +220,13 @@ class Group(GameGroup):
         return True
 
     def search_next(self, games: np.ndarray) -> Moves:
-        """Search the next move of each game; if the policy plays the move, evaluate the root only.
+        """Search the next move of each game; if the policy is to choose the move, evaluate the root only.
 
         Args:
             games: int64 [n], slots.
 
         Returns:
-            The moves without a choice: `choose` fills in the policies and actions, which are 0 here.
+            The moves; their policies and actions are 0 until `choose_moves` fills them in.
         """
         search, count = self.search, len(games)
         searched = self.slots.plies[games] >= self.slots.opening[games]
@@ -263,16 +263,16 @@ class Group(GameGroup):
         search.run(budget)
         return priors
 
-    def choose(self, moves: Moves) -> None:
-        """Choose the moves, and fill in policies and actions.
+    def choose_moves(self, moves: Moves) -> None:
+        """Choose the moves, and fill in the policies and actions of `moves`.
 
         Searched moves are chosen by the search.  The other moves are drawn from the policy, except in games that are
         played out: there the most probable move is chosen.
         """
         by_search, by_policy = moves.searched, ~moves.searched
         searched_games = moves.games[by_search]
-        early = self.slots.plies[searched_games] < self.temperature_plies
-        policies, actions = self.search.selfplay_moves(searched_games, early, self.generators_of(searched_games))
+        by_chance = self.slots.plies[searched_games] < self.temperature_plies  # in first plies, moves should vary
+        policies, actions = self.search.selfplay_moves(searched_games, by_chance, self.generators_of(searched_games))
         moves.policies[by_search], moves.actions[by_search] = policies, actions
         policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
         policy_actions = priors.argmax(axis=1).astype(np.int32)
@@ -306,17 +306,17 @@ class Group(GameGroup):
         self.moves += len(playing)
         # The mover resigns and loses: -1 in Black's view if that is Black (1), and 1 if it is White (-1).
         for slot, mover in zip(moves.games[~plays_on], moves.movers[~plays_on], strict=True):
-            self.finish(int(slot), outcome=-float(mover), score=-float(mover), resigned=True)
-        self.finish_over(playing)
+            self.finish_game(int(slot), outcome=-float(mover), score=-float(mover), resigned=True)
+        self.finish_games_over(playing)
 
-    def finish_over(self, playing: np.ndarray) -> None:
+    def finish_games_over(self, playing: np.ndarray) -> None:
         """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         if not len(over):
-            return  # which saves three calls of a GPU
+            return  # without games, the calls below would only cost time on a GPU
         for slot, outcome, score in zip(over, *batch.black_results(over), strict=True):
-            self.finish(int(slot), outcome=float(outcome), score=float(score), resigned=False)
+            self.finish_game(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 
     def generators_of(self, games: np.ndarray) -> list[np.random.Generator]:
         """Return the random generators of the games in these slots, int64 [n]."""
@@ -328,11 +328,12 @@ class Group(GameGroup):
         assert builder is not None
         return builder
 
-    def finish(self, slot: int, *, outcome: float, score: float, resigned: bool) -> None:
+    def finish_game(self, slot: int, *, outcome: float, score: float, resigned: bool) -> None:
         """Finish the game in a slot and begin the next one there.
 
         Args:
-            outcome, score: in Black's view.
+            outcome: the result in Black's view, -1 .. 1.
+            score: the margin in points in Black's view.
             resigned: whether the game ended by resignation.
         """
         self.add_finished([self.builder(slot).finish(outcome, score, resigned, self.env.action_space)])
@@ -366,7 +367,7 @@ class Group(GameGroup):
             self._replay(games)
 
     def _replay(self, games: Mapping[int, GameRecord]) -> None:
-        """Put the positions after saved games into their slots; games: the records by slot.
+        """Put the last position of each saved game into the game's slot; games: the records by slot.
 
         Calls of a batch on a GPU are slow.  So there is one call for each set-up, and one for the moves of all games.
         """
@@ -381,7 +382,7 @@ class Group(GameGroup):
         paths = np.zeros((len(games), max(1, lengths.max())), np.int32)
         for path, record in zip(paths, games.values(), strict=True):
             path[: len(record)] = record.steps(self.env)
-        batch.replay(slots, paths, lengths, slots)  # from the positions in `slots` to those in `slots`
+        batch.replay(slots, paths, lengths, slots)  # the first `slots`: where to begin; the last: where to put the ends
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
@@ -389,7 +390,7 @@ def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
 
     Args:
         policies: float32 [n, A], the search's policies; a row of zeros (no search) gives 0.
-        priors: float32 [n, A].
+        priors: float32 [n, A], the network's policies.
     """
     ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
     return (policies * np.log(ratio)).sum(axis=1)

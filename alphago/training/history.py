@@ -19,12 +19,12 @@ MOST_LOG_BYTES = 2**30  # largest log that is read: about a million iterations
 Row = Mapping[str, Any]
 
 # Entries of a row that readers compute with or print; a row with a value of another type there is damaged.
-LENGTHS = ("iteration", "seconds", "processor_seconds", "games", "positions", "steps")
-NUMBERS = (*LENGTHS, "played", "readouts", "win_rate", "low", "high")
+TOTALS = ("iteration", "seconds", "processor_seconds", "games", "positions", "steps")
+NUMBERS = (*TOTALS, "played", "readouts", "win_rate", "low", "high")
 TEXTS = ("judge", "opponent", "sprt")
 
 
-# Settings that limit a run: what is limited in a row of metrics.jsonl, and how much of that the setting's unit is.
+# Settings that limit a run: the entry of metrics.jsonl that a setting limits, and the setting's unit in that entry's.
 LIMITS = {"num_games": ("games", 1), "max_minutes": ("seconds", 60), "max_processor_minutes": ("processor_seconds", 60)}
 
 
@@ -64,10 +64,10 @@ def read_history(folder: str | Path) -> History:
 def read_rows(path: Path, key: str) -> list[Row]:
     """Return those rows of a file of JSON lines that have `key`; [] if there is no such file.
 
-    Invalid lines are left out: a killed run may leave an incomplete line, and the next line is appended to it.
+    Invalid lines are left out.  A killed run may leave an incomplete line, to which the next row is then appended.
 
     Raises:
-        ValueError: if the file is no regular file, or has complete lines but none with `key`.
+        ValueError: if the file is no regular file or too large, or has complete lines but none with `key`.
     """
     lines = log_bytes(path).split(b"\n")
     rows: list[Row] = [row for row in map(parse_row, lines) if key in row]
@@ -133,7 +133,7 @@ def has_right_types(row: Row) -> bool:
 
 def is_number(value: object) -> bool:
     """Return whether a value is a number, which may be infinite, and no bool."""
-    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)  # a larger one may not fit a float
+    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)  # larger integers may fit no float
 
 
 def is_game(value: object) -> bool:
@@ -148,12 +148,12 @@ def number(row: Row, key: str) -> float | None:
 
 
 def mean_over_time(rows: Sequence[Row], key: str) -> float | None:
-    """Return the mean of a metric over time, each value weighted by the seconds since the row before; None if unknown.
+    """Return the mean of a metric, each value weighted by the seconds since the row before; None if unknown.
 
     Args:
         rows: consecutive rows of metrics.jsonl, oldest first.
     """
-    pairs = []
+    pairs = []  # (value, seconds)
     for before, row in pairwise(rows):
         value, began, ended = number(row, key), number(before, "seconds"), number(row, "seconds")
         if value is not None and began is not None and ended is not None:
@@ -163,10 +163,13 @@ def mean_over_time(rows: Sequence[Row], key: str) -> float | None:
 
 
 def limits(settings: Mapping[str, Any], row: Row) -> dict[str, tuple[float, float]]:
-    """Return what a run has spent by a row, and its limit, by the setting that limits it, in the setting's unit.
+    """Return for each limit of a run (see LIMITS), by the setting's name, what was spent of it and the limit itself.
+
+    Both are in the setting's unit, such as (12.5, 30.0) for "max_minutes".
 
     Args:
-        settings: see `flat_settings`.
+        settings: the run's settings by name, see `flat_settings`.
+        row: a row of metrics.jsonl, with what was spent until then.
     """
     return {
         name: ((number(row, key) or 0.0) / unit, limit)

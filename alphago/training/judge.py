@@ -21,11 +21,11 @@ class Judge(Protocol[RunT]):
 
     Attributes:
         name: the judge's name in the run's state and in evaluations.jsonl.
-        decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each
-            verdict.
+        decides: whether a verdict of this judge may end the run or change self-play's networks.  If so, the run is
+            saved after each verdict.
         best: the network that self-play uses instead of the latest one; None if it uses the latest.
-        ends_run: whether this judge's verdict ends the run.
-        saved: names of the attributes that the run's state keeps, plain data.
+        ends_run: whether this judge's verdict has ended the run.
+        saved: names of attributes with plain data, which the run's state keeps.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Judge(Protocol[RunT]):
     saved: Sequence[str] = ()
 
     def due(self, run: RunT) -> bool:
-        """Return whether to judge now; called between two iterations and at the run's end."""
+        """Return whether to call `judge` now; the run asks between two iterations and at its end."""
 
     def judge(self, run: RunT, stop: threading.Event) -> bool:
         """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
@@ -44,8 +44,10 @@ class Judge(Protocol[RunT]):
         """Hand the source of games what it needs of this judge beside `best`, such as networks that play against it.
 
         Args:
-            stage: the run's Stage, whose `source` plays the next games.  Called when a run begins or resumes, on a new
-                board, and after gradient steps and verdicts, before `best` or the latest network is published.
+            stage: the run's Stage, whose `source` plays the next games.
+
+        The run calls this before it publishes a network: when it begins or resumes, on a new board, and after gradient
+        steps and verdicts.
         """
         return
 
@@ -62,7 +64,7 @@ class Judge(Protocol[RunT]):
         return {} if self.best is None else self.best.state_dict(prefix=f"{self.name}.")
 
     def state(self) -> dict[str, Any]:
-        """Return the judge's other data for the run's state, as plain data."""
+        """Return the attributes named in `saved`, as plain data for the run's state."""
         return {name: getattr(self, name) for name in self.saved}
 
     def restore(self, run: RunT, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:

@@ -35,7 +35,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes the workers of all calls of the test."""
     monkeypatch.setattr(jobs, "WAIT", 0.001)
     monkeypatch.setattr(match_work, "GAMES_A_JOB", 2)
-    monkeypatch.setattr(selfplay_call, "CHUNK", 2)
+    monkeypatch.setattr(selfplay_call, "TASK_GAMES", 2)
 
     def make(**behaviours: Any) -> None:
         transport = Local(**behaviours)

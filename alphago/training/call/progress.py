@@ -7,7 +7,7 @@ from alphago.training.history import number
 from alphago.training.run import Run
 from alphago.training.watch.report import Progress
 
-LATEST = 21  # number of latest iterations between which the speed is averaged: games end in some of them only
+SPEED_ROWS = 21  # number of latest iterations over which the speed is averaged: not in every iteration games end
 ACTIVITIES = {
     PLAYING.name: "playing",
     OPTIMIZER.name: "learning",
@@ -30,14 +30,14 @@ def run_progress(run: Run) -> Progress:
 def remaining(run: Run) -> float | None:
     """Return the estimated seconds until a run ends, 0 when it is over; None while the speed is unknown.
 
-    The time is estimated from the remaining games and the speed of the latest iterations.
+    It is the time until all games are played, at the speed of the latest iterations, or until the limit of time.
     """
-    if run.is_over:  # perhaps with gradient steps that are never taken
+    if run.is_over:
         return 0.0
-    limit, num_games, rows = run.clock.remaining, run.settings.num_games, run.reporter.diagnosis.rows
-    times = [] if math.isinf(limit) else [limit]
+    time_left, num_games, rows = run.clock.remaining, run.settings.num_games, run.reporter.diagnosis.rows
+    times = [] if math.isinf(time_left) else [time_left]
     if num_games is not None and rows:
-        first, last = rows[-min(len(rows), LATEST)], rows[-1]
+        first, last = rows[-min(len(rows), SPEED_ROWS)], rows[-1]
         games, seconds = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("games", "seconds"))
         if games > 0:
             times.append((num_games - run.games) * seconds / games)

@@ -26,8 +26,8 @@ from alphago.training.source import OnGame
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.transport_choice import find_workers
 
-CHUNK = 16  # games of a worker's task: enough to fill batches, few enough to lose with a worker
-FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
+TASK_GAMES = 16  # games of a worker's task: enough to fill batches, and not much is lost with a worker
+SEED_BITS = 40  # of a random seed: short enough to copy, and hardly ever drawn twice
 
 
 @checks_keywords(keywords(SelfPlaySettings))
@@ -58,15 +58,15 @@ def selfplay(
         device: the device of network and boards: "cpu", "cuda", or "auto" for the GPU if there is one that supports the
             game and the network.
         on_game: called with the number and the record of each finished game, from several threads at the same time.
-        workers: who plays, as in `train`: a network's games, on CPUs.  The games depend on the seed, and not on who
-            plays which.  They are those of `nn.evaluator(exact=True)` without workers: a network alone is faster, and
-            its last bits depend on how many games are played side by side.
+        workers: who plays, as in `train`; `nn` must then be a network, and the workers use CPUs.  The games depend on
+            the seed, and not on which worker plays which game.  Without workers, `nn.evaluator(exact=True)` plays the
+            same games.  A network alone is faster, but its last bits depend on how many games are played side by side.
         settings: settings of SelfPlaySettings and of its search, by name.
     """
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
-    seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
+    seed = secrets.randbits(SEED_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
     selfplay_settings = make_settings(SelfPlaySettings, {"readouts": readouts, **settings})
     make_transport = find_workers(workers)
     with one_torch_thread():
@@ -81,8 +81,8 @@ def selfplay(
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
-        if make_transport is not None:  # a group is a worker's task: all its games, at a time and to their ends
-            groups = -(-num_games // CHUNK)
+        if make_transport is not None:  # each group is a task: a worker plays all its games at once, to their ends
+            groups = -(-num_games // TASK_GAMES)  # rounded up
             selfplay_settings = replace(selfplay_settings, games_in_flight=num_games, groups=groups)
         with Workers(min(selfplay_settings.groups, in_flight)) as threads:
             source = make_source(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)

@@ -44,12 +44,14 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
 
     Args:
         folder: see `train`.
-        start_of: returns how the run with this config goes on in this folder, which is locked; with None instead of a
-            config, how a new run starts.  It is then called before there is a folder: an invalid call leaves none.
+        start_of: function of a config and a folder that returns how the run goes on which has this config in this
+            locked folder.  With None as the config it returns how a new run starts.  It is then called before the
+            folder is made, so that an invalid call leaves no folder.
     """
     name = f"{call.env.name}{call.env.N}"
     path = None if folder is None else user_path(folder)
-    shows_bar = warm_up() is not None and call.reports is None
+    is_compiling = warm_up() is not None
+    shows_bar = is_compiling and call.reports is None
     label = "compiling, once on this machine"
     with LiveBar(desc=label, bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None
@@ -75,7 +77,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
                     anything_to_do = not is_done or any(judge.due(run) for judge in run.judges)
                     with suppress(Stopped), run.stopwatch.running(OTHER):
                         train_loop(run, stop)
-                    finish(run, start.model, stopped=stop.is_set(), save=anything_to_do)
+                    finish_call(run, start.model, stopped=stop.is_set(), save=anything_to_do)
                 break
             except MemoryError as error:
                 if device == devices[-1]:
@@ -90,9 +92,9 @@ def choose_devices(call: Call, model: NeuralNet) -> list[str]:
     """Return the devices to train on: the call's, then the CPU if it may replace a GPU that runs out of memory."""
     if call.device == "cpu":
         return ["cpu"]
-    asked = "auto" if call.may_change else call.device
-    device = model.evaluator(device=asked, shared=False).device  # the CPU for a network that the GPU cannot compute
-    return [device, *(["cpu"] if call.may_change and device != "cpu" else [])]
+    asked_for = "auto" if call.may_change else call.device
+    device = model.evaluator(device=asked_for, shared=False).device  # the CPU if the GPU cannot compute this network
+    return [device, "cpu"] if call.may_change and device != "cpu" else [device]
 
 
 @contextmanager
@@ -134,13 +136,16 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
             reporter.start(folder.path, partial(run_progress, run))
             if device != "cpu":
                 run.note(f"boards and network are on {device}")
-            news = news_of_beginning(run, start) if is_new else news_of_going_on(run, start)
+            if start.changes:
+                changes = [*start.config["changes"], *change_entries(start, run.games)]
+                folder.write_config(start.config | {"changes": changes})
+            news = new_run_sentences(run, start) if is_new else resumed_run_sentences(run, start)
             run.note(*notes, *start.notes, *run.damage, *news)
             yield run
 
 
 def make_judges(call: Call, start: Start, folder: Path) -> list[Judge[Any]]:
-    """Return the judges of a run, in the order in which they judge; folder: the run's."""
+    """Return the judges of the run in `folder`, in the order in which they judge."""
     settings, env = start.settings, call.env
     judges: list[Judge[Any]] = [] if settings.gate is None else [Gatekeeper(settings.gate, start.model)]
     judges += [judge.make_judge(env, start.model, folder) for judge in settings.judges]
@@ -170,39 +175,41 @@ def divergence_sentence(run: Run) -> str:
     )
 
 
-def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
-    """Report the run's end; `model` becomes its network.
+def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
+    """Save the run at the end of a call, report the end, and give `model` the weights of the run's network.
 
     Args:
         stopped: whether the call was stopped early.
-        save: whether to save the run first; False if this call had nothing to do.
+        save: whether to save the run; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     ends_with_this_call = run.is_over and save and not stopped
     if ends_with_this_call:
         option = prolonging_option(vars(run.settings), run.games)
-        tell_that_little_was_learned(run, option)
+        note_few_steps(run, option)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
     run.note(*map(str, run.reporter.diagnosis.final()))
     if run.learner.has_diverged:
         run.note(divergence_sentence(run))
-    # Only after the checkpoint: until here `model` is the network that trains, whose latest weights are saved.
-    # The run's network may be an earlier one, which a judge has chosen.
+    # Until here `model` is the network that is trained, and the checkpoint has saved its latest weights.  The run's
+    # network may be an earlier one, which a judge has chosen.
     model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
     model.notes = read_notes(description)
     model.eval()
-    # Before the first iteration there are no metrics: the reports get these two numbers instead.
+    # The last iteration's metrics; these two numbers if there was no iteration yet.
     metrics = [{"games": run.games, "steps": run.learner.steps}, *run.reporter.diagnosis.rows][-1]
     for report in run.reporter.reports:
         report.finish(dict(metrics), latest, stopped)
 
 
-def tell_that_little_was_learned(run: Run, option: str) -> None:
-    """Note that a run is over with next to no gradient steps; without any, warn of it if no report shows notes.
+def note_few_steps(run: Run, option: str) -> None:
+    """Note that a run is over, if it took fewer than FEW_STEPS gradient steps.
+
+    If it took no step, and there is no report to show the note, issue a warning instead.
 
     Args:
-        option: of the command line, with which the run goes on twice as long.
+        option: the option of `alphago train` with which the run goes on, to twice its length.
     """
     steps = run.learner.steps
     if steps >= FEW_STEPS:
@@ -218,8 +225,8 @@ def tell_that_little_was_learned(run: Run, option: str) -> None:
         warnings.warn(told, stacklevel=6)  # at the line that calls `train` or `train_supervised`
 
 
-def news_of_beginning(run: Run, start: Start) -> list[str]:
-    """Return sentences about a new run."""
+def new_run_sentences(run: Run, start: Start) -> list[str]:
+    """Return sentences about a new run, for a report."""
     height, width = run.goal.plane_shape
     return [
         f"a new run of {run.goal} begins in {run.folder.path}",
@@ -227,17 +234,13 @@ def news_of_beginning(run: Run, start: Start) -> list[str]:
     ]
 
 
-def news_of_going_on(run: Run, start: Start) -> list[str]:
-    """Return sentences about a run that continues, and log its changed settings in config.json."""
-    folder = run.folder
+def resumed_run_sentences(run: Run, start: Start) -> list[str]:
+    """Return sentences about a run that continues and about its changed settings, for a report."""
     where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
     news = [
         f"{name} is {value_for_message(now)!r} from now on, not {value_for_message(was)!r}"
         for name, (was, now) in start.changes.items()
     ]
-    if start.changes:
-        changes = [*start.config["changes"], *log_changes(start, run.games)]
-        folder.write_config(start.config | {"changes": changes})
     if run.is_proved:
         news.append(f"this run ended {where}, with its proof; a stronger opponent (until), or none, prolongs it")
     elif run.is_over:
@@ -247,8 +250,8 @@ def news_of_going_on(run: Run, start: Start) -> list[str]:
     return news
 
 
-def log_changes(start: Start, games: int) -> list[dict[str, Any]]:
-    """Return entries for the list "changes" in config.json, one for each changed setting.
+def change_entries(start: Start, games: int) -> list[dict[str, Any]]:
+    """Return entries for the list "changes" in config.json, one for each setting that this call changes.
 
     Args:
         games: number of games of the run so far.

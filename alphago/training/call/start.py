@@ -1,4 +1,4 @@
-"""How a run starts: its network and its config, new or as they are in its folder; both kinds of runs have this."""
+"""How a run of self-play or of given games starts: its network and its config, new or as saved in its folder."""
 
 import contextlib
 import json
@@ -28,11 +28,11 @@ Settings = TypeVar("Settings", bound=AnyRunSettings)
 
 @dataclass(frozen=True)
 class Call:
-    """What a call of `train` or `train_supervised` asks for beside settings; a run may consist of several calls.
+    """The arguments of a call of `train` or `train_supervised` beside settings; a run may consist of several calls.
 
     Attributes:
         env: the game.
-        model: the network to go on with; None for a new one, or for the run's own.
+        model: the network to continue with; None for a new network, or in a resumed run for the run's own.
         sizes: `tower_height` and `channels`, as far as the call gives them.
         device: "cpu" or a GPU such as "cuda".
         may_change: whether another device may be used if this one cannot compute the network.
@@ -61,7 +61,12 @@ class Call:
         device: str,
         parts: Mapping[str, Any],
     ) -> "Call":
-        """Return the call that begins now, with its network loaded and its device found; the arguments are `train`'s.
+        """Return the call that begins now, with its network loaded and its device found.
+
+        Args:
+            sizes: `tower_height` and `channels`; None for sizes that the call leaves out.
+            parts: as in Call.
+            model, reports, stop_after, device: see `train`.
 
         Raises:
             TypeError or ValueError: unless the arguments are as `train` says.
@@ -87,15 +92,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Start:
-    """What a run starts with, a new one or one that goes on.
+    """What a new or a resumed run starts with.
 
     Attributes:
-        settings: complete, without None where a new run chooses.
-        model: the network; a run that goes on takes its weights from the saved state.
+        settings: the run's settings; those that the run chooses itself if they are None are chosen.
+        model: the network; a resumed run then takes its weights from the saved state.
         config: the contents of config.json.
-        watched: what tests the run's networks, by the setting `watch`.
+        watched: the opponents, records and exams of the setting `watch`.
         notes: sentences about a new run's recipe and model, or about given games, for a report.
-        changes: the settings that this call changes, by name: old and new value.
+        changes: for each setting that this call changes, by name, the old and the new value.
     """
 
     settings: RunSettings
@@ -107,7 +112,10 @@ class Start:
 
 
 def make_start(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
-    """Return how a run starts, new or not, with the parts that its settings name; more: as in Start.
+    """Return how a new or a resumed run starts, after checking that its parts play the game on all boards of the run.
+
+    Args:
+        more: `notes` and `changes` of Start.
 
     Raises:
         ValueError: for a board that the game or the network does not support, and for an opponent that does not exist
@@ -126,7 +134,7 @@ def new_network(call: Call, of_recipe: Mapping[str, Any], seed: int) -> tuple[Ne
     """Return the network of a new run, and sentences about it for a report.
 
     Args:
-        of_recipe: keywords of NeuralNet from the recipe; those of the call replace them.
+        of_recipe: keywords of NeuralNet from the recipe; the call's sizes replace them.
         seed: seed of the initial weights.
     """
     model, env = call.model, call.env
@@ -140,7 +148,7 @@ def new_network(call: Call, of_recipe: Mapping[str, Any], seed: int) -> tuple[Ne
 
 
 def new_config(model: NeuralNet, settings: AnyRunSettings, **more: Any) -> dict[str, Any]:
-    """Return the config of a new run, with `more` entries."""
+    """Return the config of a new run; more: entries that only this kind of run has."""
     return {
         "version": VERSION,
         "game": model.env.name,
@@ -155,7 +163,14 @@ def new_config(model: NeuralNet, settings: AnyRunSettings, **more: Any) -> dict[
 
 
 def refuse_change(folder: Path, name: str, was: object, now: object) -> NoReturn:
-    """Raise the error for a setting that the run in a folder must keep; was, now: the run's value, and the call's."""
+    """Raise the error for a setting that a run must keep.
+
+    Args:
+        folder: the run's folder.
+        name: the setting's name.
+        was: the run's value.
+        now: the call's value.
+    """
     raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
 
 
@@ -167,28 +182,32 @@ def saved_run(
     folder: Path,
     of_recipe: Mapping[str, Any] | None = None,
 ) -> tuple[Settings, NeuralNet]:
-    """Return the settings of a run that goes on, and its network without its weights, which are in the saved state.
+    """Return the saved settings of a run that is resumed, and its network.
+
+    The network does not have the run's weights yet: these are in the saved state.
 
     Args:
-        kind: RunSettings for a run of self-play.
-        given: the call's settings by path.
+        kind: the class of the settings: RunSettings for self-play, SupervisedSettings for given games.
+        given: the call's settings by path, such as "search.c_puct".  Functions must be among them: only their names are
+            saved.
         config: the saved config of the run in `folder`.
-        of_recipe: keywords of NeuralNet from the recipe that the call names.
+        of_recipe: keywords of NeuralNet from the recipe that the call names; None if it names none.
 
     Raises:
-        ValueError: if the run has another game or network than the call, or learns from other games than `kind` does.
+        ValueError: if the run has another game or network than the call, or is not of this kind.
     """
     env, model, network = call.env, call.model, config["network"]
     is_selfplay = kind is RunSettings
-    if ("given" in config) == is_selfplay:
+    is_of_given_games = "given" in config
+    if is_of_given_games == is_selfplay:
         raise ValueError(
             f"the run in {folder} must be one of {'self-play' if is_selfplay else 'given games'}, and is resumed by "
             f"`{how_to_continue(folder)}`"
         )
     if env.name != config["game"]:
         refuse_change(folder, "game", config["game"], env.name)
-    if in_one_only := config["env"].keys() ^ env.config.keys():
-        raise other_version(folder, "a game", ", ".join(sorted(in_one_only)))
+    if options_of_one_version := config["env"].keys() ^ env.config.keys():
+        raise other_version(folder, "a game", ", ".join(sorted(options_of_one_version)))
     check_unchanged(folder, config["env"], env.config)
     if model is None:
         check_unchanged(folder, network, {**(of_recipe or {}), **call.sizes})
@@ -217,12 +236,13 @@ def check_unchanged(folder: Path, saved: Mapping[str, Any], new: Mapping[str, An
 def change_config(
     before: AnyRunSettings, after: AnyRunSettings, config: Mapping[str, Any], folder: Path
 ) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:
-    """Return the config with the settings with which a run goes on, and the changes for Start.
+    """Return a resumed run's new config, and its changes, as in Start.
 
-    Of functions that were edited, the changes have the digests.
+    A function or class among the settings whose code was edited is a change, too: its values are digests of the code.
 
     Args:
-        before: the settings that the run has had.
+        before: the run's settings so far.
+        after: its settings from now on.
         config: the saved config.
 
     Raises:

@@ -14,7 +14,7 @@ from alphago.training.recipes import RECIPES
 from alphago.training.runs.config import flat_settings, game_flag, game_from_config, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
-MOMENT = 0.5 / 60  # minutes that may lie between a run's last row and its end
+MOST_SLACK = 0.5 / 60  # minutes that may lie between a run's last row and its end
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
@@ -36,9 +36,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     last = {**last, "seconds": max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)}
     over = why_over(settings, last, matches)
     until = settings.get("until")
-    more = ""  # the options that prolong a run that is over
+    option = ""  # the option that prolongs a run that is over
     if over:
-        more = "--until none" if PROVED in over else prolonging_option(settings, number(last, "games") or 0)
+        option = "--until none" if PROVED in over else prolonging_option(settings, number(last, "games") or 0)
     return {
         "game": game_text(config),
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
@@ -51,7 +51,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
         "opponent (until)": until["name"] if until else "none",
         "over": over or "no",
-        "to go on": how_to_continue(folder, more),
+        "to go on": how_to_continue(folder, option),
         **latest_losses(rows),
         **match_facts(matches),
         **{
@@ -62,10 +62,12 @@ def run_summary(folder: Path) -> dict[str, Any]:
 
 
 def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
-    """Return how far a run is from its recipe's proof, if that was measured, and commands to go on with, by name.
+    """Return what to do with a run next, as texts by name: how far to train it, and commands to test and to play it.
+
+    If it is known after how many positions the run of this recipe beat GNU Go, one text compares the run with that.
 
     Args:
-        config: the run's.
+        config: the config of the run in `folder`.
     """
     rows, name = read_rows(folder / METRICS, "seconds"), str(config.get("recipe", ""))
     needed = RECIPES[name].beats_gnugo_after if name in RECIPES else 0
@@ -97,7 +99,7 @@ def network_facts(path: Path) -> dict[str, str]:
         height, width = net.env.plane_shape
         facts = {"network": str(net), "input": f"{net.env.planes} planes of {height}x{width}"}
         notes: Mapping[str, str] = net.notes
-    except ModelError:  # the file has a custom game or custom parts, or is damaged: then the next line raises
+    except ModelError:  # the file has a custom game or custom parts; if it is damaged, the next line raises
         _, description = read_weights(path)
         facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
         notes = description["extra"]
@@ -117,13 +119,17 @@ def parts_text(net: Mapping[str, Any]) -> str:
 
 
 def of_total(amount: float, total: float | None, decimals: int = 0) -> str:
-    """Return an amount with its limit, such as "412 of 1,000"; the amount alone if `total` is None."""
+    """Return an amount with its limit as text, such as "412 of 1,000"; the amount alone if `total` is None."""
     text = f"{amount:,.{decimals}f}"
     return text if total is None else f"{text} of {total:,.10g}"
 
 
 def minutes_spent(settings: Mapping[str, Any], last: Row) -> dict[str, str]:
-    """Return the minutes of training, and those of the processor if they are limited, with the limit, by name."""
+    """Return the minutes of training with their limit, as text by name; if limited, also those of processor time.
+
+    Args:
+        last: the newest row of metrics.jsonl.
+    """
     minutes = of_total((number(last, "seconds") or 0) / 60, settings.get("max_minutes"), decimals=1)
     spent = limits(settings, last).get("max_processor_minutes")
     of_processor = {} if spent is None else {"minutes of the processor": of_total(*spent, decimals=1)}
@@ -140,10 +146,10 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
 
     Args:
         last: the newest row of metrics.jsonl, with the run's games and times so far.
-        matches: those of evaluations.jsonl.
+        matches: the rows of evaluations.jsonl.
     """
     for setting, (spent, limit) in limits(settings, last).items():
-        slack = 0 if setting == "num_games" else min(0.02 * limit, MOMENT)  # the row is older than the run's end
+        slack = 0 if setting == "num_games" else min(0.02 * limit, MOST_SLACK)  # the row is older than the run's end
         if spent >= limit - slack:
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
     tests = [row for row in matches if "sprt" in row]
@@ -153,9 +159,10 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
 
 
 def prolonging_option(settings: Mapping[str, Any], games: float) -> str:
-    """Return the option that doubles the limit (of games or of time) that a run has reached.
+    """Return the option of `alphago train` that doubles the limit (of games or of time) that a run has reached.
 
     Args:
+        settings: the run's settings by name, see `flat_settings`.
         games: the run's number of games.
     """
     has_all_games = settings["num_games"] is not None and games >= settings["num_games"]

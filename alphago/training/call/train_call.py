@@ -118,16 +118,16 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
     """Return how a new run of self-play starts; raise ValueError or TypeError for invalid arguments of the call.
 
     Args:
-        given: the call's settings by path.
+        given: the call's settings by path, such as "search.c_puct".
         preset: the recipe's name; None for the recipe of the board.
     """
     env, device = call.env, call.device
     recipe = recipe_of_call(env, given, preset)
     settings = new_settings(recipe, given, device).completed(device)
-    # With AMX wide networks cost less; their width was not compared there.
+    # A narrow network suits a short run on a CPU without AMX.  With AMX wide networks cost less; this was not measured.
     short = is_short(settings) and not cpu_has("amx_tile")
     model, notes = new_network(call, recipe.network_on(device, short=short), settings.seed)
-    if device == "cpu":  # a resumed run keeps the dtypes, on any machine
+    if device == "cpu":  # chosen now, so that a resumed run keeps the dtypes on any machine
         dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
         settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
     config = new_config(model, settings, recipe=recipe_name(recipe))
@@ -140,7 +140,8 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
     if preset is None:
         games = given.get("num_games")
         recipe = recipe_for(env)
-        return recipe.for_games(games) if is_int(games, least=1) else recipe  # else the run is limited by time
+        is_limited_by_games = is_int(games, least=1)
+        return recipe.for_games(games) if is_limited_by_games else recipe
     recipe = named_recipe(preset)
     is_for_another_game = recipe.game != env.name
     if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
@@ -149,10 +150,10 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
 
 
 def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSettings:
-    """Return the settings of a new run: the call's, else the recipe's, else the defaults, not yet completed.
+    """Return the settings of a new run: the call's, else the recipe's, else the defaults, before `completed`.
 
-    If a limit of time is given, and none of games, there is no limit of games; a given limit of processor time takes
-    the place of the recipe's limit of time.
+    With a limit of time and no limit of games, in the call or the recipe, games are not limited.  A limit of processor
+    time in the call replaces the recipe's limit of time.
 
     Args:
         given: as in `new_run`.
@@ -162,8 +163,8 @@ def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSe
     if given.get("max_processor_minutes") is not None:
         given = {"max_minutes": None, **given}
     if (both.get("max_minutes") or both.get("max_processor_minutes")) and "num_games" not in both:
-        given = {**given, "num_games": None}  # instead of the default
-    # In two steps: the call may choose another part, which lacks settings of the recipe's part.
+        given = {**given, "num_games": None}  # instead of the default number
+    # In two steps, since the call may replace a part of the recipe, such as its search, by one with other settings.
     return change_settings(change_settings(RunSettings(), of_recipe), given)
 
 
@@ -172,7 +173,7 @@ def resumed_run(
 ) -> Start:
     """Return how a run of self-play goes on.
 
-    Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
+    Settings that the call leaves out keep their saved values.  A setting that the call sets to None is unset.
 
     Args:
         given, preset: as in `new_run`.
