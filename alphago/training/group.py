@@ -138,7 +138,7 @@ class GameGroup:
         raise NotImplementedError
 
     def add_finished(self, records: Iterable[GameRecord]) -> None:
-        """Add finished games to `finished`, and call `on_game` with each; they may have been played in another process."""
+        """Add finished games, played here or in another process, to `finished`; call `on_game` with each of them."""
         for record in records:
             assert record.seed is not None
             _, number = record.seed

@@ -28,6 +28,8 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 class Gatekeeper(Judge[Run]):
     """The judge that plays matches of candidates against a run's best network; it logs matches in evaluations.jsonl.
 
+    A candidate is the run's latest network at the time of a match.
+
     Args:
         gate: the conditions.
         net: the run's first network.
@@ -39,11 +41,16 @@ class Gatekeeper(Judge[Run]):
 
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
-        self.candidates = 0
-        self.begin(net, games=0, steps=0)
+        self.candidates = 0  # number of matches played
+        self.set_first_best(net, games=0, steps=0)
 
-    def begin(self, net: NeuralNet, games: int, steps: int) -> None:
-        """Make `net` the best network; `games`, `steps`: self-play games and gradient steps of the run so far."""
+    def set_first_best(self, net: NeuralNet, games: int, steps: int) -> None:
+        """Make `net` the best network without a match.
+
+        Args:
+            games: games of self-play of the run so far.
+            steps: gradient steps of the run so far.
+        """
         self.best = frozen_copy(net)
         self.judged_games = games  # games of self-play when the last candidate was judged
         self.judged_steps = steps  # gradient steps at that time; without further steps there is no new network
@@ -52,10 +59,10 @@ class Gatekeeper(Judge[Run]):
         """Return whether the latest network should play a match against the best network now."""
         if run.learner.steps <= self.judged_steps:
             return False
-        every = self.gate.every or run.settings.ckp_freq
-        has_enough_games = run.games // every > self.judged_games // every
+        games_between = self.gate.every or run.settings.ckp_freq
+        has_passed_multiple = run.games // games_between > self.judged_games // games_between
         is_at_the_end = run.is_over and not run.is_proved  # the network of a proof stays the run's network
-        return is_at_the_end or has_enough_games
+        return is_at_the_end or has_passed_multiple
 
     @MATCHES
     def judge(self, run: Run, stop: threading.Event) -> bool:
@@ -83,14 +90,15 @@ class Gatekeeper(Judge[Run]):
         If `state` is None, the saved run had no gate, and the latest network becomes the best.
         """
         if state is None:
-            self.begin(run.learner.net, run.games, run.learner.steps)
+            self.set_first_best(run.learner.net, run.games, run.learner.steps)
         super().restore(run, tensors, state)
 
 
 class Match(NamedTuple):
-    """A match of a candidate: its result, from the candidate's view, and what came of it.
+    """A match of a candidate, and what came of it.
 
     Attributes:
+        result: from the candidate's view.
         accepted: whether the candidate won by the gate's conditions, and replaces the best network.
         row: the entries of a row of evaluations.jsonl that do not depend on the judge.
     """
@@ -101,10 +109,10 @@ class Match(NamedTuple):
 
 
 def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> Match:
-    """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.
+    """Play a match of the run's latest network against `opponent`, on the board of the run's stage, and return it.
 
     Args:
-        gate: the conditions of the match, without its schedule.
+        gate: the conditions of the match; its schedule is not used.
         seed: the number of the match, from which the seeds of its games are made.
 
     Raises:
@@ -133,18 +141,18 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
     """Log a finished match with its games, and report it.
 
     Args:
-        row: the first entries of the match's row in evaluations.jsonl: the run's standing, "judge", "opponent", and, if
-            the match decides about it, "accepted", whether the candidate becomes the best network.
+        row: the first entries of the match's row in evaluations.jsonl: `run.standing`, "judge" and "opponent".  If the
+            match decides whether the candidate becomes the best network, also "accepted".
     """
     run.add_match({**row, **match.row})
     verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}
-    came_of_it = verdicts[row.get("accepted")]
-    run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{came_of_it}")
+    verdict = verdicts[row.get("accepted")]
+    run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{verdict}")
 
 
 def match_search(settings: SelfPlaySettings) -> SearchSpec:
-    """Return the search of a run's matches: self-play's search, without noise.
+    """Return the search of a run's matches: the search that the run's self-play has, which adds no noise in a match.
 
-    If it is the usual search of self-play, its settings are those that suit the matches.
+    In place of self-play's usual search it is SELF_PLAY_RULE, whose settings suit matches.
     """
     return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search

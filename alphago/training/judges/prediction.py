@@ -1,4 +1,4 @@
-"""Measure how well a network predicts the moves and results of game records, without search; the judge that does so."""
+"""Measure how well a network, without search, predicts the moves and results of game records; and HeldOut, a judge."""
 
 import threading
 from collections.abc import Iterable, Sequence
@@ -40,15 +40,17 @@ class WatchedRecords:
 
     def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
         """Let a network predict all games; see `Watched.test`."""
-        found = predict_all(evaluator, self.env, self.records, stop)
-        return None if found is None else WatchResult({"opponent": self.name, **found.measures()}, found.sentence())
+        predictions = predict_all(evaluator, self.env, self.records, stop)
+        if predictions is None:
+            return None
+        return WatchResult({"opponent": self.name, **predictions.measures()}, predictions.sentence())
 
 
 class Predictions(NamedTuple):
     """What a network's policy and value predicted in n positions, and what was played."""
 
     hits: np.ndarray  # bool [n], whether the move played is the policy's first choice
-    top: np.ndarray  # bool [n], whether it is among its first TOP choices
+    top: np.ndarray  # bool [n], whether the move played is among the policy's first TOP choices
     cross_entropies: np.ndarray  # float [n], -ln(policy's probability of the move played), in nats
     values: np.ndarray  # float32 [n], in the mover's view
     results: np.ndarray  # float [n], -1 .. 1 in the mover's view
@@ -56,8 +58,9 @@ class Predictions(NamedTuple):
     @classmethod
     def join(cls, parts: Iterable[Self]) -> Self:
         """Return the predictions of all parts; there may be none."""
-        # The first part is empty, since `concatenate` needs one; it makes `hits` and `top` numbers, 0 or 1.
-        return cls(*map(np.concatenate, zip(*([np.zeros(0)] * len(cls._fields), *parts), strict=True)))
+        # `concatenate` needs a part, hence an empty one of float64; with it, `hits` and `top` become numbers, 0 or 1.
+        empty = [np.zeros(0)] * len(cls._fields)
+        return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
 
     def measures(self) -> dict[str, float]:
         """Return the means over all positions, by name.
@@ -74,7 +77,7 @@ class Predictions(NamedTuple):
         count = max(len(self.hits), 1)
         rates = np.clip((self.values + 1) / 2, 0, 1)
         bins = np.minimum((rates * BINS).astype(int), BINS - 1)  # a rate of 1 is in the last
-        gaps = np.bincount(bins, rates - (self.results + 1) / 2)
+        gaps = np.bincount(bins, rates - (self.results + 1) / 2)  # sums over each bin
         sums = {
             "accuracy": self.hits,
             "top5": self.top,
@@ -99,7 +102,10 @@ class Predictions(NamedTuple):
 def predict_all(
     evaluator: Evaluator, env: GameEnv, records: list[GameRecord], stop: threading.Event
 ) -> Predictions | None:
-    """Return the predictions in the games `records`, AT_ONCE at a time; None if `stop` was set first."""
+    """Return the predictions in the games `records`; None if `stop` was set before the end.
+
+    AT_ONCE games are predicted together.
+    """
     parts = []
     for first in range(0, len(records), AT_ONCE):
         if stop.is_set():
@@ -109,7 +115,7 @@ def predict_all(
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Predictions:
-    """Evaluate all positions of at least one game, one ply after another; return the predictions.
+    """Return the predictions in all positions of the games `records`, of which there must be one or more.
 
     Positions of weight 0 are left out.
     """
@@ -136,7 +142,8 @@ def make_predictions(priors: np.ndarray, values: np.ndarray, moves: np.ndarray, 
     """Return the predictions in n positions.
 
     Args:
-        priors, values: float32 [n, A] and [n], the network's policy and value in the mover's view.
+        priors: float32 [n, A], the network's policies.
+        values: float32 [n], the network's values in the mover's view.
         moves: int32 [n], the moves played.
         results: [n], -1 .. 1 in the mover's view.
     """
@@ -148,7 +155,7 @@ def make_predictions(priors: np.ndarray, values: np.ndarray, moves: np.ndarray, 
 
 @dataclass(frozen=True)
 class HeldOutGames:
-    """The settings of a HeldOut, which tells what the fields are."""
+    """The settings of the judge HeldOut, whose arguments `records` and `checks` are these fields."""
 
     records: Sequence[GameRecord]
     checks: int
@@ -198,13 +205,14 @@ class HeldOut(Judge[Run]):
         net_for_board = net if run.env == self.env else net.resized(self.env)
         with run.clock.stopped():
             evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
-            found = predict_all(evaluator, self.env, self.records, stop)
-        if found is None:
+            predictions = predict_all(evaluator, self.env, self.records, stop)
+        if predictions is None:
             return False
-        measures = found.measures()
+        measures = predictions.measures()
         improved = measures["accuracy"] > self.accuracy
         run.add_match({**standing, "judge": self.name, "opponent": NAME, **measures, "best": improved})
-        run.note(f"{NAME} after {run.games} games: {found.sentence()}" + ("; the best so far" if improved else ""))
+        verdict = "; the best so far" if improved else ""
+        run.note(f"{NAME} after {run.games} games: {predictions.sentence()}{verdict}")
         if improved:
             self.best = frozen_copy(net)
             self.accuracy = measures["accuracy"]

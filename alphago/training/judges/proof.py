@@ -29,7 +29,7 @@ from alphago.training.settings.judge_settings import Opponent
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 PROOF = "proof.json"
-SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes most of the time anyway
+SEARCH = Gumbel()  # evaluates leaves one by one, which is slow; but the opponent takes most of the time anyway
 
 
 class Examiner(Judge[Run]):
@@ -50,10 +50,10 @@ class Examiner(Judge[Run]):
         length = opponent.random_opening
         self.random_opening = opening_length(env) if length is None else length
         self.folder = folder
-        self.next_at = 60 * opponent.first  # seconds of training
-        self.examinations = 0
+        self.next_at = 60 * opponent.first  # seconds of training from which a match is due; the settings are in minutes
+        self.examinations = 0  # number of matches played
         self.examined = ""  # fingerprint of the network in the last match
-        self.latest = ""  # result of this call's last match, for `conclusion`
+        self.latest_result = ""  # of this call's last match, for `conclusion`
 
     def due(self, run: Run) -> bool:
         """Return whether a match is due: by the schedule, or at the run's end if its network has played no match."""
@@ -64,16 +64,19 @@ class Examiner(Judge[Run]):
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play a match with the network that self-play uses, with the run's clock stopped; see `examine`."""
+        """Play a match as `examine` does, with the run's clock stopped."""
         run.checkpoint()  # a match takes long: save the run first
         with run.clock.stopped(), EXAMINATION:
             return self.examine(run, stop)
 
     def examine(self, run: Run, stop: threading.Event) -> bool:
-        """Play a match and record it.
+        """Play a match of the network that self-play uses against the opponent, and log it.
 
-        It ends when the sequential test TEST decides or `most_games` are played.  If an engine forfeits a game, neither
-        that game nor the other game with the same opening counts.  Returns False if `stop` was set first.
+        The match ends when the sequential test TEST decides or `most_games` are played.  If an engine forfeits a game,
+        neither that game nor the other game with the same opening counts.
+
+        Returns:
+            False if `stop` was set before the end; then nothing is logged.
 
         Raises:
             EngineError: if every pair of games has a forfeit.
@@ -86,7 +89,7 @@ class Examiner(Judge[Run]):
             result = play_in_parts(
                 self.env,
                 (run.match_evaluator(net, self.env), name),
-                -(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # whole parts
+                -(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # rounded up to whole parts
                 self.examinations,
                 lambda result: self.verdict(result).state != "continue",
                 readouts=self.opponent.readouts,
@@ -111,8 +114,8 @@ class Examiner(Judge[Run]):
         }
         run.add_match(row)
         left_out = f"; not counted: {len(result.forfeits)} games that {name} lost by a fault" if result.forfeits else ""
-        self.latest = f": {valid}"
-        run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {WORDS[verdict.state]}")
+        self.latest_result = f": {valid}"
+        run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {VERDICTS[verdict.state]}")
         self.examinations += 1
         self.examined = fingerprint(net.state_dict())
         self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every  # a late match delays all later ones
@@ -130,7 +133,7 @@ class Examiner(Judge[Run]):
         return TEST.judge(pair_scores(valid.outcomes))
 
     def state(self) -> dict[str, Any]:
-        """Return the schedule and the opponent, which `restore` needs, as plain data."""
+        """Return the schedule, and the opponent for which it is, as plain data for `restore`."""
         return {"opponent": asdict(self.opponent), **super().state()}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
@@ -151,7 +154,7 @@ class Examiner(Judge[Run]):
         if self.ends_run:  # the proof is there
             return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
         return (
-            f"the run ends without a proof that the network is stronger than {name}{self.latest}; "
+            f"the run ends without a proof that the network is stronger than {name}{self.latest_result}; "
             f"more time may do, as with: {how_to_continue(self.folder, longer)}"
         )
 
@@ -168,4 +171,4 @@ class Examiner(Judge[Run]):
         write_atomic(self.folder / PROOF, (json.dumps(proof, indent=1) + "\n").encode())
 
 
-WORDS = {"accept": "proved to be stronger", "reject": "not stronger yet", "continue": "undecided"}
+VERDICTS = {"accept": "proved to be stronger", "reject": "not stronger yet", "continue": "undecided"}

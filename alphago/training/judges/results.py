@@ -1,4 +1,4 @@
-"""Matches of judges, played in parts, and a test's row in evaluations.jsonl: results, Elo, statistics of the games."""
+"""Play matches of judges in parts, and make the row of a match in evaluations.jsonl."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -11,8 +11,8 @@ from alphago.arena.match import evaluate
 from alphago.arena.match_result import MatchGame, MatchResult, final_boards
 from alphago.env.game import GameEnv
 
-SEEDS_OF_MATCH = 1000  # more than the parts of a match, each of which has a seed of its own
-AT_ONCE = 20  # games of a part: between two evaluations of a sequential test
+SEEDS_OF_MATCH = 1000  # seeds reserved for a match: each part has its own, and there are fewer parts
+AT_ONCE = 20  # games of a part, after which a sequential test may end the match
 
 
 class WatchResult(NamedTuple):
@@ -22,7 +22,7 @@ class WatchResult(NamedTuple):
         row: entries of a row of evaluations.jsonl.
         summary: the result as a clause for a report.
         part: the share of a whole test that was done, 0 .. 1.
-        least: the smallest such share.
+        least: the smallest share that a test can do.
     """
 
     row: dict[str, Any]
@@ -32,7 +32,9 @@ class WatchResult(NamedTuple):
 
 
 def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
-    """Return counts, win rate and Elo with 95 % intervals, and moves per game; in Go also mean score and captures.
+    """Return a match's entries of a row of evaluations.jsonl: counts, win rate and Elo with 95 % intervals, and others.
+
+    The others are moves per game, and in Go mean score and captures.
 
     Args:
         result: at least one pair of games, from the network's side, without forfeits.
@@ -66,11 +68,11 @@ def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:
 def without_forfeits(result: MatchResult) -> MatchResult:
     """Return the match without the pairs of games in which an engine forfeited; games are renumbered from 0."""
     spoilt_pairs = {number // 2 for number in result.forfeits}
-    return numbered([game for game in result.played if game.number // 2 not in spoilt_pairs], result.env)
+    return renumber([game for game in result.played if game.number // 2 not in spoilt_pairs], result.env)
 
 
-def numbered(games: Iterable[MatchGame], env: GameEnv | None) -> MatchResult:
-    """Return the result of games that are numbered anew from 0."""
+def renumber(games: Iterable[MatchGame], env: GameEnv | None) -> MatchResult:
+    """Return a match of the given games, numbered anew from 0."""
     return MatchResult(tuple(replace(game, number=number) for number, game in enumerate(games)), env)
 
 
@@ -82,10 +84,12 @@ def play_in_parts(
     decided: Callable[[MatchResult], bool],
     **options: Any,
 ) -> MatchResult:
-    """Play a match, AT_ONCE games at a time, until all games are played or `decided` returns True of those so far.
+    """Play a match, AT_ONCE games at a time, until all games are played or the games so far decide it.
 
     Args:
-        number: that of the match in the run, from which the seeds of its games are made.
+        games: number of games.
+        number: number of the match in the run, from which the seeds of its games are made.
+        decided: function that returns whether the match, as far as it is played, is decided.
         players, options: as in `evaluate`, whose exceptions are raised.
     """
     result: MatchResult | None = None
@@ -93,6 +97,6 @@ def play_in_parts(
     while result is None or (len(result.games) < games and not decided(result)):
         count = min(AT_ONCE, games - AT_ONCE * part)
         played = evaluate(env, *players, num_games=count, seed=SEEDS_OF_MATCH * number + part, **options)
-        result = played if result is None else numbered([*result.played, *played.played], result.env)
+        result = played if result is None else renumber([*result.played, *played.played], result.env)
         part += 1
     return result

@@ -1,7 +1,7 @@
 """Opponents, records and exams that are watched during a run, by a judge that does not influence training.
 
-Watching takes at most a share of the run's time.  Each test is of the present network.  It begins when the share has
-earned the time for it; a match has fewer games if the time does not suffice for all.
+Watching takes at most a share of the run's time.  With each second of training, watching earns some time, and a test
+begins when the time for it is earned.  A match has fewer games if the time does not suffice for all.
 """
 
 import threading
@@ -35,15 +35,15 @@ from alphago.training.run import Run
 from alphago.training.settings.judge_settings import RECORDS, WatchList, split_readouts
 
 PAIRS = 10  # pairs of games in a match
-SEARCH = Gumbel()
+SEARCH = Gumbel()  # of both players of a match, if the opponent is a network
 POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
 EXAM = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
-ROW = "exam_"  # prefix of the grade's numbers in a row of evaluations.jsonl
+GRADE_PREFIX = "exam_"  # of the grade's numbers in a row of evaluations.jsonl
 POINTS = 20  # parts of a run, in each of which an opponent tests at most one network
 LONGEST = 1 / 8  # share of the run after which a test may begin even if the time suffices only for a part of it
 AT_THE_END = 0.25  # share of the watching time that is left to the run's last network
 SHORTEST = 0.25  # seconds that must be earned before any test
-SAVED = ("spent", "tested", "network", "whole", "least")
+SAVED = ("spent", "tested", "network", "whole", "least")  # attributes of a WatchedEntry in the run's state
 
 
 class Watched(Protocol):
@@ -122,7 +122,7 @@ class WatchedExam:
         with one_torch_thread():
             answers = answer_all(self.positions, evaluator, self.readouts, threads=available_cores())
         grade = compute_grade(mark(self.exam, answers))
-        numbers = {ROW + name: value for name, value in grade.row().items() if value is not None}
+        numbers = {GRADE_PREFIX + name: value for name, value in grade.row().items() if value is not None}
         summary = (
             f"the network loses {grade.points.value:.2f} ± {grade.points.margin:.2f} points a move in "
             f"{grade.positions} positions, {grade.blunders.value:.1%} of its moves more than {BLUNDER:g} points"
@@ -145,14 +145,14 @@ class WatchedOpponent:
         self.opponent = opponent
         self.readouts = readouts
         self.name = f"{opponent}@{readouts}"
-        self.player, self.device = resolve_player(opponent, env), "cpu"  # the device of a network
+        self.player, self.device = resolve_player(opponent, env), "cpu"  # the device of an opponent that is a network
         # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
         self.env = env.match_variant() if isinstance(self.player, (PlayoutSettings, Engine)) else env
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
     ) -> WatchResult | None:
-        """Play as many of PAIRS pairs of games as are likely to be over in time, the first in any case.
+        """Play up to PAIRS pairs of games: first some pairs, then as many as are likely to be over in time.
 
         See `Watched.test`.
         """
@@ -161,15 +161,15 @@ class WatchedOpponent:
         players = (Entrant(evaluator, self.readouts, SEARCH), Entrant(self.player, self.readouts, SEARCH))
         plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
-        first = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
-        at_first = left()
+        first_pairs = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
+        seconds_at_first = left()
         while count > 0:
             numbers = range(len(games), len(games) + 2 * count)
-            play_match(self.env, players, plan, numbers, games.append, stop=Follower(stop))
+            play_match(self.env, players, plan, numbers, games.append, stop=LinkedEvent(stop))
             if stop.is_set():
                 return None
-            count = more_pairs(len(games) // 2, at_first, left())
-        return WatchResult(*self.result(games), part=len(games) / 2 / PAIRS, least=first / PAIRS)
+            count = more_pairs(len(games) // 2, seconds_at_first, left())
+        return WatchResult(*self.result(games), part=len(games) / 2 / PAIRS, least=first_pairs / PAIRS)
 
     def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
         """Return entries of a row of evaluations.jsonl, with the moves of each game, and a clause for a report.
@@ -192,37 +192,42 @@ class WatchedOpponent:
         return row, "; ".join(texts)
 
 
-def more_pairs(played: int, at_first: float, left: float) -> int:
+def more_pairs(played: int, seconds_at_first: float, seconds_left: float) -> int:
     """Return how many more pairs of games, of PAIRS in all, are likely to be over in time.
 
     Args:
-        played: number of pairs so far.
-        at_first, left: seconds that were allowed before them, and that are left.
+        played: number of pairs played so far.
+        seconds_at_first: the time that was left before the first of them.
+        seconds_left: the time that is left now.
     """
-    cost = max(at_first - left, 1e-9) / played
-    return min(PAIRS - played, int(left / cost))
+    seconds_per_pair = max(seconds_at_first - seconds_left, 1e-9) / played
+    return min(PAIRS - played, int(seconds_left / seconds_per_pair))
 
 
-class Follower(threading.Event):
-    """An event that counts as set if it or another event is set, so that a match that fails does not stop the run."""
+class LinkedEvent(threading.Event):
+    """An event that counts as set also if another event is set.
 
-    def __init__(self, followed: threading.Event) -> None:
+    A match that fails sets its event to stop its threads.  With an event of its own it does not stop the run.
+    """
+
+    def __init__(self, other: threading.Event) -> None:
         super().__init__()
-        self.followed = followed
+        self.other = other
 
     def is_set(self) -> bool:
-        return super().is_set() or self.followed.is_set()
+        return super().is_set() or self.other.is_set()
 
 
 @dataclass
 class WatchedEntry:
-    """A watched opponent, set of records or exam, and what is known of its tests.
+    """A watched opponent, set of records or exam, with the times of its tests.
 
     Attributes:
-        spent: seconds of all its tests.
+        spent: seconds of all its tests so far.
         tested: the run's progress, 0 .. 1, at the latest test; -1 before the first.
         network: the run's number of iterations at the latest test; -1 before the first.
-        whole, least: seconds of a whole test, and of the smallest part of one, by the latest test.
+        whole: seconds that a whole test takes, estimated from the latest test; 0 before the first.
+        least: seconds that the smallest part of a test takes, estimated in the same way.
     """
 
     watched: Watched
@@ -238,6 +243,7 @@ class Watcher(Judge[Run]):
 
     Args:
         env: the game of the matches.
+        watched: the opponents, sets of records and exams.
         share: largest share of the run's time for watching, 0 <= share < 1.
         clock: returns the time in seconds.
     """
@@ -254,7 +260,7 @@ class Watcher(Judge[Run]):
     ) -> None:
         self.env = env
         self.tasks = [WatchedEntry(item) for item in watched]
-        self.share = share  # of the run's time, the most that watching may take
+        self.share = share
         self.clock = clock
         self.trained = 0.0  # the run's seconds of training
         self.spent = 0.0  # seconds of watching
@@ -262,7 +268,7 @@ class Watcher(Judge[Run]):
 
     @property
     def earned(self) -> float:
-        """Seconds of watching that `share` allows so far."""
+        """The seconds of watching that `share` allows so far, with those already spent."""
         return self.share / (1 - self.share) * self.trained  # `share` of the sum of training and watching
 
     def due(self, run: Run) -> bool:
@@ -273,40 +279,42 @@ class Watcher(Judge[Run]):
     def next_test(self, progress: float, network: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
         """Return the task whose test is due, and the seconds that the test may take.
 
-        It is the task with the least time spent of those that have tested no network in this part of the run.  At the
-        run's end all tasks test the last network, those of quick tests first, each with an equal part of the time left:
-        what they leave of their parts is divided among the others.
+        The run has POINTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
+        least time spent is next.  It must have earned the time of a whole test.  Once LONGEST of the run has passed
+        since its latest test, the time of the smallest part of a test is enough.
+
+        At the run's end each task tests the last network, quick tests first.  The time left is divided equally among
+        the tasks that are left.
 
         Args:
-            progress: the run's progress, 0 .. 1; a prolonged run has less than before.
+            progress: the run's progress, 0 .. 1; when a run is prolonged, its progress becomes less.
             network: the run's number of iterations.
             is_over: whether the run is over.
 
         Returns:
-            None if there is none, or if the time for its test is not earned: that of a whole test, or once LONGEST of
-            the run has passed since the latest test, that of the smallest part.
+            None if no test is due.
         """
         if is_over:
             tasks = [task for task in self.tasks if task.network != network]
-            left = (self.earned - self.spent) / max(1, len(tasks))
-            return (min(tasks, key=lambda task: task.whole), left) if tasks else None
+            seconds_left = (self.earned - self.spent) / max(1, len(tasks))
+            return (min(tasks, key=lambda task: task.whole), seconds_left) if tasks else None
         part = int(POINTS * progress)
         tasks = [task for task in self.tasks if int(POINTS * task.tested) != part]
         if not tasks:
             return None
         task = min(tasks, key=lambda task: task.spent)
-        was_lately = task.tested <= progress < task.tested + LONGEST
-        needed = task.whole if was_lately else task.least  # seconds, as `left`
-        left = (1 - AT_THE_END) * self.earned - self.spent
-        return (task, left) if left >= max(SHORTEST, needed) else None
+        was_lately_tested = task.tested <= progress < task.tested + LONGEST
+        seconds_needed = task.whole if was_lately_tested else task.least
+        seconds_left = (1 - AT_THE_END) * self.earned - self.spent
+        return (task, seconds_left) if seconds_left >= max(SHORTEST, seconds_needed) else None
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Run the tests that are due, with the run's clock stopped; return False if `stop` was set first."""
+        """Run the tests that are due, with the run's clock stopped; return False if `stop` was set before the end."""
         self.trained = run.clock.seconds
         standing, progress, network, is_over = run.standing, run.progress, run.counts.iterations, run.is_over
         with run.clock.stopped(), EXAMINATION:
-            while found := self.next_test(progress, network, is_over=is_over):
-                task, seconds = found
+            while due := self.next_test(progress, network, is_over=is_over):
+                task, seconds = due
                 if not self.test(task, run, standing, seconds, stop):
                     return False
                 task.tested, task.network = progress, network
@@ -315,9 +323,10 @@ class Watcher(Judge[Run]):
     def test(
         self, task: WatchedEntry, run: Run, standing: Mapping[str, float], seconds: float, stop: threading.Event
     ) -> bool:
-        """Test the network that self-play uses, and log the result; return False if `stop` was set first.
+        """Test the network that self-play uses, and log the result; return False if `stop` was set before the end.
 
         Args:
+            task: what tests the network.
             standing: `Run.standing` before the test.
             seconds: the time that the test may take.
         """
@@ -331,16 +340,16 @@ class Watcher(Judge[Run]):
             )
         except EngineError as error:
             run.note(f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}")
-        took = self.clock() - began
-        self.spent += took
+        seconds_taken = self.clock() - began
+        self.spent += seconds_taken
         is_first = task.tested < 0
-        counted = min(took, SHORTEST) if is_first else took  # the first one may have compiled kernels
+        counted = min(seconds_taken, SHORTEST) if is_first else seconds_taken  # the first may have compiled kernels
         task.spent += counted
         if result is None:
             return not stop.is_set()
         task.whole = counted / result.part  # seconds of a whole test, of which this was a part
         task.least = task.whole * result.least
-        times = {"match_seconds": took, "watch_seconds": self.spent}
+        times = {"match_seconds": seconds_taken, "watch_seconds": self.spent}
         run.add_match({**standing, "judge": self.name, **result.row, **times})
         after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"
         run.note(f"{task.watched.name} after {after}: {result.summary}")
@@ -352,19 +361,19 @@ class Watcher(Judge[Run]):
         return f"watching took {self.spent:.1f} s, {used:.1%} of the time (at most {self.share:.1%} was asked for)"
 
     def state(self) -> dict[str, Any]:
-        """Return the time spent, and what is known of each task, as plain data."""
+        """Return the time spent, and the times of each task's tests, as plain data."""
         tasks = {task.watched.name: {name: getattr(task, name) for name in SAVED} for task in self.tasks}
         return {"spent": self.spent, "tests": self.tests, "tasks": tasks}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `state`; do nothing if it is None.
 
-        An opponent that was added since then starts with the smallest `spent` of all saved tasks, so that it gets no
-        more time than they do.
+        A task that was added since then starts with the smallest `spent` of all saved tasks, so that it gets no more
+        time from now on than they do.
         """
         if state is None:
             return
         self.spent, self.tests = state["spent"], state["tests"]
         least = min((saved["spent"] for saved in state["tasks"].values()), default=0.0)
-        known = [state["tasks"].get(task.watched.name, {"spent": least}) for task in self.tasks]
-        self.tasks = [WatchedEntry(task.watched, **fields) for task, fields in zip(self.tasks, known, strict=True)]
+        watched = [task.watched for task in self.tasks]
+        self.tasks = [WatchedEntry(item, **state["tasks"].get(item.name, {"spent": least})) for item in watched]
