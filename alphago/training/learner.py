@@ -35,7 +35,7 @@ class Accumulated(NamedTuple):
 
     Attributes:
         metrics: the batch's losses and statistics, scalars by name.
-        buffers: the network's buffers before the batch, which replace the present buffers if the step is skipped.
+        buffers: copies of the network's buffers before the batch, which are put back if the step is skipped.
     """
 
     metrics: dict[str, torch.Tensor]
@@ -47,9 +47,10 @@ class Steps(NamedTuple):
 
     Attributes:
         inputs: where each batch is copied to.
-        accumulate, update: the two halves of a step.
-        gradients: the tensors to which the graph of `accumulate` writes the parameters' gradients; [] until it is
-            captured.
+        accumulate: the first half of a step, which computes the gradients.
+        update: the second half, which changes the weights.
+        gradients: the tensors to which the graph of `accumulate` writes the parameters' gradients; [] until that graph
+            is captured.
     """
 
     inputs: Inputs
@@ -63,12 +64,12 @@ class Learner:
 
     On a CPU each batch is divided among threads, since torch's own threads are up to ten times slower on busy machines.
     Each thread has a replica of the network with shared weights and its own gradients.  The loss is the mean over all
-    positions of the batch.  Batch norm uses the statistics of each thread's rows alone; the first replica's running
+    positions of the batch.  Batch norm uses the statistics of each thread's own rows; only the first replica's running
     statistics are kept.
 
-    On a GPU both halves of a step, the gradients and (for "muon" and "adamw") the change of the weights, are CUDA
-    graphs, one pair for each size of batch: a step has some hundreds of operations, which a GPU does faster than Python
-    can begin them.
+    On a GPU both halves of a step are CUDA graphs: the gradients, and for "muon" and "adamw" the change of the weights.
+    There is a pair of graphs for each size of batch.  Without graphs the GPU would wait for Python, which begins a
+    step's hundreds of operations more slowly than the GPU does them.
 
     The learning rate rises over the first WARM_UP_STEPS steps and then follows the schedule.  A step whose loss or
     gradient is not finite is left out and counted in `skipped`.
@@ -95,7 +96,7 @@ class Learner:
         self.device = device
         self.steps = 0
         self.skipped = 0
-        self.factor = 1.0  # factor of the learning rate, in addition to the schedule's
+        self.factor = 1.0  # another factor of the learning rate, which a user's `make_learner` may set
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         threads = min(workers.count, settings.learner_threads or workers.count) if device.type == "cpu" else 1
         self.replicas = [net, *(replica(net) for _ in range(threads - 1))]
@@ -103,7 +104,7 @@ class Learner:
         self.optimizer = make_optimizer(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
-        self._on_gpu: dict[tuple[object, ...], Steps] = {}  # CUDA graphs, by the shapes of batches
+        self._gpu_steps: dict[tuple[object, ...], Steps] = {}  # by the shapes of batches
         self._update: Callable[[], object] = self.optimizer.step  # or a CUDA graph of it
         if self.optimizer.defaults.get("capturable"):
             for group in self.optimizer.param_groups:  # CUDA graphs read the rate of a step from the GPU's memory
@@ -111,15 +112,15 @@ class Learner:
         self.autocast = bool(choose_bfloat16(settings, net, device).bfloat16)
 
     def resize(self, env: GameEnv) -> None:
-        """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""
+        """Replace `net` by a network for the board of `env` that shares its weights; the optimizer stays the same."""
         self.net, *others = (net.resized(env) for net in self.replicas)
         self.replicas = [self.net, *others]
-        self._on_gpu = {}
+        self._gpu_steps = {}
 
     def rate(self, progress: float) -> float:
         """Return the learning rate of the next step; progress: the run's progress, 0 .. 1."""
-        rise = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
-        return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * rise * self.factor
+        warm_up = min(1.0, (self.steps + 1) / WARM_UP_STEPS)
+        return self.settings.learning_rate * rate_factor(self.settings.schedule, progress) * warm_up * self.factor
 
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch; return its metrics by name, or None if the step was skipped.
@@ -134,7 +135,9 @@ class Learner:
     def accumulate(self, batch: Batch, batch_weight: float) -> Accumulated:
         """Compute the gradients of a batch, which replace the gradients of the parameters of `net`.
 
-        The loss is divided by `batch_weight`: the batch's total weight, or that of a batch of which this is a part.
+        Args:
+            batch_weight: the sum of the batch's weights, by which the loss is divided.  If this batch is a part of a
+                larger one, the sum of the larger one's weights.
         """
         if isinstance(batch, DeviceSample):
             return self._accumulate_on_gpu(batch, batch.weight_sum / batch_weight)
@@ -153,7 +156,7 @@ class Learner:
         return Accumulated(batch_metrics(batch, outputs), buffers)
 
     def _accumulate_on_gpu(self, batch: DeviceSample, share: float) -> Accumulated:
-        """Compute the gradients of a batch as `accumulate` does; share: the batch's share of the loss."""
+        """Compute the gradients of a batch as `accumulate` does; share: the batch's share of `batch_weight`."""
         steps = self._steps_for(batch)
         parameters = list(self.net.parameters())
         steps.inputs.fill(batch, share)
@@ -172,17 +175,20 @@ class Learner:
     def _steps_for(self, batch: DeviceSample) -> Steps:
         """Return the Steps for batches of this size."""
         shapes = batch.tensors.map(lambda tensor: tuple(tensor.shape))
-        if shapes not in self._on_gpu:
+        if shapes not in self._gpu_steps:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
             # A graph of the optimizer's step must read the learning rate from the GPU's memory.
             reads_rate = self.optimizer.defaults.get("capturable")
             update = CapturedGraph(lambda: self.optimizer.step()) if reads_rate else self.optimizer.step
-            self._on_gpu[shapes] = Steps(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
-        return self._on_gpu[shapes]
+            self._gpu_steps[shapes] = Steps(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
+        return self._gpu_steps[shapes]
 
     def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
-        """Compute the gradients of a batch that is not split among threads."""
+        """Compute the gradients of a batch that is not divided; this is what a CUDA graph repeats.
+
+        share: a scalar on the GPU, as in `_accumulate_on_gpu`.
+        """
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         return Accumulated(batch_metrics(batch, [self.gradients(self.net, batch, share)]), buffers)
 
@@ -326,7 +332,11 @@ class Learner:
 
 
 def choose_bfloat16(settings: LearningSettings, net: NeuralNet, device: torch.device = CPU) -> LearningSettings:
-    """Return the settings; if `bfloat16` is None, with what is faster on this device for a network of this size."""
+    """Return the settings; a `bfloat16` of None is replaced by what is faster for a network of this size.
+
+    Args:
+        device: where the network is trained.
+    """
     if settings.bfloat16 is not None:
         return settings
     return replace(settings, bfloat16=trains_in_bfloat16(sum(weight.numel() for weight in net.parameters()), device))

@@ -44,9 +44,9 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
     source = run.stage.source
     while not stop.is_set():
         with PLAYING:
-            played = source.advance(stop, run.pause_at)
+            all_moves_played = source.advance(stop, run.pause_at)
         run.note(*source.news())
-        if played or run.clock.is_over:
+        if all_moves_played or run.clock.is_over:
             return source.take()
         run.autosave()
     raise Stopped
@@ -56,12 +56,12 @@ def play(run: Run, stop: threading.Event) -> list[GameRecord]:
 def remember(run: Run, records: list[GameRecord]) -> None:
     """Put finished games into memory, and test the network on their positions before it is trained on them.
 
-    The memory decides how many samples to train on.
+    The memory decides how many samples `learn` then trains on.
     """
     run.pace.end_play()
     run.add_games(records)
     losses: Metrics = {}
-    if run.learner.steps:  # how well is the network doing on games it has not seen?
+    if run.learner.steps:  # a network that is not trained yet is not tested
         fresh = run.stage.memory.fresh(FRESH_POSITIONS, run.prefetcher.generator)
         with NET:
             losses = {} if fresh is None else run.learner.losses_on(fresh)

@@ -1,4 +1,4 @@
-"""Measure the network in a gradient step: its losses, and statistics that the losses do not show."""
+"""Metrics of gradient steps: the network's losses, and statistics that the losses do not show."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -62,10 +62,13 @@ def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
 def measure(
     logits: torch.Tensor, value: torch.Tensor, target_policy: torch.Tensor, target_value: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Compare logits [n, A] and values [n] with their targets; return measurements, float64 scalars, by name.
+    """Compare the network's outputs with their targets; return statistics, float64 scalars, by name.
 
-    Values and their targets are in the view of the player to move.
-    Actions whose target is `alphago.nn.loss.ILLEGAL` are left out.
+    Args:
+        logits: [n, A].
+        value: [n], in the mover's view.
+        target_policy: [n, A]; actions whose target is `alphago.nn.loss.ILLEGAL` are left out.
+        target_value: [n], in the mover's view.
     """
     logits, target_policy = legal_alone(logits, target_policy)
     log_policy = torch.log_softmax(logits, dim=1)
@@ -94,11 +97,10 @@ def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
 
 
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
-    """Return the mean of each metric over gradient steps.
+    """Return the mean of each metric over the gradient steps that have it; None for a metric in METRICS that none has.
 
     Args:
-        rows: the metrics of each step.  The mean of a metric is over the steps that have it.  If no step has a metric
-            of METRICS, its mean is None.
+        rows: the metrics of each step, by name.
     """
     rows = list(rows)
     names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])

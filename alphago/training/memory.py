@@ -25,9 +25,9 @@ REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the 
 class Sample(NamedTuple, Generic[ArrayT]):
     """n training positions, each with a random symmetry applied, in the view of the player to move.
 
-    The entries are NumPy arrays, or torch tensors.  In a sample of merged positions, `ownership` and `ended` are
-    means over several games, float32.  To add a target, add an entry, which is None where there is no target; only its
-    loss (in alphago/nn/loss.py) and the head that predicts it use the entry.
+    The entries are NumPy arrays, or torch tensors.  A memory may merge equal positions of several games.  Then
+    `ownership` and `ended` are means over these games, float32.  To add a target, add an entry, which is None where
+    there is no target.  Only the target's loss (in alphago/nn/loss.py) and the head that predicts it use the entry.
     """
 
     planes: ArrayT  # float32 [n, planes, height, width]
@@ -42,12 +42,12 @@ class Sample(NamedTuple, Generic[ArrayT]):
     ended: ArrayT
 
     def map(self, function: Callable[[ArrayT], OtherT]) -> "Sample[OtherT]":
-        """Return a sample with the results of a function of each entry; None stays None."""
+        """Return a sample with `function(entry)` in place of each entry; None stays None."""
         return Sample(*(None if array is None else function(array) for array in self))  # type: ignore[arg-type]
 
 
 class Memory(Protocol):
-    """The memory that a run learns from: it takes the games of a board, and says when to learn from how many samples.
+    """The memory that a run learns from: it takes the games of a board, and says how many samples to learn from.
 
     Each board of a run's curriculum has a memory of its own.
     """
@@ -119,7 +119,10 @@ class MemorySettings(Protocol):
 
 
 class Columns(NamedTuple):
-    """G games in memory, with P plies in all, of which S were searched and can be sampled: an array for each number."""
+    """G games in memory as arrays, one for each kind of number.
+
+    The games have P plies in all, of which S were searched and can be sampled.
+    """
 
     records: list[GameRecord]  # G
     starts: np.ndarray  # int64 [G], the slot of each game's start position in ReplayMemory.starts
@@ -132,12 +135,12 @@ class Columns(NamedTuple):
     values: np.ndarray  # float32 [P], value targets in the movers' view
     weights: np.ndarray  # float32 [P]
     movers: np.ndarray  # int8 [P]
-    plies: np.ndarray  # int32 [S], the searched plies
+    plies: np.ndarray  # int32 [S], the searched plies, counted from 0 in each game
     cumulative: np.ndarray  # float64 [S], cumulative sums of `sampling_weights`, which begin anew with each game
 
     @classmethod
     def join(cls, parts: Iterable[Self]) -> Self:
-        """Return the games of at least one part, in order."""
+        """Return the games of all parts, of which there must be one or more, in order."""
         records, *arrays = zip(*parts, strict=True)
         return cls(list(chain(*records)), *map(np.concatenate, arrays))
 
@@ -145,9 +148,9 @@ class Columns(NamedTuple):
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
     """Return the number of latest positions to train on after a run has made `positions` positions.
 
-    The number is `first` up to `first` positions, then
+    The number is `first` until the run has made that many, then
     first (1 + growth ((positions / first)^exponent - 1) / exponent).  The formula is that of Wu 2019, "Accelerating
-    Self-Play Learning in Go", appendix C; `first` is smaller here.
+    Self-Play Learning in Go", appendix C, with a smaller `first`.
     """
     if positions <= first:
         return first
@@ -198,7 +201,7 @@ class ReplayMemory(Memory):
     ) -> None:
         self.env = env
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.capacity = self.largest = check_int("capacity", capacity, 1)
+        self.capacity = self.largest_capacity = check_int("capacity", capacity, 1)
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
@@ -209,8 +212,8 @@ class ReplayMemory(Memory):
         self.entries: deque[Columns] = deque()  # one game each
         self._positions = 0
         self._columns: Columns | None = None  # the entries joined; None until needed
-        self.starts = env.new_batch(1)  # start positions
-        self._slots: dict[str, int] = {}  # of `starts`, by set-up as JSON
+        self.starts = env.new_batch(1)  # the start positions of games, one for each set-up
+        self._slots: dict[str, int] = {}  # the slot in `starts` by set-up, as JSON
 
     def __len__(self) -> int:
         """Return the number of positions in memory."""
@@ -230,7 +233,7 @@ class ReplayMemory(Memory):
         all positions so far due.  Each later call makes samples of its new positions due.
         """
         before = self.added
-        self.capacity = max(min(window(before), self.largest), self.start)
+        self.capacity = max(min(window(before), self.largest_capacity), self.start)
         self.add(records)
         self.newly_added = self.added - before
         if not self.can_learn:
@@ -283,11 +286,11 @@ class ReplayMemory(Memory):
         )
 
     def _slot(self, setup: Mapping[str, Any]) -> int:
-        """Return the slot of `starts` that holds the start position with this set-up."""
+        """Return the slot of `starts` that holds the start position with this set-up; add a new one."""
         key = json.dumps(setup, sort_keys=True) if setup else ""
         if key not in self._slots:
             slot = self._slots[key] = len(self._slots)
-            if slot.bit_count() == 1:  # the batch is full: it has 1, 2, 4, … slots
+            if slot.bit_count() == 1:  # the batch, which has 1, 2, 4, … slots, is full
                 old, slots = self.starts, np.arange(slot)
                 self.starts = self.env.new_batch(2 * slot)
                 self.starts.copy(slots, slots, of=old)
@@ -328,19 +331,19 @@ class ReplayMemory(Memory):
         columns = self._columns
         skipped = max(0, self._positions - (newest or self._positions))  # number of oldest positions
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
-        # A drawn number selects a game, which has an interval as long as the number of its positions.  The place of the
-        # number in this interval selects the ply.
+        # Each game has an interval as long as the number of its positions, one after the other.  A random number
+        # selects the game whose interval it is in, and by its distance from the interval's beginning the ply.
         drawn = skipped + generator.random(count) * (self._positions - skipped)
         ends = np.cumsum(columns.counts)
         games = np.searchsorted(ends, drawn, side="right")
         counts = columns.counts[games]
-        places = np.empty(count, np.int64)
-        # A game's interval is from `ends - counts` to `ends`.
-        find_drawn(columns.cumulative, ends[games] - counts, counts, drawn - ends[games] + counts, places)
-        return self._rebuild(columns, games, columns.plies[places], symmetries)
+        begins = ends[games] - counts
+        indices = np.empty(count, np.int64)  # in the columns of searched plies
+        find_drawn(columns.cumulative, begins, counts, drawn - ends[games] + counts, indices)
+        return self._rebuild(columns, games, columns.plies[indices], symmetries)
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
-        """Return `count` positions to learn."""
+        """Return `count` positions to learn; the batch's `number` does not matter here."""
         return self.sample(count, generator)
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
@@ -351,7 +354,7 @@ class ReplayMemory(Memory):
         """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
 
         Args:
-            entries: of this memory.
+            entries: games, one each, from this memory's method `entry`.
             symmetries: int64 [n], the symmetry to apply to each position.
         """
         return self._rebuild(Columns.join(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
@@ -393,7 +396,7 @@ class ReplayMemory(Memory):
 
         firsts = range(0, len(games), REBUILT_AT_ONCE)
         parts_done = map(complete, firsts) if self._pool is None else self._pool.map(complete, firsts)
-        list(parts_done)  # does the work, and raises what `complete` raised in a thread
+        list(parts_done)  # calls or awaits `complete` for each part, and raises what it raised in a thread
         return sample
 
     # --- saved state ---
@@ -423,15 +426,16 @@ def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> No
     if sample.ownership.shape[1]:
         arrays.append((sample.ownership[:, None], points))
     for rows, indices in arrays:
-        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))  # the last array is scratch space
+        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))
 
 
 def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:
     """Set the targets of illegal actions to ILLEGAL, in place.
 
     Args:
-        batch, slots: the positions, in slots (int64 [n]) of a batch.
-        policy: float32 [n, A], their policy targets.
+        batch: the batch that holds the n positions.
+        slots: int64 [n], the positions' slots.
+        policy: float32 [n, A], the positions' policy targets.
     """
     policy[~batch.legal_mask(slots, np.empty(policy.shape, np.bool_))] = ILLEGAL
 
@@ -444,6 +448,6 @@ def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray
         surprise_share: see ReplayMemory.
     """
     total = surprises.sum(dtype=np.float64)
-    if total <= 0:  # no surprise to be in proportion to
+    if total <= 0:  # nothing surprises, so there is nothing to be in proportion to
         return np.ones(len(surprises))
     return 1 - surprise_share + surprise_share * len(surprises) * surprises / total

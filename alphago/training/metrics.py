@@ -33,20 +33,22 @@ WORK = (
 
 
 class Pace:
-    """A measurement of one iteration, which begins when the object is created: of the processor, and of self-play.
+    """A measurement of one iteration: how fast self-play is, and how much of the processor the run uses.
+
+    It begins when the object is created.
 
     Args:
         source: the source of the run's games.
-        clock: the run's.
+        clock: the run's clock.
         threads: number of the run's threads that compute.
     """
 
     def __init__(self, source: GameSource, clock: RunClock, threads: int) -> None:
         self.source, self.clock, self.threads = source, clock, threads
-        # The clock's and the source's numbers at the iteration's beginning.
-        self.began, self.processor = clock.seconds, clock.processor
-        self.moves = source.moves
-        self.readouts = source.readouts_done
+        # The clock's times and the source's counts at the iteration's beginning.
+        self.began, self.processor_before = clock.seconds, clock.processor
+        self.moves_before = source.moves
+        self.readouts_before = source.readouts_done
         self.play_ended: float | None = None  # the time when the iteration's self-play was over
 
     def end_play(self) -> None:
@@ -55,10 +57,10 @@ class Pace:
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
-        now, moves = self.clock.seconds, self.source.moves - self.moves
+        now, moves = self.clock.seconds, self.source.moves - self.moves_before
         playing, total = (self.play_ended or now) - self.began, max(now - self.began, 1e-9)
-        readouts = self.source.readouts_done - self.readouts
-        processor = max(0.0, self.clock.processor - self.processor)
+        readouts = self.source.readouts_done - self.readouts_before
+        processor = max(0.0, self.clock.processor - self.processor_before)
         return {
             "moves": moves,
             "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
@@ -95,7 +97,8 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
     """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
 
     While the main thread is PLAYING, it waits for the threads of self-play.  So the mean time of these threads by kind
-    of work counts instead of PLAYING, and the rest of PLAYING counts as WAITING.  EXAMINATION does not count.
+    of work counts instead of PLAYING.  The rest of PLAYING, in which threads have nothing to do, counts as WAITING.
+    EXAMINATION does not count.
 
     Args:
         run: seconds of the main thread by kind of work.

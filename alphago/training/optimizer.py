@@ -20,10 +20,10 @@ NEWTON_SCHULZ_STEPS = 5
 LAST_SHARE = 0.05  # factor of the learning rate at the end of the cosine schedule
 # Silver et al. 2017, Methods: 0.01, then 0.001 and 0.0001 after 400 000 and 600 000 of 700 000 steps.
 ALPHAGO_ZERO = ((4 / 7, 0.1), (6 / 7, 0.01))
-Steps = tuple[tuple[float, float], ...]  # pairs (progress, factor from this progress on), in order
+Steps = tuple[tuple[float, float], ...]  # of a schedule: pairs (progress, factor from this progress on), in order
 Schedule = Callable[[float], float]  # from a run's progress, 0 .. 1, to the learning rate's factor
 
-Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a convolution kernel and its gradient
+KernelGradients = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a convolution kernel and its gradient
 
 
 class MuonAdamW(torch.optim.AdamW):
@@ -49,33 +49,34 @@ class MuonAdamW(torch.optim.AdamW):
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
         """Take one step with the parameters' current gradients; `closure` is not supported."""
-        moved: Moving = []
+        updated: KernelGradients = []
         for group in self.param_groups:
             if group["muon"]:
-                moving = [(kernel, kernel.grad) for kernel in group["params"] if kernel.grad is not None]
-                for kernels in group_kernels(moving):
-                    self._move(kernels, MUON_RATE * group["lr"], group["weight_decay"])
-                moved += moving
-        for kernel, _ in moved:
+                pairs = [(kernel, kernel.grad) for kernel in group["params"] if kernel.grad is not None]
+                for same_shape in group_by_shape(pairs):
+                    self._update_kernels(same_shape, MUON_RATE * group["lr"], group["weight_decay"])
+                updated += pairs
+        for kernel, _ in updated:
             kernel.grad = None  # AdamW skips parameters without a gradient
         super().step()
-        for kernel, gradient in moved:
+        for kernel, gradient in updated:
             kernel.grad = gradient
 
-    def _move(self, moving: Moving, rate: float | torch.Tensor, weight_decay: float) -> None:
+    def _update_kernels(self, pairs: KernelGradients, rate: float | torch.Tensor, weight_decay: float) -> None:
         """Update kernels of one shape in place by their orthogonalised momenta.
 
-        moving: the kernels and their gradients.
+        pairs: the kernels and their gradients.
         rate: MUON_RATE times the learning rate; a tensor on a GPU, whose CUDA graphs are captured once for all rates.
         """
-        for kernel, _ in moving:
+        for kernel, _ in pairs:
             if not self.state[kernel]:
                 self.state[kernel]["momentum"] = torch.zeros_like(kernel)
-        kernels: list[torch.Tensor] = [kernel for kernel, _ in moving]
-        gradients = [gradient for _, gradient in moving]
+        kernels: list[torch.Tensor] = [kernel for kernel, _ in pairs]
+        gradients = [gradient for _, gradient in pairs]
         momenta = [self.state[kernel]["momentum"] for kernel in kernels]
         torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
-        nesterov = torch._foreach_lerp(gradients, momenta, MOMENTUM)  # (1 - MOMENTUM) gradient + MOMENTUM momentum
+        # Nesterov's momenta: (1 - MOMENTUM) gradient + MOMENTUM momentum.
+        nesterov = torch._foreach_lerp(gradients, momenta, MOMENTUM)
         matrices = [momentum.flatten(1) for momentum in nesterov]  # [outputs, inputs * height * width]
         if len(matrices) == 1:  # a batched matrix product is slower for a single matrix
             directions = [orthogonalise(matrices[0])]
@@ -85,7 +86,7 @@ class MuonAdamW(torch.optim.AdamW):
         torch._foreach_mul_(kernels, 1 - rate * weight_decay)
         moves = [direction.reshape(kernel.shape) for direction, kernel in zip(directions, kernels, strict=True)]
         step_size = rate * max(1.0, rows / columns) ** 0.5
-        if isinstance(step_size, torch.Tensor):  # `alpha` must be a number
+        if isinstance(step_size, torch.Tensor):  # then `alpha` below cannot be used, which must be a number
             torch._foreach_sub_(kernels, torch._foreach_mul(moves, step_size))
         else:
             torch._foreach_add_(kernels, moves, alpha=-step_size)
@@ -96,10 +97,10 @@ def on_gpu(parameters: Sequence[torch.nn.Parameter]) -> bool:
     return any(parameter.is_cuda for parameter in parameters)
 
 
-def group_kernels(moving: Moving) -> list[Moving]:
-    """Divide kernels into groups, one per call of `_move`: on a CPU single kernels, on a GPU kernels of one shape."""
-    groups: dict[Any, Moving] = {}
-    for number, (kernel, gradient) in enumerate(moving):
+def group_by_shape(pairs: KernelGradients) -> list[KernelGradients]:
+    """Group kernels on a GPU by their shapes; on a CPU, where this is no faster, each kernel is a group of its own."""
+    groups: dict[Any, KernelGradients] = {}
+    for number, (kernel, gradient) in enumerate(pairs):
         key = tuple(kernel.shape) if kernel.is_cuda else number
         groups.setdefault(key, []).append((kernel, gradient))
     return list(groups.values())
@@ -127,7 +128,10 @@ OPTIMIZERS: dict[str, MakeOptimizer] = {"muon": MuonAdamW, "adamw": adamw, "sgd"
 
 
 def decay_groups(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
-    """Split parameters into two groups: matrices and convolutions with weight decay, biases and norms without."""
+    """Split parameters into two groups: matrices and convolutions with weight decay, biases and norms without decay.
+
+    A group without parameters is left out.
+    """
     parameters = list(parameters)
     groups = [
         {"params": [parameter for parameter in parameters if parameter.dim() > 1], "weight_decay": weight_decay},
@@ -137,12 +141,14 @@ def decay_groups(parameters: Iterable[torch.nn.Parameter], weight_decay: float) 
 
 
 def slow_down_dense(optimizer: torch.optim.Optimizer, share: float) -> None:
-    """Give the weights of dense layers groups of their own, whose learning rate the learner multiplies by `share`.
+    """Give the weights of dense layers groups of their own, with `share` as an entry.
 
-    Adam moves every weight by about the learning rate.  The inputs of a dense layer after a relu are all positive, so a
-    step moves a unit's output by the learning rate times the sum of the inputs.  While targets are hardly predictable,
-    steps are noise.  At the rate that kernels need, some hundred such steps move every unit below 0 for all positions.
-    The unit then stays below 0, since relu has no gradient there.
+    The learner multiplies the learning rate of such a group by `share`.
+
+    The reason: Adam moves every weight by about the learning rate.  The inputs of a dense layer after a relu are all
+    positive, so a step moves a unit's output by the learning rate times the sum of the inputs.  While targets are
+    hardly predictable, steps are noise.  At the rate that kernels need, some hundred such steps move every unit below 0
+    for all positions.  The unit then stays below 0, since relu has no gradient there.
     """
     for group in list(optimizer.param_groups):
         dense = [parameter for parameter in group["params"] if parameter.dim() == 2]
@@ -162,7 +168,7 @@ def orthogonalise(matrices: torch.Tensor) -> torch.Tensor:
     The method is the Newton-Schulz iteration of Jordan et al. 2024.
     """
     is_tall = matrices.shape[-2] > matrices.shape[-1]
-    wide = matrices.mT if is_tall else matrices  # so that `gram` is small
+    wide = matrices.mT if is_tall else matrices  # so that the product `gram` is small
     a, b, c = NEWTON_SCHULZ
     x = wide / (wide.norm(dim=(-2, -1), keepdim=True) + 1e-7)  # singular values of at most 1; no division by 0
     for _ in range(NEWTON_SCHULZ_STEPS):
@@ -212,6 +218,7 @@ def check_schedule(schedule: object) -> str | Steps | Schedule:
             return schedule
     elif isinstance(schedule, Sequence):
         with suppress(TypeError, ValueError):  # raised for anything but pairs of numbers
+            # At progress `at` the learning rate is multiplied by `by`.
             steps = tuple((check_float("progress", at, 0, 1), check_float("factor", by, 0)) for at, by in schedule)
             if all(progress < next_progress for (progress, _), (next_progress, _) in pairwise(steps)):
                 return steps

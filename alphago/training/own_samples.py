@@ -28,17 +28,16 @@ SUM_ERROR = 1e-3  # largest deviation of a policy's sum from 1
 KEYWORDS = [name for name in keywords(LearningSettings) if name != "schedule"]  # only a run has a schedule
 
 
-class KeptSamples(NamedTuple):
-    """The data of a call of `train_on` with which the network's next call continues."""
+class KeptOptimizer(NamedTuple):
+    """The optimizer of a call of `train_on`; the network's next call with the same settings continues with it."""
 
     settings: LearningSettings
     optimizer: torch.optim.Optimizer
-    steps: int  # number of gradient steps
+    steps: int  # number of gradient steps so far
 
 
-# By network.  An entry lives as long as its network, because the optimizer refers to the parameters and not to the
-# network.
-_KEPT: "WeakKeyDictionary[NeuralNet, KeptSamples]" = WeakKeyDictionary()
+# By network.  An entry is dropped with its network, since the optimizer refers only to the network's parameters.
+_KEPT: "WeakKeyDictionary[NeuralNet, KeptOptimizer]" = WeakKeyDictionary()
 
 
 class StepMetrics(dict[str, float]):
@@ -70,8 +69,8 @@ def train_on(
     optimizer's first 200 steps the learning rate rises from 0.
 
     Args:
-        net: the network; or its name, file or run folder, which do not change: the result's `net` is the trained
-            network.
+        net: the network; or its name, file or run folder.  A file does not change: the trained network is the result's
+            attribute `net`.
         positions: n positions of the network's game.
         policies: [n, action_space], the policy's target for each position: probabilities of legal moves with sum 1.
         outcomes: [n], -1 .. 1, the result of each position's game: 1 if Black won, -1 if White won (as
@@ -82,8 +81,9 @@ def train_on(
         settings: settings of LearningSettings, except `schedule`, which belongs to a run.
 
     Returns:
-        The means over all gradient steps of "policy_loss", "value_loss" and the other metrics in a run's metrics.jsonl
-        that these samples determine, and "steps", the number of gradient steps; its attribute `net` is the network.
+        The means over all gradient steps of "policy_loss", "value_loss" and other metrics in a run's metrics.jsonl
+        that do not depend on ownership and score, and "steps", the number of gradient steps, by name.  Its attribute
+        `net` is the trained network.
 
     Raises:
         ValueError: if a shape or number is wrong, if there are no positions, or if no gradient step had finite losses
@@ -91,6 +91,7 @@ def train_on(
         TypeError: if `net` is no network, or a keyword is unknown.
     """
     positions = list(positions)
+    # If `positions` are not valid, there is no game to compare with yet, and `make_sample` raises.
     network = as_network(net, getattr(positions[0], "env", None) if positions else None)
     if not isinstance(network, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
@@ -104,9 +105,9 @@ def train_on(
         rows = []
         for _ in range(epochs):
             rows += [learner.step(batch) for batch in batches(sample, learning.batch_size, generator)]
-    _KEPT[network] = KeptSamples(learning, learner.optimizer, learner.steps)
+    _KEPT[network] = KeptOptimizer(learning, learner.optimizer, learner.steps)
     network.eval()
-    steps = [row for row in rows if row is not None]
+    steps = [row for row in rows if row is not None]  # the metrics of each step that was not skipped
     if not steps:
         raise ValueError(
             f"none of {len(rows)} gradient steps was finite, and the network is as before: try a lower learning_rate "
@@ -135,7 +136,7 @@ def make_sample(
     """Return positions, policies and outcomes as a Sample; raise ValueError if a shape or number is wrong.
 
     Args:
-        positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
+        positions, policies, outcomes: as in `train_on`.
         masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
     """
     count = len(positions)
@@ -169,7 +170,7 @@ def make_sample(
         weight=np.ones(count, np.float32),
         score=unknown,
         ownership=np.zeros((count, 0), np.int8),
-        ended=unknown,  # 0: no loss of scores
+        ended=unknown,  # 0: score and ownership are not learned
     )
 
 

@@ -30,8 +30,8 @@ class Recipe:
         network: keywords of NeuralNet.
         settings: settings of RunSettings and of its parts, by keyword.  A part is given by its name, or by a
             dictionary.
-        beats_gnugo_after: positions of self-play after which a run of it was proved stronger than GNU Go; 0: not
-            measured.
+        beats_gnugo_after: positions of self-play after which a run with this recipe was proved stronger than GNU Go; 0:
+            not measured.
         gpu: settings that replace entries of `settings` on a GPU.
         gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
         short_network: keywords of NeuralNet that replace entries of `network` in a short run on a CPU without AMX (see
@@ -55,20 +55,20 @@ class Recipe:
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
     def network_on(self, device: str, *, short: bool = False) -> Mapping[str, Any]:
-        """Return the keywords of NeuralNet for a device, as `settings_on`.
+        """Return the keywords of NeuralNet for a device, which is "cpu" or a GPU such as "cuda".
 
         Args:
-            short: for a short run on a CPU without AMX.
+            short: whether they are for a short run on a CPU without AMX.
         """
         if device != "cpu":
             return {**self.network, **self.gpu_network}
         return {**self.network, **self.short_network} if short else self.network
 
     def network_like(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the keywords of NeuralNet with which a run's network was made: those for a kind of CPU, or for a GPU.
+        """Return the keywords of NeuralNet with which a run's network was made, on a CPU, in a short run, or on a GPU.
 
-        The device of the call does not tell, since a run may be resumed on another device.  If none fit the run's
-        network, the result is `network`, and `check_unchanged` then refuses the recipe.
+        They are found by comparison with the network, since a run may be resumed on another device.  If none fit, the
+        result is `network`, and `check_unchanged` then refuses the recipe.
 
         Args:
             config: the config of the run's network.
@@ -93,7 +93,11 @@ class Recipe:
 
 
 def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
-    """Return the settings by path, such as "search.c_puct", of a recipe for a device, "cpu" or a GPU such as "cuda"."""
+    """Return a recipe's settings by path, such as "search.c_puct".
+
+    Args:
+        device: "cpu" or a GPU such as "cuda".
+    """
     return values_by_path(RunSettings, recipe.settings_on(device))
 
 
@@ -109,20 +113,20 @@ def read_recipes() -> dict[str, Recipe]:
 
 
 def shared_settings(names: Iterable[str]) -> dict[str, Any]:
-    """Return the settings that COMMON has under some names; a later name's replace an earlier one's."""
+    """Return the settings of all groups in COMMON with these names; a later group's replace those of earlier groups."""
     return {key: value for name in names for key, value in COMMON[name].items()}
 
 
 RECIPES = read_recipes()
 OTHER_GAMES = RECIPES.pop("other")  # the recipe of games without a recipe of their own
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
-SHORT = 120.0  # processor minutes of a short run, at most: half an hour of four cores is one, of eight cores is none
+SHORT = 120.0  # most processor minutes of a short run: half an hour of four cores is short, of eight cores is not
 MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 
 
 def is_short(settings: RunSettings) -> bool:
-    """Return whether a run on a CPU is too short to fill a wide network with what it learns (docs/experiments/42)."""
+    """Return whether a run on a CPU is too short to make use of a wide network (docs/experiments/42)."""
     threads = 1 if settings.max_processor_minutes else settings.selfplay.groups
     minutes = settings.max_processor_minutes or settings.max_minutes
     return minutes is not None and minutes * threads <= SHORT

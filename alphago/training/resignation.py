@@ -1,4 +1,4 @@
-"""The resignation threshold, calibrated on games without resignation: at checkpoints, or continuously in a run."""
+"""The resignation threshold: calibrate it on games that were played to their ends."""
 
 import math
 from collections import deque
@@ -11,10 +11,10 @@ from alphago.records.record import GameRecord
 
 MOST_WRONG = 0.05  # largest share of wrong resignations, as in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play")
 FEWEST = 50  # smallest number of resignations that can justify a threshold
-KEPT_SIDES = 1000  # number of latest sides of games to which a run's threshold is fitted
-NEVER = -1.0  # the threshold of no resignation: no value is below it
+KEPT_SIDES = 1000  # number of latest `Side`s to which a run's threshold is fitted
+NEVER = -1.0  # the threshold with which no player resigns, since no value is below it
 # Upper bound of a run's threshold.  If one colour has won all games so far, resigning at once would never have been
-# wrong.  But without the bound the network would then learn nothing about how games end.
+# wrong.  But then the network would learn nothing about how games end.
 HIGHEST = -0.8
 
 Side = tuple[float, bool]  # a player's side of a game: the lowest value after a search, and whether the player lost
@@ -26,7 +26,7 @@ class Resignation(NamedTuple):
     Attributes:
         threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
         resigned: number of resignations that there would have been in these games.
-        wrong: share of wrong resignations, 0 .. 1: of players who did not lose the game.
+        wrong: share of these resignations that would have been wrong, 0 .. 1: the player did not lose the game.
     """
 
     threshold: float
@@ -54,7 +54,7 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
 
 
 def list_sides(record: GameRecord) -> list[Side]:
-    """Return the two sides of a game, without a side that made no move; [] if the game ended by resignation."""
+    """Return the sides of a game that made a move, see `Side`; [] if the game ended by resignation."""
     if record.resigned:
         return []
     sides: list[Side] = []
@@ -70,7 +70,9 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
 
     A player resigns if the lowest value of the game is below the threshold.  The resignation is wrong unless the player
     lost the game.
-    Returns None if no threshold with at least FEWEST resignations meets the bound.
+
+    Returns:
+        None if there is no such threshold with at least FEWEST resignations.
     """
     ordered = sorted(sides)
     lowest = np.array([value for value, _ in ordered])
@@ -79,7 +81,7 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
     resigned = np.arange(1, len(lost) + 1)
     wrong = np.cumsum(~lost) / resigned
     next_lowest = np.append(lowest[1:], math.inf)
-    is_possible = lowest < next_lowest  # sides of equal lowest value resign together
+    is_possible = lowest < next_lowest  # a threshold fits between these two; sides of equal value resign together
     is_good = (wrong <= most_wrong) & (lowest < 0) & (resigned >= FEWEST)
     candidates = np.flatnonzero(is_possible & is_good)
     if not len(candidates):
@@ -103,7 +105,7 @@ class AdaptiveThreshold:
     def __init__(self) -> None:
         self.threshold: float | None = None
         self.sides: deque[Side] = deque(maxlen=KEPT_SIDES)
-        self.found: Resignation | None = None
+        self.fit: Resignation | None = None  # the result of `calibrate_sides` for `sides`
 
     def add(self, records: Sequence[GameRecord]) -> None:
         """Add finished games and fit the threshold again; games that ended by resignation are ignored."""
@@ -111,9 +113,9 @@ class AdaptiveThreshold:
         if not new_sides:
             return
         self.sides.extend(new_sides)
-        self.found = calibrate_sides(self.sides)
-        if self.found is not None:
-            self.threshold = min(self.found.threshold, HIGHEST)
+        self.fit = calibrate_sides(self.sides)
+        if self.fit is not None:
+            self.threshold = min(self.fit.threshold, HIGHEST)
         elif self.threshold is not None:  # later games refute the threshold of earlier games
             self.threshold = NEVER
 
@@ -125,4 +127,4 @@ class AdaptiveThreshold:
         """Continue from the data that the method `state` returned."""
         self.threshold = state["threshold"]
         self.sides.extend((value, lost) for value, lost in state["sides"])
-        self.found = calibrate_sides(self.sides)
+        self.fit = calibrate_sides(self.sides)

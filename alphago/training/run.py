@@ -45,13 +45,13 @@ class RunCounts:
     """The counts of a run, all of which its state contains."""
 
     games: int = 0
-    positions: int = 0  # positions of the games; in self-play, of the games on the boards of earlier stages
+    positions: int = 0  # positions of the games on the boards of earlier stages
     iterations: int = 0
-    in_iteration: bool = False
+    in_iteration: bool = False  # whether an iteration has begun and not ended
     readouts: int = 0  # readouts per move in the current iteration of self-play
     samples_due: float = 0.0  # samples to train on before the next iteration
     batches_taken: int = 0  # batches learned since samples last became due
-    saved_games: int = 0  # value of `games` when a network was last kept under its number of games
+    saved_games: int = 0  # value of `games` at the last checkpoint that is kept
 
 
 class Run:
@@ -67,9 +67,13 @@ class Run:
         make_source: makes each stage's source of games.
         make_learner: makes the learner of the model.
         judges: in the order in which they judge.
+        reporter: passes the run's events to its reports; None for no reports.
         device: of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-        state: saved in the folder; None to begin.  `damage` has its sentences about damaged files, and those found
-            later.
+        state: the saved state from which the run continues; None to begin a new run.
+
+    Attributes:
+        goal: the game that the network is to play in the end.
+        damage: sentences about damaged files of the saved state.
     """
 
     def __init__(
@@ -126,13 +130,14 @@ class Run:
         self.learner.close()
 
     def set_counts(self, **changes: Any) -> None:
-        """Give some of the run's counts new values, by name."""
+        """Replace some of the run's counts; changes: the new values, by name."""
         self.counts = replace(self.counts, **changes)
 
     def _enter(self, *, lesson: int, games: int, first: int) -> None:
         """Begin a stage.
 
-        lesson: index of the stage's lesson in the run's lessons.  games: finished games of the run before the stage.
+        lesson: index of the stage's lesson in the run's lessons.
+        games: number of finished games of the run before the stage.
         first: number of the stage's first game.
         """
         self._closing.close()
@@ -173,19 +178,19 @@ class Run:
 
     @property
     def progress(self) -> float:
-        """The share of the run that is over, 0 .. 1, by games or by time, whichever is larger."""
+        """The share of the run's games or of its time that is over, 0 .. 1: the larger of the two."""
         return min(1.0, max(self.games / self.settings.game_limit, self.clock.progress))
 
     @property
     def is_proved(self) -> bool:
-        """Whether a judge's verdict has ended the run: the proof that the network is stronger than its opponent."""
+        """Whether a judge has ended the run, since the network is proved to be stronger than the opponent."""
         return any(judge.ends_run for judge in self.judges)
 
     @property
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or a judge has ended the run.
 
-        The run is never over within an iteration, since gradient steps of the iteration are left to take.
+        Within an iteration the run is not over, since the iteration's gradient steps are left to take.
         """
         if self.counts.in_iteration:
             return False
@@ -208,7 +213,7 @@ class Run:
 
     @property
     def standing(self) -> dict[str, float]:
-        """Times in seconds, games and positions so far: the first entries of every row of the logs."""
+        """How far the run has come, by name: the first entries of every row of the logs."""
         return {
             "seconds": round(self.clock.seconds, 3),
             "processor_seconds": round(self.clock.processor, 3),
@@ -227,7 +232,10 @@ class Run:
         return min(self.saving.next, self.clock.deadline)
 
     def begin_iteration(self) -> None:
-        """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
+        """Begin an iteration, unless a resumed run is within one.
+
+        If due, enter the next stage and raise the readouts.
+        """
         if not self.counts.in_iteration:
             self._enter_next_stage()
             self.set_counts(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
@@ -252,8 +260,8 @@ class Run:
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
-        if samples := self.stage.remember(records):
-            self.set_counts(samples_due=self.counts.samples_due + samples, batches_taken=0)
+        if new_samples_due := self.stage.remember(records):
+            self.set_counts(samples_due=self.counts.samples_due + new_samples_due, batches_taken=0)
         if self.stage.source.plays:
             self.folder.shards.add(records, self.stage.env.N)
         self.set_counts(games=self.games + len(records))
@@ -263,15 +271,16 @@ class Run:
         """Yield the batches that are due; a batch is drawn while the network learns from the previous one.
 
         Args:
-            may_go_on: function that returns False to end the iteration before all batches are taken.
+            may_go_on: function that is called before each batch; if it returns False, no more batches follow.
         """
         numbers = itertools.count(self.counts.batches_taken)
         size = self.settings.learning.batch_size
 
         def draw(generator: np.random.Generator) -> Batch:
+            """Draw the next batch from memory, and put it on the learner's device."""
             return to_device(self.stage.memory.batch(next(numbers), size, generator), self.learner.device)
 
-        # Beside a GPU, the thread that draws must not keep the learner from Python for long.
+        # With a GPU, the thread that draws must not hold Python's lock for long, which the learner needs.
         with quick_switches(self.learner.device.type != "cpu"):
             for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
                 counts = self.counts
@@ -315,7 +324,7 @@ class Run:
         """Let self-play continue with a snapshot of the present `player`, if it has changed."""
         for judge in self.judges:
             judge.hand_over(self.stage)
-        # The latest network changes with its steps; the best network is a new object whenever it changes.
+        # The latest network is the same object after each step, the best network a new object whenever it changes.
         latest = self.learner.net, self.learner.steps
         present = latest if self.best is None else (self.best, 0)
         if present != self._published:
@@ -359,7 +368,7 @@ class Run:
         """Save the run; return the path of the weights.
 
         Args:
-            keep: whether to save the network also under its number of games, where later networks do not replace it.
+            keep: whether to save the network also in a file that is named after the number of games and then kept.
         """
         began = time.monotonic()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **self.stage.notes()}
@@ -406,6 +415,6 @@ class Run:
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()
-        records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
         self.stage.restore(records, state.tensors, data["stage"])
-        state.notes += lost
+        state.notes += notes

@@ -17,19 +17,23 @@ Seconds = Callable[[], float]
 
 
 class RunClock:
-    """A clock of training time and of its processor time, which judges can stop, with an optional limit of one of them.
+    """A clock of a run's training time and of the processor time during it; one of them may have a limit.
 
-    Compiling, which the first iteration of a process may have to do, is no training time.
-
-    `ready`: what was `spent` at the end of the first iteration; None until then.  Schedules such as the curriculum
-    begin at `ready`, because the first iteration also loads libraries and kernels.  The limit includes the time before
-    `ready`.
+    Judges stop the clock while they judge.  The time in which the first iteration of a process compiles kernels does
+    not count.
 
     Args:
         minutes: the limit; None for no limit.
-        by_processor: whether it is a limit of processor time.
-        now, work: functions that return the time, and this process's processor time, in seconds.
-        compiling: a function that returns how much of both this process has spent on compiling kernels, in seconds.
+        by_processor: whether the limit is one of processor time.
+        now: function that returns the time in seconds.
+        work: function that returns the processor time of this process in seconds.
+        compiling: function that returns the time, and the processor time, that this process has spent on compiling
+            kernels, in seconds.
+
+    Attributes:
+        ready: the value of `spent` at the end of the first iteration; None until then.  Schedules such as the
+            curriculum begin here, because the first iteration also loads libraries and kernels.  The limit includes
+            this time.
     """
 
     def __init__(
@@ -43,13 +47,13 @@ class RunClock:
     ) -> None:
         self._now, self._work, self._compiling = now, work, compiling
         self.by_processor = by_processor
-        self._may_compile = True  # until this process has done an iteration
+        self._is_first_iteration = True  # of this process; only this iteration compiles kernels
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None
         self.set(0.0)
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
-        """Set training time and processor time so far, in seconds, and continue from there."""
+        """Set the training time and the processor time so far, in seconds; the clock goes on from there."""
         self._began = self._now() - seconds
         self._processor_began = self._work() - processor
         self._compiling_began = self._compiling()
@@ -62,19 +66,20 @@ class RunClock:
         """Continue from the times that the method `state` returned."""
         self.set(state["seconds"], state["processor"])
         if state["ready"] is not None:
-            self.ready = min(state["ready"], self.spent)  # of a run whose limit was of the other time, it may be more
+            # If the limit was of the other kind of time before, the saved value may be more than is spent.
+            self.ready = min(state["ready"], self.spent)
 
     def mark_ready(self) -> None:
-        """Set `ready` to what is `spent` now, unless it is already set; from now on compiling is not looked at."""
-        if self._may_compile:
-            self.set(self.seconds, self.processor)  # both times without that of compiling so far
-            self._may_compile = False
+        """End an iteration: after the run's first one, set `ready`; after this process's first one, it compiles no more."""
+        if self._is_first_iteration:
+            self.set(self.seconds, self.processor)  # keeps both times, from which compiling is then subtracted for good
+            self._is_first_iteration = False
         if self.ready is None:
             self.ready = self.spent
 
     def _compiled(self, kind: int) -> float:
-        """Return the seconds since `_began` in which kernels were compiled, of time (0) or of processor time (1)."""
-        return self._compiling()[kind] - self._compiling_began[kind] if self._may_compile else 0.0
+        """Return how long kernels were compiled since `set`, in seconds; kind: 0 for time, 1 for processor time."""
+        return self._compiling()[kind] - self._compiling_began[kind] if self._is_first_iteration else 0.0
 
     @property
     def seconds(self) -> float:
@@ -91,7 +96,7 @@ class RunClock:
 
     @property
     def spent(self) -> float:
-        """What counts towards the limit, in seconds: `processor` if the limit is of processor time, else `seconds`."""
+        """The time that counts towards the limit: `processor` if the limit is one of processor time, else `seconds`."""
         return self.processor if self.by_processor else self.seconds
 
     @property
@@ -101,7 +106,7 @@ class RunClock:
 
     @property
     def progress(self) -> float:
-        """The share of what lies between `ready` and the limit that is spent, 0 .. 1; 0 without a limit."""
+        """The share of the time from `ready` to the limit that is over, 0 .. 1; 0 without a limit or before `ready`."""
         if self.is_over:
             return 1.0
         if self.ready is None:
@@ -110,18 +115,18 @@ class RunClock:
 
     @property
     def remaining(self) -> float:
-        """The seconds by the clock until the limit is reached, infinity without one.
+        """The estimated seconds until the limit is reached; infinity if there is no limit.
 
-        Processor time that is left is converted by the run's use of processors so far, at first that of one core.
+        Processor time is converted to time by the ratio of the two so far.  At the beginning the ratio is 1.
         """
-        by_the_clock = (self.seconds + 1) / (self.processor + 1) if self.by_processor else 1.0
-        return max(0.0, self.limit - self.spent) * by_the_clock
+        seconds_per_spent = (self.seconds + 1) / (self.processor + 1) if self.by_processor else 1.0
+        return max(0.0, self.limit - self.spent) * seconds_per_spent
 
     @property
     def deadline(self) -> float:
-        """The value of time.monotonic() before which the limit is not reached; if it is of time, at which it is.
+        """The earliest value of time.monotonic() at which the limit can be reached, if nothing is compiled until then.
 
-        No more may be compiled until then.
+        For a limit of time it is exact.  Processor time passes at most as fast as with all cores at work.
         """
         return self._now() + (self.limit - self.spent) / (available_cores() if self.by_processor else 1)
 
@@ -139,7 +144,10 @@ class SavingTimes:
     """The times at which to save checkpoints: every SAVE_EVERY seconds, or less often if saving takes long.
 
     Args:
-        now: returns the time in seconds.  `next`: the time of the next checkpoint, as `now` measures it.
+        now: function that returns the time in seconds.
+
+    Attributes:
+        next: the time of the next checkpoint, as `now` measures it.
     """
 
     def __init__(self, now: Seconds = time.monotonic) -> None:
@@ -148,6 +156,7 @@ class SavingTimes:
 
     @property
     def due(self) -> bool:
+        """Whether to save a checkpoint now."""
         return self._now() >= self.next
 
     def schedule_next(self, began: float) -> None:

@@ -21,7 +21,7 @@ from alphago.training.settings.selfplay_settings import draw_start
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.targets import as_targets
 
-FASTEST = 1  # level of zlib
+FASTEST = 1  # zlib's level of compression
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
 
@@ -35,7 +35,7 @@ class Stage:
         numbers: the numbers of the remaining games.
         workers: the threads that play.
         make_source: creates the source of games.
-        device: where games are played.
+        device: "cpu" or a GPU such as "cuda", where the games are played.
     """
 
     def __init__(
@@ -68,7 +68,10 @@ class Stage:
 
     @property
     def source_class(self) -> str:
-        """The class that defines the source's method `state`, as "module:name"; the source may be of a subclass."""
+        """The class that defines the source's method `state`, as "module:name".
+
+        A state can be restored by any class that inherits this method, so the source's own class does not matter.
+        """
         return qualified_name(type(self.source).state).removesuffix(".state")
 
     def remember(self, records: list[GameRecord]) -> float:
@@ -89,7 +92,7 @@ class Stage:
     def _is_played_out(self, record: GameRecord) -> bool:
         """Return whether no player could resign in a finished game.
 
-        No player could resign if there is no threshold, or if the game's random draw disabled resignation.
+        That is so if there is no threshold, or if the game's random draw disabled resignation.
         """
         if self.resign_threshold is None:
             return True
@@ -99,12 +102,12 @@ class Stage:
         return not draw_start(self.variant, self.selfplay, seed, number).may_resign
 
     def notes(self) -> dict[str, str]:
-        """Return the fitted resignation threshold with its errors as texts, for a checkpoint; {} if none was found.
+        """Return the fitted resignation threshold with its errors as texts, for a checkpoint; {} if there is none.
 
         If the threshold is not adaptive, it is fitted now to the latest CALIBRATION_GAMES games in memory.
         """
-        found = calibrate(self.memory.latest(CALIBRATION_GAMES)) if self.adaptive is None else self.adaptive.found
-        return {} if found is None else found.notes()
+        fit = calibrate(self.memory.latest(CALIBRATION_GAMES)) if self.adaptive is None else self.adaptive.fit
+        return {} if fit is None else fit.notes()
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """Return what `restore` needs beside the games in memory: tensors by name, and plain data."""
@@ -118,10 +121,11 @@ class Stage:
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:
-        """Continue from the `tensors` and `data` that `state` returned.
+        """Continue from a saved state.
 
         Args:
             records: the games that were in memory, oldest first.
+            tensors, data: the results of `state`.
 
         Raises:
             ValueError: if the games in progress were played by another class of source.

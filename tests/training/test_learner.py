@@ -399,7 +399,7 @@ class TestGpu:
                 monkeypatch.setattr(step_graphs, "WARM_UP_CALLS", calls)
                 learner = Learner(go_network(), settings, workers, torch_device("cuda"))
                 rows.append([learner.step(go_sample) for _ in range(10)])
-                graphs = {steps.accumulate.is_captured for steps in learner._on_gpu.values()}
+                graphs = {steps.accumulate.is_captured for steps in learner._gpu_steps.values()}
                 assert graphs == {calls < 100}
                 nets.append(learner.tensors())
         for one, two in zip(*rows, strict=True):
@@ -415,4 +415,4 @@ class TestGpu:
         with Workers(1) as workers:
             learner = Learner(go_network(), LearningSettings(losses=loss), workers, torch_device("cuda"))
             assert all(learner.step(go_sample) is not None for _ in range(5))
-            assert not any(steps.accumulate.is_captured for steps in learner._on_gpu.values())
+            assert not any(steps.accumulate.is_captured for steps in learner._gpu_steps.values())

@@ -92,10 +92,10 @@ class TestAdaptive:
         adaptive.add([self.LOST(-0.95)])
         assert adaptive.threshold == HIGHEST  # half way to 0 is what they tell, and too much to risk
         adaptive.add([game([-0.9], [0.9], 1)] * 10)
-        assert adaptive.found is not None
-        assert adaptive.threshold == adaptive.found.threshold == pytest.approx(-0.925)
+        assert adaptive.fit is not None
+        assert adaptive.threshold == adaptive.fit.threshold == pytest.approx(-0.925)
         adaptive.add([game([-0.99], [0.9], 1)] * 20)
-        assert (adaptive.found, adaptive.threshold) == (None, NEVER)
+        assert (adaptive.fit, adaptive.threshold) == (None, NEVER)
         adaptive.add([self.LOST(-0.999)] * KEPT_SIDES)
         assert adaptive.threshold == HIGHEST  # what was long ago is forgotten
 
@@ -103,7 +103,7 @@ class TestAdaptive:
         adaptive, other = AdaptiveThreshold(), AdaptiveThreshold()
         adaptive.add([self.LOST(-0.95 + i / 1000) for i in range(60)])
         other.restore(json.loads(json.dumps(adaptive.state())))
-        assert (other.threshold, other.found) == (adaptive.threshold, adaptive.found)
+        assert (other.threshold, other.fit) == (adaptive.threshold, adaptive.fit)
         for one in (adaptive, other):
             one.add([game([-0.94], [0.9], 1)] * 9)
         assert other.state() == adaptive.state()

@@ -50,8 +50,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
     """
     name = f"{call.env.name}{call.env.N}"
     path = None if folder is None else user_path(folder)
-    is_compiling = warm_up() is not None
-    shows_bar = is_compiling and call.reports is None
+    shows_bar = warm_up() is not None and call.reports is None  # `warm_up` returns the process that compiles, if any
     label = "compiling, once on this machine"
     with LiveBar(desc=label, bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None

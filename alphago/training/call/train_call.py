@@ -140,8 +140,8 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
     if preset is None:
         games = given.get("num_games")
         recipe = recipe_for(env)
-        is_limited_by_games = is_int(games, least=1)
-        return recipe.for_games(games) if is_limited_by_games else recipe
+        # Without a valid number of games the run is limited by time, or `new_settings` raises.
+        return recipe.for_games(games) if is_int(games, least=1) else recipe
     recipe = named_recipe(preset)
     is_for_another_game = recipe.game != env.name
     if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game

@@ -151,8 +151,8 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
 
 
 def match_search(settings: SelfPlaySettings) -> SearchSpec:
-    """Return the search of a run's matches: the search that the run's self-play has, which adds no noise in a match.
+    """Return the search of a run's matches: that of the run's self-play, which adds no noise in a match.
 
-    In place of self-play's usual search it is SELF_PLAY_RULE, whose settings suit matches.
+    For self-play's usual search it is only the name SELF_PLAY_RULE, so that a match chooses the settings that suit it.
     """
     return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search

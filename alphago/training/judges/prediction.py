@@ -211,8 +211,7 @@ class HeldOut(Judge[Run]):
         measures = predictions.measures()
         improved = measures["accuracy"] > self.accuracy
         run.add_match({**standing, "judge": self.name, "opponent": NAME, **measures, "best": improved})
-        verdict = "; the best so far" if improved else ""
-        run.note(f"{NAME} after {run.games} games: {predictions.sentence()}{verdict}")
+        run.note(f"{NAME} after {run.games} games: {predictions.sentence()}{'; the best so far' if improved else ''}")
         if improved:
             self.best = frozen_copy(net)
             self.accuracy = measures["accuracy"]

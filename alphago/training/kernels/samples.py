@@ -1,16 +1,16 @@
-"""What samples need of games: positions among many games whose numbers lie in columns, value targets, symmetries."""
+"""Kernels of the replay memory: moves of games and positions drawn, value targets, and symmetries."""
 
 from alphago.system.kernels.jit import kernel
 
 
 @kernel
 def gather_paths(steps, begins, lengths, out):
-    """Write steps[begins[i] : begins[i] + lengths[i]] to the first places of row i of `out`, for each i.
+    """Write steps[begins[i] : begins[i] + lengths[i]] to the beginning of row i of `out`, for each i.
 
     Args:
-        steps: int32 [P].
-        begins: int64 [n].
-        lengths: int32 [n].
+        steps: int32 [P], the moves of all games, one game after the other.
+        begins: int64 [n], the index of the first move of each position's game.
+        lengths: int32 [n], the number of moves before each position.
         out: int32 [n, at least the greatest length].
     """
     for i in range(begins.shape[0]):
@@ -20,14 +20,17 @@ def gather_paths(steps, begins, lengths, out):
 
 @kernel
 def find_drawn(cumulative, begins, counts, drawn, out):
-    """Write to `out` the place in `cumulative` that each number drawn selects: the first with a greater sum.
+    """Find the entry that each random number selects, by binary search.
+
+    It is the first entry of the number's range whose cumulative sum is greater than the number.
 
     Args:
-        cumulative: float64 [S], the sums of the weights up to each place, which begin anew with each range.
-        begins, counts: int64 [n], a range of places for each number, of at least one place.
-        drawn: float64 [n], from 0 to the last sum of its range; if rounding makes it greater, the last place is
-            selected.
-        out: int64 [n].
+        cumulative: float64 [S], cumulative sums of weights, which begin anew with each range.
+        begins: int64 [n], the index at which each number's range begins.
+        counts: int64 [n], the number of entries in each range, at least one.
+        drawn: float64 [n], from 0 to the last sum of the range.  If rounding makes a number greater, it selects the
+            last entry.
+        out: int64 [n], the selected indices in `cumulative`.
     """
     for i in range(begins.shape[0]):
         low = begins[i]
@@ -49,7 +52,7 @@ def lambda_returns(outcome, values, movers, search_share, out):
         outcome: the result in Black's view.
         values: float32 [T], the search values in the movers' views.
         movers: int8 [T], 1 Black, -1 White.
-        search_share: as there.
+        search_share: 0 .. 1, the share of later search values.
     """
     black_value = outcome
     for i in range(out.shape[0]):
@@ -66,8 +69,8 @@ def turn_rows(rows, symmetries, indices, before):
     Args:
         rows: [n, m, p].
         symmetries: int64 [n]; 0 is the identity.
-        indices: int64 [S, p], see `alphago.env.symmetry`.
-        before: [p] of the rows' dtype, overwritten.
+        indices: int64 [S, p], for each symmetry where each new entry comes from, see `alphago.env.symmetry`.
+        before: [p] of the rows' dtype, scratch space, overwritten.
     """
     for i in range(rows.shape[0]):
         symmetry = symmetries[i]

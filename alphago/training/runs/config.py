@@ -1,4 +1,4 @@
-"""The config of a run on disk: config.json, with a digest, and a copy, which is read if config.json is damaged."""
+"""The config of a run on disk: config.json, with a digest, and a copy that is read if config.json is damaged."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CONFIG = "config.json"
 COPY = "config.copy.json"
 MOST_BYTES = 2**26  # largest config that is read
-VERSION = 6  # of all files of a run
+VERSION = 6  # the version of the form of all files of a run
 
 
 def holds_run(path: Path) -> bool:
@@ -65,10 +65,10 @@ def config_digest(config: Mapping[str, Any]) -> str:
 
 
 def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in a config as plain data by keyword, as `train` takes them.
+    """Return the settings in a config as plain data, by the keywords of `train`.
 
-    Settings of self-play, of learning and of a window of games have keywords of their own, as the run's settings have.
-    Other parts are dictionaries.
+    In a config the settings of self-play, of learning and of the memory are dictionaries.  Here they are joined with
+    the run's settings.  Other parts stay dictionaries, also a memory that is not the usual window of games.
     """
     in_parts = dict(config["settings"])
     flat = dict(in_parts.pop("learning"))
@@ -114,7 +114,7 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Write `config` to config.json and its copy.
+    """Write `config` to config.json and its copy, after setting aside a damaged config.json.
 
     Args:
         path: the run's folder.

@@ -54,7 +54,11 @@ class Shards:
         self.board = 0  # their board size; a run writes before it enters a larger board
 
     def add(self, records: list[GameRecord], board: int) -> None:
-        """Queue games, which `write` will write to a file; board: their board size."""
+        """Queue games, which `write` will write to a file.
+
+        Args:
+            board: the games' board size.
+        """
         self.waiting += records
         self.board = board
 
@@ -84,8 +88,10 @@ class Shards:
     def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
         """Read the last `count` saved games of a board size.
 
-        Damaged files are set aside, and their games are left out: older games do not take their place.
-        Returns the games, oldest first, and sentences about damaged or missing files, for a report.
+        Damaged files are set aside.  Their games are left out, and older games do not take their place.
+
+        Returns:
+            The games, oldest first, and sentences about damaged or missing files, for a report.
         """
         parts: list[list[GameRecord]] = []  # the newest games first
         notes: list[str] = []
@@ -93,17 +99,17 @@ class Shards:
         for shard in newest_first:
             if count <= 0:
                 break
-            taken = min(count, shard.end - shard.first)
-            count -= taken
+            needed = min(count, shard.end - shard.first)  # number of games needed from this file
+            count -= needed
             path = self.folder / shard.name
             try:
-                parts.append(read_shard(path, shard.digest)[-taken:])
+                parts.append(read_shard(path, shard.digest)[-needed:])
             except FileNotFoundError:
                 self.files.remove(shard)
-                notes.append(f"{path} is gone, and with it {taken} games of the memory")
+                notes.append(f"{path} is gone, and with it {needed} games of the memory")
             except ValueError as error:
                 self.files.remove(shard)
-                notes.append(f"{set_aside(path, str(error))}; {taken} games of the memory were in it")
+                notes.append(f"{set_aside(path, str(error))}; {needed} games of the memory were in it")
         return [record for part in reversed(parts) for record in part], notes
 
 
@@ -111,8 +117,9 @@ def read_shard(path: Path, digest: str) -> list[GameRecord]:
     """Return the games in the file `path`.
 
     Raises:
-        FileNotFoundError: or ValueError if the file is damaged (its digest is not `digest`) or of another version; the
-            message, such as "is damaged", continues a sentence that begins with the file's name.
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is damaged (its digest is not `digest`) or of another version; the message, such as "is
+            damaged", continues a sentence that begins with the file's name.
     """
     data = read_file(path)
     if bytes_digest(data) != digest:
@@ -225,15 +232,15 @@ class RunFolder(contextlib.ExitStack):
     def write_state(self, state: State) -> None:
         """Write `state` as the newest state, together with the list of games' files and the lengths of the logs.
 
-        The oldest state is removed only now, so a complete state always exists.
+        The oldest state is removed only after that, so a complete state always exists.
         """
         lengths = {name: file_size(self.path / name) for name in LOGS}
         data = {**state.data, "shards": self.shards.state(), "logs": lengths}
         (self.path / STATE).mkdir(exist_ok=True)
         before = self.states()
         number = int(before[-1].stem) + 1 if before else 1
-        write_atomic(self.path / STATE / f"{number:06d}.safetensors", to_bytes(State(state.tensors, data)))
-        for path in filter(Path.is_file, before[: 1 - STATES]):
+        write_atomic(self.path / STATE / f"{number:06d}.safetensors", state_bytes(state.tensors, data))
+        for path in filter(Path.is_file, before[: 1 - STATES]):  # all but the newest STATES - 1 of them
             path.unlink()
 
     def states(self) -> list[Path]:
@@ -265,7 +272,7 @@ class RunFolder(contextlib.ExitStack):
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
             latest = self.path / LATEST
-            for path in (self.path / COPY, latest):  # which are written anew
+            for path in (self.path / COPY, latest):  # these two are written anew, so they must be files
                 if os.path.lexists(path) and not path.is_file():
                     state.notes.append(set_aside(path, "is no file"))
             if latest.exists():
@@ -292,16 +299,16 @@ class RunFolder(contextlib.ExitStack):
         return False
 
 
-def to_bytes(state: State) -> bytes:
-    """Return the contents of a safetensors file with a state."""
-    return sealed_bytes(state.tensors, {"data": json.dumps(state.data)})
+def state_bytes(tensors: Mapping[str, torch.Tensor], data: Mapping[str, Any]) -> bytes:
+    """Return the contents of a safetensors file with the tensors and the data of a state."""
+    return sealed_bytes(tensors, {"data": json.dumps(data)})
 
 
 def state_from_bytes(data: bytes) -> State:
     """Return the state in a file's contents.
 
     Raises:
-        ValueError: if they are damaged; the message continues a sentence that begins with the file's name.
+        ValueError: if the contents are damaged; the message continues a sentence that begins with the file's name.
     """
     try:
         tensors, texts = read_sealed(data)
@@ -327,11 +334,11 @@ def file_size(path: Path) -> int:
 
 def new_folder(name: str) -> Path:
     """Make and return the folder runs/<name>-<date>-<time>, with a number appended if there is such a folder."""
-    first = path = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    path = without_number = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     number = 1
     while True:
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):
             path.mkdir(parents=True)
             return path
         number += 1
-        path = Path(f"{first}-{number}")
+        path = Path(f"{without_number}-{number}")
