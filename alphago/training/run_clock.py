@@ -70,9 +70,9 @@ class RunClock:
             self.ready = min(state["ready"], self.spent)
 
     def mark_ready(self) -> None:
-        """End an iteration: after the run's first one, set `ready`; after this process's first one, it compiles no more."""
+        """Note the end of an iteration: set `ready`, unless it is set, and take no more account of compiling."""
         if self._is_first_iteration:
-            self.set(self.seconds, self.processor)  # keeps both times, from which compiling is then subtracted for good
+            self.set(self.seconds, self.processor)  # both have no compiling in them now, and none is subtracted later
             self._is_first_iteration = False
         if self.ready is None:
             self.ready = self.spent

@@ -1,6 +1,6 @@
 """Self-play in threads of this process: SelfPlay has a Group of games for each thread.
 
-Of G groups, group i mod G plays game i, so games do not depend on the speed of threads.
+With G groups, game i is played by group i mod G, so games do not depend on the speed of threads.
 """
 
 import sys
@@ -44,21 +44,21 @@ class SelfPlay(GameSource):
     workers: Workers
     seed: int = field(default=0, kw_only=True)
     device: str = field(default="cpu", kw_only=True)
-    evaluator: Evaluator | None = field(default=None, init=False)  # until the first network is published
+    evaluator: Evaluator | None = field(default=None, init=False)  # None until the first network is published
     groups: Sequence[GameGroup] = field(default=(), init=False)  # none until games begin
-    # Held by a thread of a derived class while it changes the groups.
+    # A lock, if a derived class has a thread that changes the groups.
     lock: AbstractContextManager[Any] = field(default_factory=nullcontext, init=False)
     group_class: ClassVar[type[Group]] = Group  # a derived class may name a derived class of Group
 
     def _new_groups(self) -> Sequence[GameGroup]:
-        """Return the groups of games that have not begun: group i of G has every G-th number, from the i-th on."""
+        """Return new groups, whose games have not begun; of G groups, group i has every G-th game from game i on."""
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
-        groups = min(self.settings.groups, in_flight)
-        widths = divide(in_flight, groups)
-        return [self.new_group(width, self.numbers[group::groups]) for group, width in enumerate(widths)]
+        group_count = min(self.settings.groups, in_flight)
+        widths = divide(in_flight, group_count)
+        return [self.new_group(width, self.numbers[i::group_count]) for i, width in enumerate(widths)]
 
     def new_group(self, width: int, numbers: range) -> GameGroup:
-        """Return a group with `width` slots and these games' numbers."""
+        """Return a group with `width` slots for the games with these numbers."""
         assert self.evaluator is not None
         return self.group_class(self.env, self.evaluator, self.settings, width, seed=self.seed, numbers=numbers)
 
@@ -97,8 +97,8 @@ class SelfPlay(GameSource):
         Args:
             plies: moves to play in every game; None for all games to their ends.
             readouts: simulations per move; None for the settings' number.
-            side_by_side: largest number of games in progress, but at least one per group; games in progress continue
-                even if their number is larger.  None for `games_in_flight`.
+            side_by_side: largest number of games in progress, but at least one per group.  If more games are in
+                progress now, they continue.  None for `games_in_flight`.
             resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
         assert self.evaluator is not None  # `publish` was called
@@ -119,7 +119,7 @@ class SelfPlay(GameSource):
             until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
-        # Beside a GPU, a thread that comes back from it must not wait for Python for long.
+        # With a GPU, a thread that has its results must not wait for Python's lock for long.
         with quick_switches(self.device != "cpu"):
             self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
         return not any(group.left for group in self.groups)
@@ -149,7 +149,7 @@ class SelfPlay(GameSource):
             return to_arrays(games), {"groups": [group.state() for group in self.groups]}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
-        """Continue from the two results of `state`; the number of groups becomes the saved number.
+        """Continue from the two results of `state`, with as many groups as were saved.
 
         The caller must have called `publish` before.
         """
@@ -159,7 +159,7 @@ class SelfPlay(GameSource):
         count = len(data["groups"])
         groups = []
         for state in data["groups"]:
-            # From the group's next number on, every `count`-th of the run's is the group's, as in `_new_groups`.
+            # From the group's next number on, the group has every `count`-th of the run's numbers, as in `_new_groups`.
             numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
             group = self.new_group(len(state["slots"]), numbers)
             group.restore(state, records)  # takes its own games from the iterator
@@ -183,6 +183,11 @@ class SelfPlay(GameSource):
 
 
 def divide(games: int, groups: int) -> list[int]:
-    """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
+    """Divide games evenly among groups; return the number of games of each group, the larger numbers first.
+
+    Args:
+        games: number of games.
+        groups: number of groups.
+    """
     smaller, larger_groups = divmod(games, groups)
     return [smaller + 1] * larger_groups + [smaller] * (groups - larger_groups)

@@ -27,7 +27,11 @@ class GameSource(Protocol):
     plays: bool = True
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        """Let the next iterations use a snapshot of a network; dtype: dtype of inference, as in NetEvaluator."""
+        """Let the next iterations use a snapshot of a network.
+
+        Args:
+            dtype: dtype of inference, as in NetEvaluator.
+        """
 
     def begin(
         self,
@@ -49,7 +53,7 @@ class GameSource(Protocol):
         """Play until the iteration's moves are played, `stop` is set, or time.monotonic() reaches `until`.
 
         Returns:
-            False if moves are left to play.
+            Whether all the iteration's moves are played.
         """
 
     def take(self) -> list[GameRecord]:
@@ -64,7 +68,7 @@ class GameSource(Protocol):
         return {}
 
     def news(self) -> list[str]:
-        """Return sentences to report since the last call."""
+        """Return sentences to report, about what happened since the last call."""
         return []
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -8,7 +8,7 @@ import torch
 from alphago.nn.inference.frozen_net import TRACING_LOCK
 from alphago.training.batches import DeviceSample
 
-WARM_UP_CALLS = 2  # calls before the capture, in which libraries allocate workspaces, and optimizers their state
+WARM_UP_CALLS = 2  # calls before the capture: in these, libraries allocate workspaces, and optimizers their state
 Result = TypeVar("Result")
 
 
@@ -44,12 +44,12 @@ class CapturedGraph(Generic[Result]):
         return self._graph is not None
 
     def _capture(self) -> None:
-        """Capture the function's operations; nothing is computed yet."""
+        """Capture the function's operations, if that is possible; they are not executed by this."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         before = torch.cuda.current_stream()
-        # torch captures one graph at a time, hence the lock.  After a failed capture torch leaves the capture's stream
-        # as the current stream, so the second context restores the stream.
+        # torch captures one graph at a time, hence the lock.  After a failed capture, the stream of the capture stays
+        # the current stream, so `torch.cuda.stream(before)` restores the stream before it.
         with TRACING_LOCK, torch.cuda.stream(before):
             try:
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
@@ -61,10 +61,10 @@ class CapturedGraph(Generic[Result]):
 
 
 class Inputs:
-    """The inputs of a captured step, in memory that does not change: a batch, and the batch's share of the loss.
+    """The inputs of a captured step, in tensors that stay the same: a batch, and the batch's share of the loss.
 
     Args:
-        batch: a batch of the size that the memory is for.
+        batch: a batch of the size of all batches to come; its numbers are not used.
     """
 
     def __init__(self, batch: DeviceSample) -> None:
@@ -72,7 +72,7 @@ class Inputs:
         self.share = torch.ones((), device=batch.tensors.value.device)
 
     def fill(self, batch: DeviceSample, share: float) -> None:
-        """Copy a batch and its share of the loss into this memory."""
+        """Copy a batch and its share of the loss into these tensors."""
         for target, source in zip(self.batch.tensors, batch.tensors, strict=True):
             if target is not None:  # a Sample may lack a target
                 target.copy_(source, non_blocking=True)

@@ -22,7 +22,7 @@ class Targets(Protocol):
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
         """Return the policy target at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1.
 
-        A class that derives from Targets has the search's policies.
+        A derived class that does not define this method has the search's policies as targets.
         """
         return search_policies(records, plies)
 
@@ -53,7 +53,11 @@ class FunctionTargets(Targets):
 
 
 def as_targets(given: Targets | Values) -> Targets:
-    """Return targets unchanged, and a function of a record as targets; raise TypeError for anything else."""
+    """Return an object with the methods of Targets unchanged, and a function of a record as FunctionTargets.
+
+    Raises:
+        TypeError: for anything else.
+    """
     if hasattr(given, "values") and hasattr(given, "policies"):
         return given
     if callable(given):
@@ -72,7 +76,7 @@ def value_targets(targets: Targets, record: GameRecord) -> np.ndarray:
 
 
 def policy_targets(targets: Targets, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-    """Return policy targets as `Targets.policies` does; raise ValueError unless they are finite and of its shape."""
+    """Return the result of `targets.policies`; raise ValueError unless it has the right shape and is finite."""
     policies = targets.policies(records, plies)
     shape = (len(records), records[0].policies.shape[1])
     if np.shape(policies) != shape or not np.isfinite(policies).all():

@@ -65,9 +65,10 @@ def train_supervised(
         dataset: a Dataset or its folder (from `alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
             returns; or the path of a file, archive or folder of records or SGF, such as a run of self-play.  The first
             report says how many games are left out, and why.
-        net: a network to continue with, which is trained in place, or its name or path; None for a new network.
-        epochs: how often each game is trained on, on average, at least 0.001; to be given instead of `num_games`.
-        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe; not with `net`.
+        net: a network to continue with, which is trained in place, or a network's name or path; None for a new network.
+        epochs: how often each game is trained on, on average, at least 0.001; takes the place of `num_games`.
+        tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.  They cannot be given
+            with `net`.
         folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
             settings that the call leaves out keep their values.
         reports: as in `train`.
@@ -100,11 +101,14 @@ def start_of_supervised(
     config: Mapping[str, Any] | None,
     folder: Path,
 ) -> Start:
-    """Return how a run starts, new or not, with the call's settings; its network names the games' teacher, if any.
+    """Return how a new or a resumed run on given games starts.
+
+    A new network's `taught_by` names the teacher of labelled games, if there is one.
 
     Args:
-        values: the call's settings by path.
-        path: the games' path, for the command that continues the run.
+        given: the games.
+        values: the call's settings by path, such as "learning.learning_rate".
+        path: the path of the games, for the command that continues the run; None for games without a path.
         config: the saved config of the run in `folder`; None for a new run.
 
     Raises:
@@ -121,9 +125,9 @@ def start_of_supervised(
             settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
         now = new_config(model, settings, given={"dataset": path})
     else:
-        saved, model = saved_run(call, SupervisedSettings, values, config, folder)
-        settings, notes = change_settings(saved, values).completed(games), []
-        now, changed = change_config(saved, settings, config, folder)
+        before, model = saved_run(call, SupervisedSettings, values, config, folder)
+        settings, notes = change_settings(before, values).completed(games), []
+        now, changed = change_config(before, settings, config, folder)
         saved_path = config["given"]["dataset"]
         if path is not None and path != saved_path:  # the games are the same: the run compares their digests
             changed["dataset"] = (saved_path, path)
@@ -133,7 +137,7 @@ def start_of_supervised(
 
 
 def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings:
-    """Return the settings of the run that learns from the games; raise ValueError if there are none to test it on."""
+    """Return the settings of the run that learns from given games; raise ValueError if there are no held-out games."""
     held_out = given.held_out(settings.held_out_positions)
     if not held_out:
         raise ValueError(
@@ -172,11 +176,11 @@ def predict_games(
     Args:
         net: the network, or its name, file or run folder; only games of its board are used.
         dataset: as in `train_supervised`.
-        split: the dataset's split: "train", "validation" or "test"; records have no splits, so their held-out games
-            are always used.
+        split: the dataset's split: "train", "validation" or "test".  Records have no splits: their held-out games are
+            always used.
         positions: approximate number of positions.
-        symmetries: whether to average the network's outputs over all symmetries of the board (the explicit symmetry
-            ensemble of Silver et al. 2016, Methods), which takes eight times as long in Go.
+        symmetries: whether to average the network's outputs over all symmetries of the board, which takes eight times
+            as long in Go (the explicit symmetry ensemble of Silver et al. 2016, Methods).
 
     Returns:
         accuracy (top-1), top5, cross_entropy, value_error, value_accuracy, calibration_error and positions_judged, by

@@ -18,14 +18,14 @@ from alphago.records.record import GameRecord
 from alphago.training.memory import Memory, ReplayMemory, Sample, apply_symmetries
 from alphago.training.targets import Targets
 
-AT_ONCE = 256  # games whose records are in memory at the same time: 50 MB on 19x19
+AT_ONCE = 256  # games whose records are made at the same time: they take 50 MB on 19x19
 
 
 class GivenGames(Memory, Protocol):
     """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games.
 
-    They are the settings of a run's memory and the Memory itself: the games that it remembers count, and samples are
-    drawn from all training games.
+    The object is the setting `memory` of a run and the Memory itself.  The number of positions that it is given by
+    `remember` determines how much is learned, but samples are drawn from all training games.
 
     Attributes:
         env: the game.
@@ -49,7 +49,10 @@ class GivenGames(Memory, Protocol):
         """Return the games, whose samples get these targets; see `MemorySettings.make_memory`.
 
         Args:
-            targets: the rule of the targets of records; in a dataset, moves and results are the targets.
+            targets: the rule that makes targets from records.  A dataset does not use it: there moves and results are
+                the targets.
+            masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
+            env: not used, since the games have their own.
         """
         self.added = 0
         self.set_targets(targets, masked)
@@ -62,7 +65,7 @@ class GivenGames(Memory, Protocol):
         """Return the training game with this number."""
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
-        """Return `count` positions drawn independently from the training games, each with a random symmetry applied.
+        """Return `count` random positions of the training games, each with a random symmetry applied.
 
         Args:
             held_out: whether to draw from the held-out games instead.
@@ -80,12 +83,13 @@ class GivenGames(Memory, Protocol):
         return int(self.lengths.sum())
 
     def remember(self, records: Sequence[GameRecord]) -> float:
+        """Count the positions of these games; return their number, so that each makes one sample due."""
         self.newly_added = sum(int((record.weights > 0).sum()) for record in records)
         self.added += self.newly_added
         return self.newly_added
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
-        """Return `count` positions of held-out games; None if the last games had no positions."""
+        """Return `count` positions of held-out games; None if the games last remembered have no positions."""
         return self.sample(count, generator, held_out=True) if self.newly_added else None
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
@@ -102,8 +106,8 @@ class GivenGames(Memory, Protocol):
 class DatasetGames(GivenGames):
     """The games of a dataset that are on the board of `env`, have a known result and are legal; see `GivenGames`.
 
-    The training games are the games of the split "train".  A game's moves are legal in the rules that its row names.
-    The rules of `env` may forbid some of its repetitions or suicides; such a game is left out.
+    The training games are the games of the split "train".  A dataset has games under several rules.  A game with a
+    repetition or a suicide that the rules of `env` forbid is left out.
 
     Raises:
         ValueError: if there are no training games, or if the games of `env` do not end by two passes.
@@ -121,7 +125,7 @@ class DatasetGames(GivenGames):
         self.teacher = dataset.teacher
         on_board = dataset.select(size=env.N)
         with_result = dataset.select(size=env.N, results_only=True)  # the games' numbers in the dataset
-        is_legal = self.legality(with_result)
+        is_legal = self.are_legal(with_result)
         left_out = {
             OTHER_BOARD: len(dataset) - len(on_board),
             NO_RESULT: len(on_board) - len(with_result),
@@ -136,10 +140,13 @@ class DatasetGames(GivenGames):
         if not len(self.lengths) or not self.lengths.sum():
             raise ValueError(f"{dataset!r} has no games with a result to learn {env!r} from{reason_of(self.left_out)}")
 
-    def legality(self, numbers: np.ndarray) -> np.ndarray:
-        """Return for each of n games of the dataset, by their numbers, whether all moves are legal in `env`, bool [n].
+    def are_legal(self, numbers: np.ndarray) -> np.ndarray:
+        """Return whether all moves of each game are legal in `env`, bool [n].
 
-        A game under the rules of ko and suicide of `env` is legal without a replay, unless `env` forbids passes.
+        A game that was played under the rules of `env` is not replayed, unless `env` forbids early passes.
+
+        Args:
+            numbers: int64 [n], the games' numbers in the dataset.
         """
         is_legal = np.ones(len(numbers), np.bool_)
         must_replay = self.dataset.rows["rules"][numbers] != rules_code(self.env.rules)
@@ -151,12 +158,12 @@ class DatasetGames(GivenGames):
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
             batch.copy(FIRST, FIRST, of=self.env.position(**game.setup(self.env)).batch)
-            legal_actions = go_lines.follow(batch.rows[0], colours, actions)
-            is_legal[i] = legal_actions == len(actions)
+            legal_count = go_lines.follow(batch.rows[0], colours, actions)  # number of moves until an illegal one
+            is_legal[i] = legal_count == len(actions)
         return is_legal
 
     def set_targets(self, targets: Targets, masked: bool) -> None:
-        """Set whether the policy's targets mark illegal actions; `targets` is a rule for records of searches only."""
+        """Set whether the policy's targets mark illegal actions; `targets`, a rule for records, is not used."""
         self.masked = masked
 
     def record(self, number: int) -> GameRecord:
@@ -173,20 +180,20 @@ class DatasetGames(GivenGames):
         return records
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
-        """Return `count` random positions; with `held_out`, of the split "validation" unless it is empty."""
+        """Return `count` random positions of the split "train"; with `held_out` of "validation", unless it is empty."""
         split = "validation" if held_out and len(self.ends["validation"]) else "train"
         ends = self.ends[split]
-        drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through all games
+        drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through the split's games
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
-        indices = np.searchsorted(ends, drawn, side="right")  # of the games, in their split
-        plies = drawn - np.where(indices > 0, ends[indices - 1], 0)  # of the positions, in their games
+        indices = np.searchsorted(ends, drawn, side="right")  # of the positions' games in the split
+        plies = drawn - np.where(indices > 0, ends[indices - 1], 0)  # of the positions in their games
         games = [self.dataset.game(int(number)) for number in self.numbers[split][indices]]
         return self.rebuild(games, plies, symmetries)
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the position before the stored ply `plies[i]` of game i, with symmetry `symmetries[i]`, for each i.
 
-        Skipped turns are stored plies too.  They get the weight 0: no move was played there.
+        A game is stored with its skipped turns.  A skipped turn gets the weight 0, since no move was played there.
         """
         pairs = list(zip(games, plies, strict=True))
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
@@ -214,9 +221,10 @@ class LabelledGames(DatasetGames):
         self.lengths = np.ones_like(self.ends["train"])
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
-        """Return the labelled position of each game, which is the one before its last stored ply, whatever `plies`."""
+        """Return the labelled position of each game, the one before its last stored ply; `plies` is not used."""
         last_plies = np.array([len(game.skipped) - 1 for game in games])
-        sample = super().rebuild(games, last_plies, np.zeros_like(symmetries))  # not turned: the labels are not, either
+        # First without symmetries, since the labels are not turned; the last line then turns both.
+        sample = super().rebuild(games, last_plies, np.zeros_like(symmetries))
         labels = np.array([game.label for game in games])
         sample = sample._replace(
             policy=np.where(sample.policy < 0, sample.policy, label_policies(labels)),  # illegal actions stay marked

@@ -1,7 +1,4 @@
-"""Given games for supervised training, from a dataset or from records, and as a run's source of games.
-
-The loop of self-play learns from them.
-"""
+"""Given games for supervised training: from records or a dataset, and in place of self-play as a run's source."""
 
 import threading
 from collections import Counter
@@ -34,8 +31,7 @@ HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no sp
 class RecordGames(GivenGames):
     """Records, such as those of self-play, as given games; see `GivenGames`.
 
-    The records' policies are the policy's targets.  Every twentieth game is held out, even if other games begin with
-    the same moves.
+    The policy's targets are the records' policies.  Every twentieth game is held out.
 
     Args:
         left_out: how many games the caller has left out, by reason.
@@ -47,11 +43,11 @@ class RecordGames(GivenGames):
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], left_out: Mapping[str, int] | None = None) -> None:
         kept = [record for record in records if (record.weights > 0).any()]
         every = round(1 / HELD_OUT_SHARE)
-        self.held = kept[every - 1 :: every]  # the held-out games
+        self.held_out_games = kept[every - 1 :: every]
         self.records = [record for number, record in enumerate(kept, 1) if number % every != 0]
         by_reason = {**(left_out or {}), "without moves to learn": len(records) - len(kept)}
         self.left_out = +Counter(by_reason)  # without reasons that no game has
-        if not self.held:
+        if not self.held_out_games:
             raise ValueError(
                 f"records must be at least {every} games with moves to learn, got {len(kept)}{reason_of(self.left_out)}"
             )
@@ -61,18 +57,19 @@ class RecordGames(GivenGames):
         self.digest = records_digest(kept)
 
     def set_targets(self, targets: Targets, masked: bool) -> None:
+        """Put the games into memories, whose samples get these targets."""
         self.memory = ReplayMemory(self.env, UNLIMITED, targets=targets, masked=masked)
         self.validation = ReplayMemory(self.env, UNLIMITED, targets=targets, masked=masked)
         self.memory.add(self.records)
-        self.validation.add(self.held)
+        self.validation.add(self.held_out_games)
 
     def record(self, number: int) -> GameRecord:
         return self.records[number]
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return the first held-out games with about `positions` positions in all; `split` is ignored."""
-        before = accumulate((len(record) for record in self.held), initial=0)
-        return [record for record, count in zip(self.held, before, strict=False) if count < positions]
+        before = accumulate(map(len, self.held_out_games), initial=0)  # positions in the games before each game
+        return [record for record, count in zip(self.held_out_games, before, strict=False) if count < positions]
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         return (self.validation if held_out else self.memory).sample(count, generator)
@@ -89,7 +86,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
 
     Args:
         dataset: a Dataset; a sequence of records; or the path of a dataset's folder, of a file of records or SGF, of an
-            archive, or of a folder of such files, for example a run's, whose matches are no games to learn from.
+            archive, or of a folder of such files.  It may be a run's folder, whose matches are left out.
 
     Raises:
         FileNotFoundError: if the path does not exist.
@@ -105,7 +102,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
             return given_games(env, Dataset(path))
         left_out = LeftOut()
         files = [file for file in files_with_games(path) if file == path or file.parent.name != "matches"]
-        # A file that was named must be readable; in a folder, files that are not are left out.
+        # If `dataset` is the path of a file, the file must be readable.  In a folder, unreadable files are left out.
         records = [record for file in files for record in file_records(file, env, left_out, explicit=file == path)]
         if not records:
             raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
@@ -118,12 +115,13 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
 class Epochs(GameSource):
     """The source that takes each given game once an epoch, in a new random order, instead of playing games.
 
-    The games taken determine the number of gradient steps and the metrics.  The samples come from all games.
+    The number of these games' positions determines the number of gradient steps.  The samples come from all games.
 
     Args:
         given: the games.
         numbers: the numbers of the games to take, counted through all epochs.
-        seed: the run's seed.  The other arguments of SelfPlay are not used.
+        seed: the run's seed.
+        env, settings and others: arguments of SelfPlay that are not used.
     """
 
     plays = False
@@ -135,7 +133,7 @@ class Epochs(GameSource):
         self.given = given
         self.numbers = numbers
         self.seed = seed
-        self.next = numbers.start
+        self.next = numbers.start  # number of the next game
         self.waiting: list[GameRecord] = []
 
     @property
@@ -144,8 +142,8 @@ class Epochs(GameSource):
 
     def number_of(self, game: int) -> int:
         """Return the number of the given game that is the run's game number `game`."""
-        epoch, place = divmod(game, len(self.given.lengths))
-        return int(epoch_order(self.seed, epoch, len(self.given.lengths))[place])
+        epoch, index = divmod(game, len(self.given.lengths))
+        return int(epoch_order(self.seed, epoch, len(self.given.lengths))[index])
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Do nothing, since no network plays."""
@@ -159,7 +157,7 @@ class Epochs(GameSource):
         self.moves += sum(map(len, self.waiting))
 
     def _take(self, count: int) -> None:
-        """Let `take` return the last `count` of the games begun."""
+        """Let `take` return the last `count` of the games before `next`."""
         self.waiting = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
@@ -170,6 +168,7 @@ class Epochs(GameSource):
         return waiting
 
     def metrics(self) -> dict[str, Any]:
+        """Return no readouts in place of the run's number, since there is no search."""
         return {"readouts": None}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

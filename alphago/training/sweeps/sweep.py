@@ -25,8 +25,8 @@ class SweepResult:
 
     Attributes:
         folder: the folder of the sweep.
-        runs: the calls of each variant, by its name.
-        faults: why calls failed, by "NAME/SEED".
+        runs: the calls of each variant, one for each seed, by the variant's name.
+        faults: for each call that failed the reason, by "NAME/SEED".
     """
 
     folder: Path
@@ -35,7 +35,7 @@ class SweepResult:
 
     @property
     def numbers(self) -> dict[str, dict[int, dict[str, float]]]:
-        """The numbers of the calls that have ended: by variant, seed and name."""
+        """The numbers of the calls that have ended, by the variant's name, then by seed, then by the number's name."""
         return {
             name: {run.seed: numbers for run in runs if (numbers := run.numbers()) is not None}
             for name, runs in self.runs.items()
@@ -43,12 +43,17 @@ class SweepResult:
 
     @property
     def measures(self) -> list[str]:
-        """The names of all numbers."""
+        """The names of the numbers that the calls have returned or measured, such as "win rate against random"."""
         all_numbers = (numbers for by_seed in self.numbers.values() for numbers in by_seed.values())
         return list(dict.fromkeys(name for numbers in all_numbers for name in numbers))
 
     def mean(self, name: str, measure: str) -> Estimate:
-        """Return the mean of a variant's numbers over seeds, with Student's 95 % interval; NaN where unknown."""
+        """Return the mean over seeds of a variant's number, with Student's 95 % interval; NaN where unknown.
+
+        Args:
+            name: the variant's name.
+            measure: the number's name.
+        """
         return mean_of_few(np.array(list(self._values(name, measure).values())))
 
     def _values(self, name: str, measure: str) -> dict[int, float]:
@@ -58,8 +63,8 @@ class SweepResult:
     def difference(self, name: str, measure: str, base: str | None = None) -> Estimate:
         """Return the mean over seeds of a measure of `name` minus the measure of `base`, by default the first variant.
 
-        Only seeds that both variants have count.  The numbers of a seed are a pair, so effects that a seed has on both,
-        for example by the first weights, are no part of the difference.
+        Only seeds that both variants have count.  The numbers of a seed are subtracted as a pair, so what a seed does
+        to both, for example by the first weights, is no part of the difference.
         """
         values = self._values(name, measure)
         base_values = self._values(base or next(iter(self.runs)), measure)
@@ -67,7 +72,10 @@ class SweepResult:
         return mean_of_few(np.array(differences))
 
     def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
-        """Draw the curves of the runs of `train` as `plot` does: for each variant the mean, in the band of its seeds.
+        """Draw the curves of the sweep's runs: for each variant the mean, in a band of the seeds' values.
+
+        Args:
+            out, x: as in `alphago.training.watch.plots.plot`.
 
         Raises:
             ValueError: if no run has metrics yet.
@@ -75,7 +83,8 @@ class SweepResult:
         folders = {
             name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
         }
-        return plot({name: found for name, found in folders.items() if found}, None if out is None else Path(out), x)
+        with_metrics = {name: runs for name, runs in folders.items() if runs}
+        return plot(with_metrics, None if out is None else Path(out), x)
 
     def _repr_svg_(self) -> str:
         return str(self.plot())
@@ -83,13 +92,12 @@ class SweepResult:
     def __str__(self) -> str:
         """Return a table with a line for each variant: the mean of each measure, and its difference to the first."""
         names = list(self.runs)
-        base = names[0]
         numbers = self.numbers
         columns = [("", names), ("seeds", [f"{len(numbers[name])} of {len(self.runs[name])}" for name in names])]
         for measure in self.measures:
             means = [short_text(self.mean(name, measure)) for name in names]
             differences = [short_text(self.difference(name, measure), signed=True) for name in names[1:]]
-            columns += [(measure, means), (f"- {base}", ["", *differences])]
+            columns += [(measure, means), (f"- {names[0]}", ["", *differences])]
         lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *table(columns)]
         lines += [f"{run}: {fault}" for run, fault in self.faults.items()]
         return "\n".join(lines)
@@ -132,7 +140,7 @@ def sweep(
             a number, or several numbers by name. If it returns anything else, its numbers are the latest measurements
             of the run in its folder: losses, and win rates and grades by what it watched.
         settings: the keywords of the call, by a name for each variant; the other variants are compared to the first.
-        seeds: the seeds of each variant, or the number of seeds 0, 1, 2, …
+        seeds: the seeds of each variant; a number n for the seeds 0 to n - 1.
         folder: the folder of the sweep.
         processes: the number of processes, each on a core of its own; None for one per core.  With 1, this process
             makes all calls, also of functions that another process cannot import, such as those of a notebook.
@@ -165,14 +173,15 @@ def sweep(
     unfinished = [run for run in runs if run.numbers() is None]
     for run in unfinished:
         run.check_may_begin()
-    result = SweepResult(path, runs_by_name, {})  # which reads numbers when it is asked
+    result = SweepResult(path, runs_by_name, {})  # its properties read the numbers from the files
 
-    def ended(run: SweepRun, fault: str) -> None:
+    def report_end(run: SweepRun, fault: str) -> None:
+        """Add a call's fault, if any, to the result, and tell the result so far."""
         if fault:
             result.faults[f"{run.name}/{run.seed}"] = fault
         tell(result)
 
     if not unfinished:
         tell(result)
-    run_all(unfinished, processes, ended)
+    run_all(unfinished, processes, report_end)
     return result

@@ -46,7 +46,7 @@ class SweepRun(NamedTuple):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the numbers depend on, as JSON data: seed, settings, the function that is called, and code."""
+        """What the call's numbers depend on, as plain data: seed, settings, function, and digests of their code."""
         return {
             "seed": self.seed,
             "settings": {name: as_text(value) for name, value in self.settings.items()},
@@ -63,8 +63,7 @@ class SweepRun(NamedTuple):
         """Return the saved numbers of the call; None if it has not ended.
 
         Raises:
-            ValueError: if they are of another seed, function or setting, the call has begun with other code, or the
-                file is damaged.
+            ValueError: if the file is damaged, or is of another seed, function or setting, or of other code.
         """
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
@@ -76,9 +75,9 @@ class SweepRun(NamedTuple):
             raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
         expected = self.identity
         code_now = expected.pop("code")
-        # A call that has written nothing begins anew, and `train` compares the settings of its run.
-        goes_on = numbers is not None or not (self.is_free or holds_run(self.folder))
-        if goes_on and saved != expected:
+        # The settings may differ if the call has written nothing yet, or only a run, whose settings `train` compares.
+        may_differ = numbers is None and (self.is_free or holds_run(self.folder))
+        if saved != expected and not may_differ:
             raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
         if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(
@@ -98,25 +97,25 @@ class SweepRun(NamedTuple):
             raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
 
     def make(self) -> None:
-        """Make the call and save its numbers; save none if its run was stopped before the end.
+        """Make the call and save its numbers, unless its run was stopped before the end.
 
-        Does nothing if another machine has ended the call meanwhile.
+        If another machine has already ended the call, do nothing.
         """
         if self.numbers() is not None:
             return
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         self._write(None)
-        numbers = read_numbers(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
+        numbers = result_numbers(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
         if not holds_run(self.folder) or run_summary(self.folder)["over"] != "no":
             self._write(numbers)
 
     def _write(self, numbers: Mapping[str, float] | None) -> None:
-        """Write the call's file."""
+        """Write the call's file; numbers: None at the beginning of the call."""
         write_atomic(self.file, json.dumps({**self.identity, "numbers": numbers}, indent=2).encode())
 
 
-def read_numbers(result: object, folder: Path) -> dict[str, float]:
-    """Return the numbers that a call returned; if it returned none, the latest measurements of its run."""
+def result_numbers(result: object, folder: Path) -> dict[str, float]:
+    """Return the numbers in a call's result by name; if it has none, the latest measurements of the run in `folder`."""
     if isinstance(result, Mapping):
         numbers = {str(name): float(value) for name, value in result.items()}
     elif isinstance(result, (int, float)) or getattr(result, "shape", None) == ():  # or a scalar of NumPy or torch
@@ -140,7 +139,7 @@ def latest_measurements(folder: Path) -> dict[str, float]:
 
 
 def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: bool) -> None:
-    """Raise TypeError unless the calls can be made; alone: whether this process makes all of them."""
+    """Raise TypeError unless the calls can be made; alone: whether this process makes all of them itself."""
     if not callable(call):
         raise TypeError(f"call must be a function of folder, seed and settings, got {shown(call)}")
     if alone:
@@ -158,7 +157,7 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
         ) from error
 
 
-Ended = Callable[[SweepRun, str], object]  # called with a run that has ended, and why it failed; "" for no failure
+OnEnd = Callable[[SweepRun, str], object]  # called with a call that has ended, and why it failed; "" if it did not fail
 
 
 class RunningCall(NamedTuple):
@@ -167,19 +166,22 @@ class RunningCall(NamedTuple):
     run: SweepRun
     process: BaseProcess
     receiver: Connection  # receives why the call failed
-    place: int  # 0 .. number of processes - 1, which determines the process's core
+    place: int  # 0 .. number of processes - 1; calls in progress have different places, and so different cores
 
 
-def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
-    """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each call.
+def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
+    """Make the calls of `runs`, `processes` of them at a time.
 
     On Ctrl-C and any other exception this function asks the processes to stop, and waits for them.  If `processes` is
-    1, this process makes the calls, and a run that stops before its end, as on Ctrl-C, is the last.
+    1, this process makes the calls.  Then no call follows one whose run was stopped before its end, as by Ctrl-C.
+
+    Args:
+        on_end: called after each call.
     """
     if processes == 1:
         for run in runs:
             fault = run_call(run)
-            ended(run, fault)
+            on_end(run, fault)
             if not fault and run.numbers() is None:
                 break
         return
@@ -191,11 +193,11 @@ def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
             while runs_left and len(running) < processes:
                 taken = [other.place for other in running]
                 place = next(place for place in range(processes) if place not in taken)
-                running.append(start(runs_left.pop(0), place))
+                running.append(start_call(runs_left.pop(0), place))
             wait([other.process.sentinel for other in running])
-            for over in [other for other in running if not other.process.is_alive()]:
-                running.remove(over)
-                ended(over.run, failure_reason(over))
+            for ended in [other for other in running if not other.process.is_alive()]:
+                running.remove(ended)
+                on_end(ended.run, failure_reason(ended))
     finally:
         for other in running:
             other.process.terminate()
@@ -203,33 +205,40 @@ def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
             other.process.join()
 
 
-def start(run: SweepRun, place: int) -> RunningCall:
+def start_call(run: SweepRun, place: int) -> RunningCall:
     """Start a call in another process; place: the index of the process's core."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # [] if no system tells
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # [] if the system tells none
     core = cores[place % len(cores)] if cores else None
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=work, args=(run, core, sender))
+    process = spawn.Process(target=make_call_here, args=(run, core, sender))
     with interrupts.only_parent_is_interrupted():
         process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
     return RunningCall(run, process, receiver, place)
 
 
-def failure_reason(over: RunningCall) -> str:
-    """Return why a call failed, or "" if it did not; its process has ended."""
+def failure_reason(ended: RunningCall) -> str:
+    """Return why a call failed whose process has ended; "" if it did not fail."""
     try:
-        return str(over.receiver.recv())
+        return str(ended.receiver.recv())
     except EOFError:
-        code = over.process.exitcode  # 1 if `leave_if_imported_again` has ended the process
+        code = ended.process.exitcode  # 1 if `leave_if_imported_again` has ended the process
         return f"its process ended with code {code}" + (f": {interrupts.NEEDS_GUARD}" if code == 1 else "")
     finally:
-        over.receiver.close()
-        over.process.join()
+        ended.receiver.close()
+        ended.process.join()
 
 
-def work(run: SweepRun, core: int | None, sender: Connection) -> None:
-    """Make a call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
+def make_call_here(run: SweepRun, core: int | None, sender: Connection) -> None:
+    """Make a call; this is the work of a process that `start_call` has started.
+
+    The process stops, as by SIGTERM, if its parent ends.
+
+    Args:
+        core: the only core that the process uses; None for any.
+        sender: sends why the call failed, "" if it did not.
+    """
     if core is not None:
         os.sched_setaffinity(0, [core])
     interrupts.end_with_parent()
@@ -237,7 +246,7 @@ def work(run: SweepRun, core: int | None, sender: Connection) -> None:
 
 
 def run_call(run: SweepRun) -> str:
-    """Make a call; return why it failed, as a sentence with the place in the code, or "" if it did not fail."""
+    """Make a call; return why it failed, with the place in the code, or "" if it did not fail."""
     try:
         run.make()
     except BlockingIOError:

@@ -20,7 +20,7 @@ from alphago.training.settings.run_settings import RunSettings
 
 RECENT_ROWS = 20  # iterations to average over, since a single iteration is noise
 FEWEST_ROWS = RECENT_ROWS // 2
-SETTLED = 30.0  # seconds from which the use of the processor and the speed of a run are judged
+SETTLED = 30.0  # seconds after which the use of the processor and the speed of a run are judged
 JUDGED_GAMES = 64  # games to average over; a side that wins 80 % of all games wins 95 % of 64 with p < 0.001
 # A game ends by two passes.  Other passes are 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed runs.
 ENDING_PASSES = 2
@@ -32,14 +32,14 @@ PERSISTENCE = 3  # iterations in a row with a fault before it is reported, unles
 ROWS = 500  # iterations kept, enough to compare the length of games with that of earlier games
 # Defaults of settings, some of which recipes leave out.
 DEFAULTS = flat_settings({"settings": to_data(RunSettings())})
-Values = dict[str, Any]  # of metrics, and of numbers made of them, by their names in diagnosis.toml
+Values = dict[str, Any]  # values of metrics, and others computed from them, by their names in diagnosis.toml
 
 
 class Recent:
-    """Averages of metrics over the latest iterations of a run, and what they tell of faults.
+    """Averages of metrics over the latest iterations of a run, and checks for faults; diagnosis.toml names the methods.
 
-    The methods of the first part return None if the rows lack the metric or are too few; a mean needs FEWEST_ROWS rows
-    that have it.
+    The averages are None if the metric is unknown: if no row has it, or for most of them, if fewer than FEWEST_ROWS
+    rows have it.
 
     Args:
         rows: the run's rows of metrics.jsonl, oldest first.
@@ -90,7 +90,7 @@ class Recent:
         return None if black is None or draws is None else 1 - black - draws
 
     def of_games(self, key: str, block: int = 0) -> float | None:
-        """Return a metric's mean over the games of a block; None if the block or the metric is missing.
+        """Return a metric's mean over the games of a block of iterations; None if the block or the metric is missing.
 
         Args:
             block: the block's index in `game_blocks`, 0 for the latest games.
@@ -111,10 +111,18 @@ class Recent:
         row = self.rows[-1] if self.rows else {}
         return max((spent / limit for spent, limit in limits(self.settings, row).values()), default=0.0)
 
-    # --- what limits alone cannot tell: from a rule's metrics more values, or None for no fault ---
+    # --- checks beyond limits ---
+    # Each gets the values of its rule's metrics, and returns further values for the rule's limits and sentences, by
+    # name.  It returns None if there is no fault.
 
     def pass_collapse(self, passes: float, length: float, games: str) -> Values | None:
-        """Find many needless passes, or games that became much shorter and end by passes."""
+        """Check for many needless passes, and for games that became much shorter and end by passes.
+
+        Args:
+            passes: share of passes among the moves.
+            length: mean number of moves of a game.
+            games: the number of games as text.
+        """
         if passes - ENDING_PASSES / max(length, 1) > NEEDLESS_PASSES:
             return {"change": f"{passes:.0%} of the moves are passes, over {games} of {length:.0f} moves on average"}
         longest = max(self.of_games("game_length", block) or 0 for block in range(len(self.blocks)))
@@ -123,16 +131,17 @@ class Recent:
         return None
 
     def lowest_entropy(self, policy: float, target: float, progress: float) -> Values:
+        """Return the lower of two entropies; the rule has a limit for `progress`."""
         return {"lowest": min(policy, target)}
 
     def window_age(self, window: float, positions: float, growth: float) -> Values | None:
-        """Tell what share of all positions the memory has, and from how many iterations."""
+        """Return the share of all positions that are in memory, and the number of iterations they are from."""
         if not growth or not positions:
             return None
         return {"share": window / positions, "iterations": window * (len(self.rows) - 1) / growth}
 
     def value_overfit(self, trained: float, fresh: float, games: float) -> Values | None:
-        """Compare the value's error on new games with that on training samples."""
+        """Compare the value's error on new games (`fresh`) with that on training samples (`trained`)."""
         if "kind" in self.settings.get("memory", {}):
             return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
         variance = self.mean("value_variance")
@@ -140,18 +149,21 @@ class Recent:
         return {"gap": fresh - trained, "ratio": fresh / max(trained, 1e-9), "beside": beside}
 
     def dead_value(self, correlation: float, steps: float) -> Values | None:
-        """Tell how far values are from having nothing to do with the results, unless they are not trained."""
+        """Return the size of the correlation of values and results; None if the value is not trained."""
         is_trained = self.settings.get("losses", {}).get("value") != 0
         return {"distance": abs(correlation)} if is_trained else None
 
     def without_gpu(self, worked: float, used: float, games: float) -> Values | None:
-        """Find no fault beside a GPU, for which threads wait; tell the time that the threads might have had."""
+        """Compare the share of the processor that the threads used with the share of the time in which they worked.
+
+        Beside a GPU there is no fault, since threads wait for it.
+        """
         if self.latest("gpu_busy") is not None:
             return None
         return {"possible": used / max(worked, 1e-9), "alone": games / max(worked, 1e-9)}
 
     def untrained(self, steps: float, positions: float, seconds: float, progress: float) -> Values | None:
-        """Find a run that ends before it has the positions from which it is trained."""
+        """Check for a run that will end before it has the positions from which it is trained."""
         least = number({**DEFAULTS, **self.settings}, "start_training_after") or 0.0
         if steps or seconds < SETTLED or not progress or "kind" in self.settings.get("memory", {}):
             return None
@@ -160,6 +172,7 @@ class Recent:
         return {"least": least, "expected": expected, "longer": longer} if longer > 1 else None
 
     def skipped_share(self, skipped: float, steps: float) -> Values:
+        """Return the number of all gradient steps, taken or skipped, and the share of skipped ones."""
         return {"all": steps + skipped, "share": skipped / max(steps + skipped, 1)}
 
 
@@ -190,9 +203,13 @@ def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault of a run: its name (`what`), the numbers that show it, what helps, and after how many iterations to tell.
+    """A fault of a run, in words that fit a run in progress and one that is over.
 
-    The words fit a run in progress and one that is over.
+    Attributes:
+        what: the fault's name.
+        evidence: the numbers that show it.
+        remedy: what helps.
+        persistence: number of iterations in a row that must have the fault before it is reported.
     """
 
     what: str
@@ -209,7 +226,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rule:
-    """A row of diagnosis.toml, which tells what the fields are: how a fault is found, and what helps."""
+    """A row of diagnosis.toml: how a fault is found, and what helps.  The fields are explained there."""
 
     what: str
     metrics: Mapping[str, str]
@@ -227,8 +244,8 @@ class Rule:
         """Return the fault, or None if a run does not have it."""
         values: Values = {}
         for name, metric in self.metrics.items():
-            method, *key = metric.split()
-            values[name] = getattr(recent, method)(*key)
+            method, *arguments = metric.split()  # such as "mean value_loss"
+            values[name] = getattr(recent, method)(*arguments)
             if values[name] is None:
                 return None
         if self.find:
@@ -243,15 +260,18 @@ class Rule:
         return Finding(self.what, self.evidence.format(**values), self.remedy(recent.settings), self.persistence)
 
     def remedy(self, settings: Mapping[str, Any]) -> str:
-        """Return what helps a run with these settings, with advice only about those that are not its recipe's."""
+        """Return what helps a run with these settings.
+
+        There is advice only about settings that differ from those of the nearest recipe.
+        """
         recipe = nearest_recipe(settings)
-        own = [name for name in self.advice if name in settings and settings[name] != recipe.get(name)]
-        advice = ", or ".join(self.advice[name] for name in own) or self.otherwise
+        changed = [name for name in self.advice if name in settings and settings[name] != recipe.get(name)]
+        advice = ", or ".join(self.advice[name] for name in changed) or self.otherwise
         return "; ".join(filter(None, (advice, self.always)))
 
 
 def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of the packaged recipe that a run's settings are most like, and DEFAULTS."""
+    """Return the settings of the packaged recipe that is most like a run's settings; where it has none, DEFAULTS."""
     recipes: list[Mapping[str, Any]] = [FEW_GAMES]
     recipes += [recipe.settings_on(device) for recipe in (*RECIPES.values(), OTHER_GAMES) for device in ("cpu", "cuda")]
 
@@ -292,25 +312,26 @@ class Diagnosis:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.settings = settings
         self.rows: deque[Row] = deque(maxlen=ROWS)
-        self.present: dict[str, int] = {}  # iterations in a row with each fault
-        self.told: set[str] = set()
+        self.iterations_with: dict[str, int] = {}  # number of latest iterations in a row with each fault
+        self.reported: set[str] = set()  # names of faults
 
     def remember(self, rows: Sequence[Row]) -> None:
         """Add the metrics of earlier iterations, oldest first; the faults at their end count as reported."""
         self.rows.extend(rows)
-        self.told.update(finding.what for finding in self._find())
+        self.reported.update(finding.what for finding in self._find())
 
     def update(self, row: Row) -> list[Finding]:
         """Add the metrics of one more iteration; return the findings to report now."""
         self.rows.append(row)
-        found = self._find()
-        self.present = {finding.what: self.present.get(finding.what, 0) + 1 for finding in found}
-        lasting = [finding for finding in found if self.present[finding.what] >= finding.persistence]
-        news = [finding for finding in lasting if finding.what not in self.told]
-        self.told.update(finding.what for finding in news)
+        findings = self._find()
+        self.iterations_with = {finding.what: self.iterations_with.get(finding.what, 0) + 1 for finding in findings}
+        lasting = [finding for finding in findings if self.iterations_with[finding.what] >= finding.persistence]
+        news = [finding for finding in lasting if finding.what not in self.reported]
+        self.reported.update(finding.what for finding in news)
         return news
 
     def _find(self) -> list[Finding]:
+        """Return the faults that the run has now."""
         return diagnose(list(self.rows), self.settings)
 
     def final(self) -> list[Finding]:

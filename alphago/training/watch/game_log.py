@@ -11,8 +11,8 @@ from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.training.history import Row, number
 from alphago.training.watch.report import Report
 
-# Metrics of a whole stage, with their names in the report.
-TASKS = {"tasks_done": "tasks done", "tasks_repeated": "of them again", "lag": "age of the network"}
+# Metrics of an iteration about workers, with their names in the report.
+TASK_METRICS = {"tasks_done": "tasks done", "tasks_repeated": "of them again", "lag": "age of the network"}
 
 
 class GameReport(Report):
@@ -36,16 +36,20 @@ class GameReport(Report):
 
 
 def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:
-    """Return `game_line` of a game; with `moves`, also the table of `move_lines` and the final position."""
+    """Return a game as text: one line, see `game_line`.
+
+    Args:
+        moves: whether to add the table of `move_lines` and the final position.
+    """
     line = game_line(env, record)
     return f"{line}\n{move_lines(env, record)}\n{record.position(env)}\n" if moves else line
 
 
 def game_line(env: GameEnv, record: GameRecord) -> str:
-    """Describe a game in one line.
+    """Return a line that describes a game.
 
-    The line has the game's number, board, result, length, time, and opening (the moves chosen at random).  It also has
-    the mean probability of the search's greedy (most probable) moves, and the share of these moves that were played.
+    It has the game's number, board, result, length, time, and opening (the first moves, which were not searched).  It
+    also has the mean probability of the search's greedy (most probable) moves, and the share of these that were played.
     """
     height, width = env.plane_shape
     game = "a game" if record.seed is None else f"game {record.seed[1]}"  # the seed's second part is its number
@@ -94,7 +98,7 @@ def worker_facts(row: Row) -> dict[str, str]:
     for name, speed in speeds.items():
         games = f", {speed / length:.2g} games/s" if length else ""
         facts[name] = f"{speed:.1f} moves/s{games}"
-    for key, text in TASKS.items():
+    for key, text in TASK_METRICS.items():
         if (value := number(row, key)) is not None:
             facts[text] = f"{value:,.4g}"
     if (sent := number(row, "tasks_bytes")) is not None:

@@ -54,7 +54,7 @@ def record_game(env: GameEnv, record: GameRecord) -> GameEnv:
     """Return the game on a record's board, which is smaller than the board of `env` early in a curriculum.
 
     Args:
-        env: the `match_variant()` of the run's game; so is the game that is returned.
+        env: the `match_variant()` of the run's game, as is the game that is returned.
 
     Raises:
         ValueError: if there is no board on which the game has as many actions as the record.

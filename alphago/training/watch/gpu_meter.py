@@ -44,7 +44,7 @@ class GpuMeter:
             return None
         count = len(self._readings)
         readings = self._readings[:count]
-        del self._readings[:count]  # the other thread may have appended to the list meanwhile
+        del self._readings[:count]  # and not all, since the other thread may have appended to the list meanwhile
         return sum(readings) / count if count else None
 
     def _poll(self, read: Read) -> None:
@@ -74,7 +74,7 @@ def read_driver(device: str, library: Any = LIBRARY) -> Read | None:
     except OSError:
         return None
     handle = ctypes.c_void_p()
-    percent = (ctypes.c_uint * 2)()  # of the last period: in which a kernel ran, and memory was accessed
+    percent = (ctypes.c_uint * 2)()  # shares of the last period in which a kernel ran, and in which memory was accessed
     if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)):  # 0: success
         return None
     return lambda: None if nvml.nvmlDeviceGetUtilizationRates(handle, percent) else percent[0] / 100

@@ -21,7 +21,7 @@ from alphago.training.watch.report import ConsoleReport, Progress, Report
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
-Show = Callable[[dict[str, str]], object]
+Show = Callable[[dict[str, str]], object]  # shows data, by MIME type
 X = "games"  # the x axis
 
 
@@ -43,7 +43,7 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
         self.game: tuple[GameEnv, GameRecord] | None = None
         self.of_games = ""  # such as " of 1,000" if the run has a limit of games
         self.progress: Callable[[], Progress] | None = None
-        self.ending = threading.Event()
+        self.must_end = threading.Event()  # tells the thread to end
         self.thread: threading.Thread | None = None
 
     def __exit__(self, *_: object) -> None:
@@ -79,14 +79,15 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
 
     def close(self) -> None:
         """Show the last state and end the report's thread."""
-        self.ending.set()
+        self.must_end.set()
         if self.thread is not None:
             self.thread.join()
             self.thread = None
 
     def _keep_showing(self) -> None:
+        """Show the picture again and again until `close`, and once more then; this is the work of the thread."""
         assert self.show is not None
-        while not self.ending.wait(EVERY):
+        while not self.must_end.wait(EVERY):
             self.show(self.bundle())
         self.show(self.bundle())
 

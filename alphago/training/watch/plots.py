@@ -21,7 +21,7 @@ from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, Row, number, opponent_name, read_history
 from alphago.training.runs.config import run_game
 
-# For each x axis: the key in rows of the logs, a divisor, and the axis' label.
+# For each x axis: the key in rows of the logs, the number by which to divide, and the axis' label.
 AXES = {
     "minutes": ("seconds", 60.0, "minutes of training"),
     "processor": ("processor_seconds", 60.0, "minutes of the processor"),
@@ -32,19 +32,19 @@ TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_
 STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")  # of the kinds of curves in a panel
 LOW, HIGH = ":low", ":high"  # suffixes of a metric's name for the ends of its band, in means over runs
 WORDS = TABLES["words"]
-LONGEST_NAME = 30  # letters of an opponent's name
+LONGEST_NAME = 30  # most letters of an opponent's name
 # Each colour has a contrast of at least 4.5 on white, so that text in it can be read.
 COLOURS = ("#20242c", "#86692f", "#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
 POLICY_ALONE: Dash = "--"
 SEARCHED: tuple[Dash, ...] = ("-", "-.", ":")  # styles of a player's curves with different readouts
-BOARDS, BOARD_COLUMNS = 6, 3  # in a panel
+BOARDS, BOARD_COLUMNS = 6, 3  # number of final boards in a panel, and of columns there
 POINTS = 80  # largest number of points of a mean curve
-COLUMNS = 4
+COLUMNS = 4  # of panels
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
 
 
 class Panel(NamedTuple):
-    """A panel of metrics or of a judge's measurement; plots.toml tells what the fields are."""
+    """A panel of metrics or of a judge's measurement, from plots.toml, where the fields are explained."""
 
     title: str
     keys: Mapping[str, str]
@@ -55,11 +55,12 @@ class Panel(NamedTuple):
 
 
 class CurveRows(NamedTuple):
-    """Rows of a log with a curve for each metric of a panel.
+    """Rows of a log, from which a panel draws a curve for each of its metrics.
 
     Attributes:
-        dash: the curves' style; None if their place in the panel decides.
-        name: the text at their ends.
+        colour: the curves' colour.
+        dash: the curves' style; None for the next of STYLES for each metric.
+        name: the text at the curves' ends.
     """
 
     rows: Sequence[Row]
@@ -86,31 +87,34 @@ def curve_panel(panel: Panel, sources: Sequence[CurveRows], x: str, title: str =
 
     Args:
         x: the x axis, a name in AXES.
-        title: "" for the panel's.
+        title: the title; "" for the panel's own.
     """
     curves = [curve for source in sources for curve in read_curves(panel, source, x)]
     return CurvePanel(title or panel.title, curves, panel.unit, panel.level)
 
 
 def read_curves(panel: Panel, source: CurveRows, x: str) -> Iterator[Curve]:
-    """Yield the curves of a panel's metrics in a source, in bands of their intervals, or of means over runs.
+    """Yield a curve for each of a panel's metrics in a source, with a band if there is one.
 
-    An interval's end that is missing or infinite is replaced by the value, so that the band ends there.
+    The band of a mean over runs is from the least to the greatest value, any other band is the panel's `interval`.  An
+    interval's end that is missing or infinite is replaced by the value, so that the band ends there.
+
+    Args:
+        x: the x axis, a name in AXES.
     """
     axis, divisor, _ = AXES[x]
     for (key, label), dash in zip(panel.keys.items(), STYLES, strict=False):
         rows = [row for row in source.rows if has_numbers(row, axis, key)]
         if not rows:
             continue
-        at, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
+        xs, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
         are_means = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
         intervals = [
             [value if (end := number(row, end_key)) is None else end for row, value in zip(rows, values, strict=True)]
             for end_key in ((key + LOW, key + HIGH) if are_means else panel.interval)
         ]
         low, high = intervals or (None, None)
-        look = source.colour, source.dash or dash, label, source.name
-        yield Curve(at, values, *look, low=low, high=high)
+        yield Curve(xs, values, source.colour, source.dash or dash, label, source.name, low=low, high=high)
 
 
 def has_numbers(row: Row, *keys: str) -> bool:
@@ -119,7 +123,7 @@ def has_numbers(row: Row, *keys: str) -> bool:
 
 
 def reword(histories: Sequence[History], text: str) -> str:
-    """Return `text`, a title or label for runs of self-play, reworded if some or all of the runs are supervised."""
+    """Return a title or label that fits runs of self-play, reworded if some or all of the runs are supervised."""
     are_supervised = [history.is_supervised for history in histories]
     if text not in WORDS or not any(are_supervised):
         return text
@@ -128,13 +132,15 @@ def reword(histories: Sequence[History], text: str) -> str:
 
 
 def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) -> Iterator[CurvePanel]:
-    """Yield a panel for each measurement of the matches; one that no run has made has no curves.
+    """Yield the panels of matches; a panel whose measurement no run has made has no curves.
 
-    For one run with several opponents, the opponents share each panel, with their names at the curves' ends; a dashed
-    curve is of the policy without search.  Otherwise each opponent has its own panels, with a colour for each run.
+    For one run with several opponents, the opponents share each panel, with their names at the curves' ends.  Dashed
+    curves are those of the policy without search.  Otherwise each opponent has its own panels, with a colour for each
+    run.
 
     Args:
         x: the x axis, a name in AXES.
+        panels: the panels for an opponent; the first is that of the win rate.
     """
     styles = choose_styles([row for history in histories for row in history.evaluations])
     if len(histories) == 1 and len(styles) > 1:
@@ -164,13 +170,13 @@ def choose_styles(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     alone is dashed.
     """
     players = list(dict.fromkeys(row["opponent"] for row in rows))
-    looks: dict[str, tuple[str, Dash]] = {}
+    styles: dict[str, tuple[str, Dash]] = {}
     for name, row in {row_name(row): row for row in rows}.items():
         colour = COLOURS[players.index(row["opponent"]) % len(COLOURS)]
-        searched_before = sum(look[0] == colour and look[1] != POLICY_ALONE for look in looks.values())
+        searched_before = sum(style[0] == colour and style[1] != POLICY_ALONE for style in styles.values())
         is_searched = number(row, "readouts") != 0
-        looks[name] = colour, SEARCHED[searched_before % len(SEARCHED)] if is_searched else POLICY_ALONE
-    return looks
+        styles[name] = colour, SEARCHED[searched_before % len(SEARCHED)] if is_searched else POLICY_ALONE
+    return styles
 
 
 def row_name(row: Row) -> str:
@@ -186,7 +192,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
         return
     game = run_game(history.folder)
     for name, row in newest.items():
-        size = row.get("board_size", game.N)  # of the gate's matches, early in a curriculum a smaller one
+        size = row.get("board_size", game.N)  # the gate's first matches may be on a smaller board of the curriculum
         start = (game if size == game.N else game.resized(size)).match_variant().position()
         drawings, captions = [], []
         for i, played in enumerate(row["moves"][:BOARDS]):
@@ -203,7 +209,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
 
 
 def mean_history(name: str, histories: Sequence[History], x: str) -> History:
-    """Return the means of several runs' rows as the rows of one run, with the least and the greatest values.
+    """Return one history with the means of several runs' rows, and the least and greatest values (see LOW, HIGH).
 
     The rows end where the shortest run ends.  A single run stays as it is.
 
@@ -231,13 +237,13 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     The numbers of a run are interpolated between its rows.
     """
     axis, *_ = AXES[x]
-    places = [[at for row in run if (at := number(row, axis)) is not None] for run in runs]  # the x of each run's rows
-    if not all(places):
+    xs_of_runs = [[value for row in run if (value := number(row, axis)) is not None] for run in runs]
+    if not all(xs_of_runs):
         return
     # From `first` to `last` every run has rows.
-    first = max(map(min, places))
-    last = min(map(max, places))
-    count = min(POINTS, min(map(len, places))) if last > first else 1
+    first = max(map(min, xs_of_runs))
+    last = min(map(max, xs_of_runs))
+    count = min(POINTS, min(map(len, xs_of_runs))) if last > first else 1
     grid = np.linspace(min(first, last), last, count)
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
     for key in dict.fromkeys(key for row in runs[0] for key in row):
@@ -265,9 +271,9 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     - for a single run: final boards of its newest matches.
 
     Args:
-        runs: folders of runs, finished or in progress.  Or a dictionary: by name, the folders of runs that differ in
-            their seeds.  Of these the mean is drawn, in a band from the least to the greatest value, as far as all runs
-            have come.
+        runs: the folder of a run, finished or in progress, or several folders.  Or a dictionary with lists of folders
+            by name.  The runs of a list, such as runs that differ only in their seeds, are drawn as one: their mean, in
+            a band from the least to the greatest value, as far as all of them have come.
         out: a file ending in .svg, .png or .pdf; the last two need Pillow.
         x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
             self-play or, in supervised runs, of the given games.
@@ -296,7 +302,10 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
 
 
 def group_folders(runs: Runs) -> dict[str, list[str | Path]]:
-    """Return the folders of `plot`'s runs by the names in its legend.
+    """Return the folders of runs by the names of their curves in the legend.
+
+    Args:
+        runs: as in `plot`.
 
     Raises:
         TypeError: for anything else than folders.
@@ -322,11 +331,11 @@ def legend_names(folders: Sequence[str | Path]) -> list[str]:
 
 
 def list_panels(histories: Sequence[History], x: str, live: bool = False) -> Iterator[CurvePanel]:
-    """Yield all panels of runs, those of a single run's final boards after those of its matches.
+    """Yield the panels of runs that have curves or pictures: of matches, of a single run's final boards, of training.
 
     Args:
         x: the x axis, a name in AXES.
-        live: whether to leave out all but the live panels of matches and training.
+        live: whether to yield only the panels that LiveReport shows, which are marked in plots.toml.
     """
     matches, training = ([panel for panel in panels if panel.live or not live] for panels in (MATCHES, TRAINING))
     boards = board_panels(histories[0]) if len(histories) == 1 and not live else ()
@@ -336,7 +345,7 @@ def list_panels(histories: Sequence[History], x: str, live: bool = False) -> Ite
 
 
 def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) -> Iterator[CurvePanel]:
-    """Yield the panels of training, with or without curves, in a colour for each run."""
+    """Yield the panels of training, with a colour for each run; a panel whose metrics no run has has no curves."""
     colours = zip(run_colours(len(histories)), histories, strict=True)
     sources = [CurveRows(history.metrics, colour) for colour, history in colours]
     for panel in panels:

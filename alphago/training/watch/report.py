@@ -36,7 +36,7 @@ class Progress(NamedTuple):
         share: the share of the run's time that has passed, 0 .. 1, or of its games while the time is unknown.
         remaining: estimated seconds until the run ends; None while unknown.
         activity: the run's work now, such as "playing"; "" between two kinds of work.
-        seconds: how long the run has been doing this work.
+        seconds: how long the run has been doing this work, in seconds.
     """
 
     share: float
@@ -46,9 +46,9 @@ class Progress(NamedTuple):
 
     def texts(self) -> list[str]:
         """Return the time left and the activity as texts, as far as they are known."""
-        left = [] if self.remaining is None else [f"{tqdm.format_interval(self.remaining)} left"]
-        lasting = f" for {self.seconds:.0f} s" if self.seconds >= LASTING else ""
-        return [*left, self.activity + lasting] if self.activity else left
+        time_left = [] if self.remaining is None else [f"{tqdm.format_interval(self.remaining)} left"]
+        duration = f" for {self.seconds:.0f} s" if self.seconds >= LASTING else ""
+        return [*time_left, self.activity + duration] if self.activity else time_left
 
 
 class Report:
@@ -70,7 +70,7 @@ class Report:
         """Report an iteration of self-play and training."""
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
-        """Report finished games of self-play on one board; `env`: the game on that board."""
+        """Report finished games of self-play, all on one board; env: the game on that board."""
 
     def match(self, row: Row) -> None:
         """Report a judge's measurement; `row` is a row of evaluations.jsonl."""
@@ -204,7 +204,7 @@ class ConsoleReport(Report, ExitStack):
         self.bar = self.enter_context(LiveBar(total=1.0, bar_format=bar_format, update=self.update))
 
     def update(self) -> None:
-        """Set the bar to the run's current progress."""
+        """Set the bar to the run's current progress and activity."""
         now = self.progress()
         parts = [f"{self.games_so_far}{self.of_games} games", *now.texts(), self.rates]
         self.bar.n = now.share

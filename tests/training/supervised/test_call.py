@@ -157,7 +157,7 @@ class TestGames:
         (tmp_path / "damaged.zip").write_bytes(b"PK")
         games = given_games(ENV, tmp_path)
         assert isinstance(games, RecordGames)
-        assert len(games.records) + len(games.held) == 21
+        assert len(games.records) + len(games.held_out_games) == 21
         once = ("occupied point", "of another board", "no result", "not legal under the rules of this game")
         lines = {"as lines of text, which `alphago sgf` imports": 2}
         assert games.left_out == dict.fromkeys((*once, "damaged file"), 1) | lines
