@@ -59,9 +59,8 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
             start = start_of(run_folder.config, run_folder.path)
         assert start is not None
         devices = choose_devices(call, start.model)
-        notes = []
-        if call.may_change and devices == ["cpu"] and (why := why_not_gpu(call.env)):
-            notes = [f"boards and network are on the CPU, since the GPU cannot be used: {why}"]
+        why = why_not_gpu(call.env) if call.may_change and devices == ["cpu"] else ""
+        notes = [f"boards and network are on the CPU, since the GPU cannot be used: {why}"] if why else []
         for device in devices:
             stop = threading.Event()
             try:

@@ -149,9 +149,8 @@ class DatasetGames(GivenGames):
             numbers: int64 [n], the games' numbers in the dataset.
         """
         is_legal = np.ones(len(numbers), np.bool_)
-        must_replay = self.dataset.rows["rules"][numbers] != rules_code(self.env.rules)
-        if self.env.first_pass > 0:
-            must_replay[:] = True
+        has_other_rules = self.dataset.rows["rules"][numbers] != rules_code(self.env.rules)
+        must_replay = has_other_rules | (self.env.first_pass > 0)
         batch = self.env.new_batch(1)
         for i in np.flatnonzero(must_replay):
             game = self.dataset.game(int(numbers[i]))

@@ -83,8 +83,7 @@ class SweepResult:
         folders = {
             name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
         }
-        with_metrics = {name: runs for name, runs in folders.items() if runs}
-        return plot(with_metrics, None if out is None else Path(out), x)
+        return plot({name: paths for name, paths in folders.items() if paths}, None if out is None else Path(out), x)
 
     def _repr_svg_(self) -> str:
         return str(self.plot())

@@ -135,7 +135,13 @@ class Recent:
         return {"lowest": min(policy, target)}
 
     def window_age(self, window: float, positions: float, growth: float) -> Values | None:
-        """Return the share of all positions that are in memory, and the number of iterations they are from."""
+        """Return the share of all positions that are in memory, and the number of iterations they are from.
+
+        Args:
+            window: number of positions in memory.
+            positions: number of positions of the run.
+            growth: how many of these were added in the recent rows.
+        """
         if not growth or not positions:
             return None
         return {"share": window / positions, "iterations": window * (len(self.rows) - 1) / growth}
@@ -154,9 +160,14 @@ class Recent:
         return {"distance": abs(correlation)} if is_trained else None
 
     def without_gpu(self, worked: float, used: float, games: float) -> Values | None:
-        """Compare the share of the processor that the threads used with the share of the time in which they worked.
+        """Return the processor seconds that threads could have had, and the games they could have played in these.
 
-        Beside a GPU there is no fault, since threads wait for it.
+        With a GPU there is no fault, since threads wait for it.
+
+        Args:
+            worked: processor time as a share of the threads' time.
+            used: seconds of processor time.
+            games: number of games.
         """
         if self.latest("gpu_busy") is not None:
             return None
