@@ -9,7 +9,7 @@ import torch
 from alphago.nn.loss import legal_alone
 from alphago.training.batches import Batch, to_tensors
 
-METRICS = (
+STEP_METRICS = (
     "policy_loss",
     "value_loss",
     "ownership_loss",
@@ -97,12 +97,14 @@ def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
 
 
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
-    """Return the mean of each metric over the gradient steps that have it; None for a metric in METRICS that none has.
+    """Return the mean of each metric over the gradient steps that have it.
+
+    The mean of a metric in STEP_METRICS that no step has is None.
 
     Args:
         rows: the metrics of each step, by name.
     """
     rows = list(rows)
-    names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])
+    names = dict.fromkeys([*STEP_METRICS, *(name for row in rows for name in row)])
     columns = {name: [row[name] for row in rows if name in row] for name in names}
     return {name: float(np.mean(values)) if values else None for name, values in columns.items()}

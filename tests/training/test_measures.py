@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from alphago.nn.loss import ILLEGAL
-from alphago.training.measures import METRICS, mean_metrics, measure, pearson
+from alphago.training.measures import STEP_METRICS, mean_metrics, measure, pearson
 
 
 def test_pearson() -> None:
@@ -41,6 +41,6 @@ def test_actions_that_are_left_out() -> None:
 def test_means() -> None:
     """Over the steps that have a metric; None where no step has it."""
     means = mean_metrics([{"policy_loss": 1.0, "own": 3.0}, {"policy_loss": 2.0}])
-    assert means.keys() == {*METRICS, "own"}
+    assert means.keys() == {*STEP_METRICS, "own"}
     assert (means["policy_loss"], means["own"], means["ownership_loss"]) == (1.5, 3.0, None)
-    assert mean_metrics([]) == dict.fromkeys(METRICS)
+    assert mean_metrics([]) == dict.fromkeys(STEP_METRICS)

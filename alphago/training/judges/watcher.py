@@ -56,7 +56,7 @@ class Watched(Protocol):
     name: str
 
     def test(
-        self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
+        self, evaluator: Evaluator, device: str, *, seed: int, seconds_left: Callable[[], float], stop: threading.Event
     ) -> WatchResult | None:
         """Test a network; return None if `stop` was set before the end.
 
@@ -64,7 +64,8 @@ class Watched(Protocol):
             evaluator: the evaluator of the network that is tested.
             device: where an opponent's network is computed.
             seed: determines all random choices of the test.
-            left: returns the seconds that the test may still take; a match has fewer games if that is too little.
+            seconds_left: function that returns the seconds that the test may still take.  A match has fewer games if
+                they do not suffice for all.
 
         Raises:
             EngineError: if an engine does not start.
@@ -150,7 +151,7 @@ class WatchedOpponent:
         self.env = env.match_variant() if isinstance(self.player, (PlayoutSettings, Engine)) else env
 
     def test(
-        self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
+        self, evaluator: Evaluator, device: str, *, seed: int, seconds_left: Callable[[], float], stop: threading.Event
     ) -> WatchResult | None:
         """Play up to PAIRS pairs of games: first some pairs, then as many as are likely to be over in time.
 
@@ -162,13 +163,13 @@ class WatchedOpponent:
         plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
         first_pairs = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
-        seconds_at_first = left()
+        seconds_at_first = seconds_left()
         while count > 0:
             numbers = range(len(games), len(games) + 2 * count)
             play_match(self.env, players, plan, numbers, games.append, stop=LinkedEvent(stop))
             if stop.is_set():
                 return None
-            count = more_pairs(len(games) // 2, seconds_at_first, left())
+            count = more_pairs(len(games) // 2, seconds_at_first, seconds_left())
         return WatchResult(*self.result(games), part=len(games) / 2 / PAIRS, least=first_pairs / PAIRS)
 
     def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
@@ -336,7 +337,7 @@ class Watcher(Judge[Run]):
         try:
             evaluator = run.match_evaluator(run.player, self.env)
             result = task.watched.test(
-                evaluator, run.device, seed=self.tests, left=lambda: began + seconds - self.clock(), stop=stop
+                evaluator, run.device, seed=self.tests, seconds_left=lambda: began + seconds - self.clock(), stop=stop
             )
         except EngineError as error:
             run.note(f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}")

@@ -274,7 +274,7 @@ def seconds(*left: float) -> Callable[[], float]:
 
 
 def play(watched: WatchedOpponent, evaluator: Evaluator, seed: int = 0, *left: float) -> WatchResult:
-    tested = watched.test(evaluator, "cpu", seed=seed, left=seconds(*(left or (9.0, 8.0))), stop=NEVER)
+    tested = watched.test(evaluator, "cpu", seed=seed, seconds_left=seconds(*(left or (9.0, 8.0))), stop=NEVER)
     assert tested is not None
     return tested
 
@@ -300,7 +300,7 @@ class TestMatches:
 
     def test_a_stop_ends_it_at_the_next_move(self) -> None:
         match = WatchedOpponent("random", 0, ENV)
-        assert match.test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=Moves(5)) is None
+        assert match.test(UniformEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=Moves(5)) is None
 
     @pytest.mark.slow
     def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,7 @@ class TestMatches:
         monkeypatch.setattr("alphago.arena.entrant.check_engine", lambda *_: None)  # it fails later
         stop = threading.Event()
         with pytest.raises(EngineError):
-            WatchedOpponent("gone", 0, ENV).test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=stop)
+            WatchedOpponent("gone", 0, ENV).test(HashEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=stop)
         assert not stop.is_set()
 
 
