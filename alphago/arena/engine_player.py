@@ -1,6 +1,7 @@
 """Programs as one side of many games; `EnginePlayer`, those that speak GTP."""
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from alphago.arena.players import RESIGN, Player
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.records.sgf.result_texts import parse_margin
 from alphago.system.validation import shown
 
 COLOURS = {1: "b", -1: "w"}
@@ -106,7 +106,7 @@ class EnginePlayer(ProgramPlayer):
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
             with contextlib.suppress(EngineError):  # an engine need not know `final_score`
                 score = "" if self.env.turns is not None else self._ask(game, "final_score")  # nor fixed turns
-                if parse_margin(score) is not None:
+                if read_margin(score) is not None:
                     self.scores[game] = score
             self.processes[game].close()
 
@@ -148,6 +148,14 @@ def set_up(process: EngineProcess, env: GoEnv) -> None:
         process.ask(command)
 
 
+def read_margin(text: str) -> float | None:
+    """Return Black's margin in a `final_score` such as "B+3.5" or "0"; None if the text is not a score."""
+    match = re.fullmatch(r"([BbWw])\+([0-9]+(?:\.[0-9]*)?)", text.strip())
+    if match:
+        return float(match[2]) * (1 if match[1] in "Bb" else -1)
+    return 0.0 if text.strip().lower() in ("0", "draw", "jigo") else None
+
+
 def disagreement(margin: float, score: str, name: str) -> str:
     """Return both scores of a board as text if Black's margin on it is not the score that an engine counts, else ""."""
-    return "" if parse_margin(score) == margin else f"{result_text(margin)} on the board, {score} counts {name}"
+    return "" if read_margin(score) == margin else f"{result_text(margin)} on the board, {score} counts {name}"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from alphago.arena.engine import COMMAND, Engine
-from alphago.arena.engine_player import COLOURS, disagreement, set_up
+from alphago.arena.engine_player import COLOURS, disagreement, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
 from alphago.arena.match_games import MatchPlan, play_games
@@ -24,7 +24,6 @@ from alphago.mcts.search import leaves_for
 from alphago.mcts.search_specs import PLAYER_RULE, SearchSpec
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.records.sgf.result_texts import parse_margin
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int, checks_keywords
 from alphago.workers.jobs import JobPool, open_pool
@@ -68,7 +67,7 @@ class Adjudicator:
             for before, action in self.env.position().after(game.moves).turns():
                 process.ask(f"play {COLOURS[before.to_play]} {self.env.to_text(action)}")
             text = process.ask("final_score")
-        margin = parse_margin(text)
+        margin = read_margin(text)
         if margin is None:
             raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
         # The game may have one already, of a player that is an engine and counted.

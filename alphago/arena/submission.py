@@ -57,7 +57,10 @@ def travelling(env: GameEnv) -> str:
     Raises:
         ValueError: for a game that another process cannot import.
     """
-    return json.dumps([importable_name(env, "submissions"), env.config]).encode().hex()
+    try:
+        return json.dumps([importable_name(env, "submissions"), dict(env.config)]).encode().hex()
+    except TypeError as error:
+        raise ValueError(f"submissions must be able to make the game from its config: {error}, got {env}") from None
 
 
 class SubmissionProcess(EngineProcess):

@@ -7,7 +7,6 @@ sentence.  What the file prints goes to stderr.
 
 import json
 import os
-import pkgutil
 import random
 import runpy
 import sys
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from alphago.system.own_modules import import_class
 from alphago.system.validation import shortened
 
 LONGEST = 300  # letters of an answer
@@ -35,7 +35,7 @@ def main() -> None:
         try:
             if choose is None:  # the line is "begin", or the file could not be imported at the last one
                 name, config = json.loads(bytes.fromhex(words[0]))
-                env = pkgutil.resolve_name(name)(**config)
+                env = import_class(name)(**config)
                 choose, answer = read_function(file, env), ""
             else:
                 answer = move_text(env, choose, os.path.basename(file), *words)

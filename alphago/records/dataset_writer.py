@@ -138,11 +138,15 @@ def symmetry_maps(size: int) -> np.ndarray:
     return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
+MERGED_AT = 50_000  # recent hashes, from which on they are merged into the large array
+
+
 class SeenHashes:
-    """The hashes of all games so far, sorted, 8 bytes a game."""
+    """The hashes of all games so far, 8 bytes a game: a large sorted array, and a small one of recent hashes."""
 
     def __init__(self, hashes: np.ndarray) -> None:
         self.sorted = np.unique(hashes.astype(np.uint64))
+        self.recent = np.zeros(0, np.uint64)
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
         """Add hashes, uint64 [n]; return which of them were new, bool [n].
@@ -151,10 +155,12 @@ class SeenHashes:
         """
         # Both places where a hash can be inserted, before and after its equals, are the same only if it has no equals.
         is_new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
+        is_new &= ~np.isin(hashes, self.recent)
         # `np.unique` returns the index of the first of equal hashes; the others do not count as new.
         is_new[np.setdiff1d(np.arange(len(hashes)), np.unique(hashes, return_index=True)[1])] = False
-        new = np.sort(hashes[is_new])
-        self.sorted = np.insert(self.sorted, np.searchsorted(self.sorted, new), new)
+        self.recent = np.concatenate([self.recent, hashes[is_new]])
+        if len(self.recent) >= MERGED_AT:
+            self.sorted, self.recent = np.union1d(self.sorted, self.recent), self.recent[:0]
         return is_new
 
 

@@ -7,6 +7,7 @@ import math
 import re
 import threading
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import Stretch, make_board, play_by_rules
 from alphago.records.sgf.values import read_rank
-from alphago.records.sources import ID_DIGITS, SourcePart
+from alphago.records.sources import ID_DIGITS, LONGEST_LINE, SourcePart
 from alphago.system.validation import setting, settings
 from alphago.workers.work import RemoteWork, pack, unpack
 
@@ -90,7 +91,8 @@ class Converter(RemoteWork):
         """Return the games in these pieces, and how many games were left out for each reason."""
         collector = Collector()
         for piece in pieces:
-            for line in io.BytesIO(piece.data) if piece.is_lines else ():
+            lines = iter(partial(io.BytesIO(piece.data).readline, LONGEST_LINE), b"")
+            for line in lines if piece.is_lines else ():
                 self.add_line(collector, piece.name, line)
             for game in () if piece.is_lines else piece.games():
                 self.add_game(collector, game)

@@ -1,10 +1,12 @@
 """Import a module of the user's own, by its file or its name."""
 
 import importlib
+import operator
 import os
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from alphago.system.files import user_path
 
@@ -36,3 +38,9 @@ def import_own_module(text: str) -> ModuleType:
     if path is not None and (file is None or Path(file).resolve() != path):
         raise ValueError(f"{text} must have another name, since Python has a module {name}")
     return module
+
+
+def import_class(name: str) -> Any:
+    """Import the class called "module:class"; the module's file may have any name, such as "my-game.py"."""
+    module, _, path = name.partition(":")
+    return operator.attrgetter(path)(importlib.import_module(module))

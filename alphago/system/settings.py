@@ -10,11 +10,11 @@ have a keyword too, "c_puct", which is also their flag; a `path_only` setting ha
     to_data(settings), from_data(RunSettings, data)   -> plain data for JSON, and back
 """
 
-import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
 from typing import Any, NoReturn, TypeVar
 
+from alphago.system.own_modules import import_class
 from alphago.system.validation import (
     check_keywords,
     list_keywords,
@@ -378,6 +378,9 @@ def value_from_data(
         keyword: the setting's name, for messages.
         who: whose setting it is, for messages.
     """
+    # A part is an object, or None, but a group is never None.
+    if declared is not None and not (isinstance(data, Mapping) or (data is None and not declared.is_group)):
+        raise TypeError(f"{keyword} must be a JSON object, got {shown(data)}")
     if isinstance(data, list):
         return tuple(value_from_data(item, None, candidates, {}, keyword=keyword, who=who) for item in data)
     if not isinstance(data, Mapping):
@@ -408,7 +411,7 @@ def named_class(name: str, keyword: str, who: str) -> type:
         who: whose setting that is, for the message.
     """
     try:
-        kind = pkgutil.resolve_name(name)
+        kind = import_class(name)
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise TypeError("it is no class of settings")
     except Exception as error:  # importing a module runs its code, which may raise anything

@@ -4,12 +4,12 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, importable_name, is_packaged
 from alphago.system.children import exit_when_input_ends, start_child
+from alphago.system.own_modules import import_class
 from alphago.workers.shared_folder import LEFT, WORKERS, FolderWorker, SharedFolder
 
 MOST_FALSE_STARTS = 3  # for each worker: after so many processes that ended before they began, no other is started
@@ -78,6 +78,6 @@ if __name__ == "__main__":
     exit_when_input_ends()
     path, game = sys.argv[1:]
     if game:
-        kind = resolve_name(game)
+        kind = import_class(game)
         GAMES[kind.name] = kind
     FolderWorker(Path(path), 1, tell=str).work(threading.Event())

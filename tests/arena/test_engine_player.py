@@ -9,13 +9,12 @@ import pytest
 
 from alphago import GoEnv, evaluate
 from alphago.arena.engine import Engine, EngineProcess
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine_player import EnginePlayer, read_margin
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import make_player
 from alphago.env.go_rules import Rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.records.sgf.result_texts import parse_margin
 from tests.arena.playing import match_on, passes, scripted
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")
@@ -57,10 +56,19 @@ class TestPlayer:
 
     @pytest.mark.parametrize(
         ("score", "black"),
-        [("B+3.5", 3.5), ("w+10", -10), ("0", 0), ("Draw", 0), ("B+R", None), ("?", None), ("", None)],
+        [
+            ("B+3.5", 3.5),
+            ("w+10", -10),
+            ("W+0.75", -0.75),
+            ("B+0", 0),
+            ("0", 0),
+            ("Draw", 0),
+            ("B+R", None),
+            ("", None),
+        ],
     )
     def test_margin(self, score: str, black: float | None) -> None:
-        assert parse_margin(score) == black
+        assert read_margin(score) == black
 
 
 class TestMatch:

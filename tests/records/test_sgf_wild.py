@@ -132,6 +132,12 @@ class TestSetUp:
         assert moves(game) == "B A5, W B4"
         assert "set-up after move 2: the game is what comes before it" in wrong(game)[0]
 
+    def test_moves_after_an_impossible_board(self) -> None:
+        """They are told as left out, though nothing can be played there."""
+        game = only("(;SZ[2];W[bb];B[ab];AW[bb][aa][ba][ab];W[bb];B[];W[ab];AB[aa])")
+        assert moves(game) == "W B1, B A1"
+        assert "set-up after move 2: the game is what comes before it" in wrong(game)[0]
+
 
 class TestRules:
     CYCLE = "(;SZ[5]{}AB[ba][da][cb]AW[ab][bb]PL[B];B[aa];W[ca];B[ba])"

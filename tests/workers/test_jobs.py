@@ -10,6 +10,7 @@ import pytest
 
 from alphago import Dataset, evaluate, import_games, selfplay
 from alphago.arena import match_work
+from alphago.arena.playout_player import uct
 from alphago.mcts.evaluator import as_evaluator
 from alphago.nn.threads import one_torch_thread
 from alphago.records import dataset_import
@@ -75,6 +76,11 @@ class TestEvaluate:
         crew(a=honest)
         with pytest.raises(ValueError, match="with workers, a player must be a network, random, uct:N"):
             evaluate(GO, NET, player, 2, workers="folder:x")
+
+    def test_constants_of_ones_own_cannot_travel(self, crew: Any) -> None:
+        crew(a=honest)
+        with pytest.raises(ValueError, match="with workers, a player must be a network, random, uct:N"):
+            evaluate(GO, NET, uct(4)._replace(exploration=2.0), 2, workers="folder:x")
 
     @pytest.mark.parametrize("name", ["gtp:true", "bot.py"])
     def test_a_worker_starts_no_program(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,9 +127,12 @@ class NetworkConverter:
             ValueError: for a file that is damaged or cannot be read.  Whether the sizes of two layers fit together is
                 checked only later, when modules are built from the descriptions.
         """
-        self.read_tower()
-        self.read_policy()
-        self.read_value()
+        try:
+            self.read_tower()
+            self.read_policy()
+            self.read_value()
+        except RuntimeError as error:  # of torch, and RecursionError for blocks within blocks
+            raise ValueError(f"its sizes do not fit together: {str(error).splitlines()[0]}") from None
         self.stream.close()
 
     def add_part(self, slot: str, part: type[nn.Module], **sequences: Sequence[Layer]) -> None:

@@ -100,11 +100,16 @@ class Residual(BlockTower):
         return features + super().forward(features)
 
 
+def dense(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
+    """Return a dense layer; a file that describes one must not name its device too."""
+    return nn.Linear(inputs, outputs, bias)
+
+
 LAYERS: dict[str, Callable[..., nn.Module]] = {
     **ACTIVATIONS,
     "norm": Affine,
     "convolution": convolution,
-    "dense": nn.Linear,
+    "dense": dense,
     "pooled": Pooled,
     "residual": Residual,
     "transformer": Transformer,

@@ -115,6 +115,7 @@ class PlayedStretch:
             self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
             self.fault = Fault(kinds.DEAD, str(error), number)
+            self.stretch = stretch  # its plays count as moves after the set-up, though none can be followed
             return
         self.join(stretch)
 

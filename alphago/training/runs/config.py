@@ -100,9 +100,10 @@ def run_game(folder: Path) -> "GameEnv":
 
 def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
     """Return the game of a run with this config; raise ValueError for a custom game that `--game` has not named."""
-    from alphago.env.games import make_game  # imported late, as above
+    from alphago.env.games import GAMES, make_game  # imported late, as above
 
-    return make_game(config["game"]).replace(**config["env"])
+    kind = GAMES.get(config["game"]) or type(make_game(config["game"]))  # which raises for an unknown name
+    return kind(**config["env"])
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:

@@ -228,7 +228,7 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
 def ownership(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
     position = engine.game.position_for(engine.game.to_play)
-    analysis = engine.kept_analysis(position).as_black()
+    analysis = evaluate_alone([position], engine.analyst.evaluators(position.env)).as_black()
     return rows_text(flat_board(analysis.raw_ownership, analysis), position)
 
 

@@ -14,6 +14,7 @@ from alphago.system.validation import near_misses, shown
 
 T = TypeVar("T", list[Any], dict[str, Any])
 MOST_POINTS = 25 * 25  # most points of a board
+MOST_PLANES, MOST_PLIES = 1000, 2**16  # of a game, whose positions take as much memory
 MOST_NODES = 4000  # most positions of a game with its variations
 SKIPPED_TURN = "_"  # stands before a move out of turn among the moves of a link
 LETTERS = {"B": 1, "W": -1}  # the sides of moves, as KataGo's queries write them
@@ -61,14 +62,16 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     at_start = {name: known[name].read(setup[name]) for name in known if known[name].at_start and setup.get(name)}
     # Without the text "0", which was read as 0, and stands for no value.
     at_start = {name: value for name, value in at_start.items() if value}
+    rule_options = [name for name in known if not known[name].at_start]
     chosen: dict[str, Any] = {}
     for name in at_start:
         chosen |= known[name].also
     for name, value in options.items():
-        if name not in known or known[name].at_start:
-            raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, list(known))}")
-        if value not in (None, ""):
-            chosen[name] = known[name].read(value)
+        if value in (None, ""):
+            continue
+        if name not in rule_options:
+            raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, rule_options)}")
+        chosen[name] = known[name].read(value)
     # `base` is without the limits that only help self-play, `match_variant` removes them from a game that is made anew.
     try:
         env = base.replace(**config)
@@ -77,6 +80,8 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
     if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
         raise ValueError(f"a board must have at most {MOST_POINTS} points, got {env}")
+    if env.planes > MOST_PLANES or env.max_moves > MOST_PLIES:
+        raise ValueError(f"a game must have at most {MOST_PLANES} planes and {MOST_PLIES} plies, got {env}")
     env = base if env == base else env  # `base` has made its tables already
     return env.position(**(at_start or {word: str(setup[word]) for word in env.setup_words if setup.get(word)}))
 

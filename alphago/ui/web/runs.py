@@ -61,8 +61,11 @@ class Runs:
 
     def stamp(self) -> str:
         """Return a text that changes when a run has written something new."""
-        logs = [folder / name for folder in self.folders for name in (METRICS, EVALUATIONS)]
-        return "-".join(str(path.stat().st_mtime_ns) for path in logs if path.exists())
+        stamps: list[int] = []
+        for log in [folder / name for folder in self.folders for name in (METRICS, EVALUATIONS)]:
+            with contextlib.suppress(OSError):
+                stamps += [log.stat().st_size, log.stat().st_mtime_ns]
+        return "-".join(map(str, stamps))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
         """Return headlines, facts, games and panels of all runs; raise ValueError unless `x` is a key of AXES.
@@ -102,8 +105,11 @@ class Runs:
 
 
 def history_of(folder: Path) -> History:
-    """Return the history of a run; it has no metrics until the first iteration is over."""
-    return History(folder, read_rows(folder / METRICS, "seconds"), read_rows(folder / EVALUATIONS, "opponent"))
+    """Return the history of a run; it has no metrics until the first iteration is over, or if none can be read."""
+    metrics: list[Row] = []
+    with contextlib.suppress(ValueError):
+        metrics = read_rows(folder / METRICS, "seconds")
+    return History(folder, metrics, read_rows(folder / EVALUATIONS, "opponent"))
 
 
 # --- facts and curves ------------------------------------------------------------------------------
