@@ -14,7 +14,7 @@ from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
 from alphago.system.validation import near_misses, printable, shortened
 
-# A ~ for the home folder, at the beginning of a word or behind its =, alone or before a /.
+# A ~ for the home folder: at the beginning of a word or after =, and at the word's end or before a /.
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
 OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_process:
         if warning := memory_warning():
             print(f"alphago: {warning}", file=sys.stderr)
-        gc.disable()  # what the imports make stays, and looking for garbage in it takes a fifth of their time
+        gc.disable()  # imports make hardly any garbage, and looking for it takes a fifth of their time
     with ended_by_interrupt():
         try:
             if any(OWN_CLASS.search(word) for word in words):
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = make_parser(verb, in_full="--help-all" in words)
         options = parser.parse_args(words[1:])
     if is_process:
-        gc.freeze()  # nor do later collections look at it
+        gc.freeze()  # later collections leave out what the imports have made
         gc.enable()
     try:
         return run(verb, parser, options)
@@ -103,9 +103,12 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
 
 
 def make_parser(verb: str, *, in_full: bool = False) -> Parser:
-    """Return the parser of a verb; the parsed options' attribute `run` is the function that runs the command.
+    """Return the parser of a verb, with the options of all games in GAMES.
 
-    It has the options of all games in GAMES.  in_full: whether its help is that of --help-all.
+    The parsed options have an attribute `run`, the function that runs the command.
+
+    Args:
+        in_full: whether the help is that of --help-all.
     """
     module = importlib.import_module(f"alphago.cli.{VERBS[verb][0]}")
     parser = Parser(f"alphago {verb}", module.run, in_full=in_full)

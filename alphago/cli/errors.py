@@ -10,8 +10,9 @@ from alphago.system.files import os_error_text
 if sys.platform != "win32":
     import resource
 
-# How a message about settings begins, and how one ends that says how to choose the part that has a setting.
+# The beginning of a message about settings.
 SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must |\w+ is a setting of ")
+# The end of a message about a setting that another part has: how to choose that part.
 CHOICE = re.compile(r': give (?P<keyword>\w+)="(?P<value>.*)"$')
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
 OWN_GAME = re.compile(r": give the game, in Python .* as --game \S+")  # advice for commands with this option
@@ -23,7 +24,7 @@ TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes"
 def memory_warning() -> str:
     """Return a sentence if `ulimit -v` leaves little memory, else "".
 
-    It comes first, since a library that gets no memory may end the process by a signal, without a sentence.
+    Print it before libraries are loaded: one that gets no memory may end the process by a signal, without a sentence.
     """
     if sys.platform == "win32":
         return ""
@@ -35,7 +36,11 @@ def memory_warning() -> str:
 
 
 def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | None:
-    """Return the message for an error that the user can correct; None for a fault of the program."""
+    """Return the message for an error that the user can correct; None for a fault of the program.
+
+    Args:
+        parser: the command's parser, whose flags replace the names of settings in the message.
+    """
     if isinstance(error, OSError) and error.strerror:
         # An error of a file has the file's name, so an error without a name is one of the standard output.
         is_output = not error.filename and error.errno in OUTPUT_ERRORS
@@ -63,7 +68,7 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
 
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
-    """Replace settings' names in a message by their flags: `max_minutes must` at its beginning by `--minutes must`."""
+    """Replace the names of settings in a message by their flags, such as `max_minutes must …` by `--minutes must …`."""
     begin, choice = SETTINGS.match(text), CHOICE.search(text)
     if begin is None:
         return text

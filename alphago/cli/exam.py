@@ -22,7 +22,7 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "exams are of Go"
     option(parser, "networks NET", "one or more; see below", nargs="*")
-    option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", counts, default=(0, 64))
+    option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", read_readouts, default=(0, 64))
     option(parser, "--file FILE", "the exam (the package's for the networks' board)")
     option(parser, "--search", "the networks' search (puct)", choices=tuple(SEARCHES))
     text = "the networks' numbers; in float32, grades hardly depend on the machine (float32)"
@@ -40,8 +40,8 @@ def add_options(parser: Parser) -> None:
     add_flags(parser, MakeSettings, "making an exam")
 
 
-def counts(text: str) -> tuple[int, ...]:
-    """Return the numbers of readouts that `--readouts` lists."""
+def read_readouts(text: str) -> tuple[int, ...]:
+    """Return the numbers of readouts in a value of `--readouts`, such as "0,64"."""
     try:
         return tuple(read_value(tuple[int, ...], text))
     except ValueError:
@@ -57,17 +57,17 @@ def run(options: argparse.Namespace) -> int:
     readouts and search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7).
     """
     if options.make is not None:
-        return make(options)
+        return make_positions(options)
     for_making = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is not None]
     if for_making:
         raise ValueError(f"--make must name a file for {' and '.join(for_making)}, got none")
     if not options.networks:
         raise ValueError("there must be a network to grade, got none")
-    return grade(options)
+    return grade_networks(options)
 
 
-def grade(options: argparse.Namespace) -> int:
-    """Grade networks, and print, draw and write what was asked for."""
+def grade_networks(options: argparse.Namespace) -> int:
+    """Grade networks, and print, draw and write what was asked for; return the exit code."""
     from alphago.exams.exam_call import exam  # imported late, since it loads torch
 
     with LiveBar(total=0, unit="position", leave=False) as bar:
@@ -102,8 +102,8 @@ def halves_text(result: "ExamResult") -> str:
     return "\n".join(lines)
 
 
-def make(options: argparse.Namespace) -> int:
-    """Make an exam, with a progress bar; return the exit code of `with_bar`."""
+def make_positions(options: argparse.Namespace) -> int:
+    """Make the positions of an exam, with a progress bar; return the exit code."""
     from alphago.exams.exam_maker import make_exam  # imported late, since it loads the readers of games
 
     missing = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is None]

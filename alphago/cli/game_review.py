@@ -32,26 +32,26 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Review games of Go: write an SGF file with win rates, scores, best lines and mistakes, and a graph."""
-    # By board size; raises ValueError if there is none.
-    network = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
-    taken: set[str] = set()
+    # The network for a board size; raises ValueError if there is none.
+    network_for = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
+    written: set[str] = set()
     code = 0
-    for path, folder in sources(options.games, options.to):
-        for fault in review(path, folder, options, network, taken):
+    for path, folder in files_to_review(options.games, options.to):
+        for fault in review(path, folder, options, network_for, written):
             print(f"alphago review: {fault}", file=sys.stderr)
             code = 1
     return code
 
 
 def review(
-    path: Path, folder: Path, options: argparse.Namespace, network: Callable[[int], Any], taken: set[str]
+    path: Path, folder: Path, options: argparse.Namespace, network_for: Callable[[int], Any], written: set[str]
 ) -> Iterator[str]:
     """Review all games of a file, each up to the first fault of its text, and print faults and summaries.
 
     Args:
         folder: the folder of the reviews.
-        network: returns the network for a size of the board.
-        taken: the paths written by this command, see `free_place`.
+        network_for: returns the network for a size of the board.
+        written: the paths written by this command, see `free_place`.
 
     Yields:
         A sentence about each game that cannot be reviewed.
@@ -73,10 +73,10 @@ def review(
         for fault in game.faults:
             told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
             print(printable(told), file=sys.stderr)
-        place = free_place(folder, f"{path.stem}-{number}" if has_several else path.stem, taken)
+        place = free_place(folder, f"{path.stem}-{number}" if has_several else path.stem, written)
         title = f"{path}, game {number}" if has_several else str(path)
         try:
-            net = network(game.board_size)
+            net = network_for(game.board_size)
             made = review_game(game, net, options.readouts, symmetries=options.symmetries, device=options.device)
             folder.mkdir(parents=True, exist_ok=True)
             write_atomic(place.with_name(f"{place.name}.sgf"), made.sgf())
@@ -87,23 +87,25 @@ def review(
             yield f"{path}: {error}"
 
 
-def free_place(folder: Path, stem: str, taken: set[str]) -> Path:
-    """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
+def free_place(folder: Path, stem: str, written: set[str]) -> Path:
+    """Return the path of a game's review, without the files' suffixes, such as "games/a.reviewed".
+
+    The name gets a number, such as "games/a-2.reviewed", if this command has written a review of the name before.
 
     Args:
         stem: the name of the review's files, without SUFFIX.
-        taken: the paths so far, in lower case, since some file systems ignore case; this one is added.
+        written: the paths so far, in lower case, since some file systems ignore case; this one is added.
     """
     place = folder / f"{stem}{SUFFIX}"
     for number in itertools.count(2):
-        if str(place).lower() not in taken:
+        if str(place).lower() not in written:
             break
         place = folder / f"{stem}-{number}{SUFFIX}"
-    taken.add(str(place).lower())
+    written.add(str(place).lower())
     return place
 
 
-def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
+def files_to_review(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
     """Return the SGF files to review, each file once, with the folders of their reviews.
 
     Args:
@@ -119,8 +121,8 @@ def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
         path = Path(name)
         if not path.exists():
             raise FileNotFoundError(f"a game must be an SGF file or a folder of them, got {name}")
-        top, found = (path, sorted(path.rglob("*"))) if path.is_dir() else (path.parent, [path])
-        for file in found:
+        top, candidates = (path, sorted(path.rglob("*"))) if path.is_dir() else (path.parent, [path])
+        for file in candidates:
             is_sgf = file.suffix.lower() == ".sgf" and file.is_file() and not file.stem.endswith(SUFFIX)
             if is_sgf or file == path:  # a file that is named itself may have any suffix
                 folder = file.parent if to is None else Path(to) / file.parent.relative_to(top)

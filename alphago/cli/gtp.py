@@ -36,13 +36,14 @@ def run(options: argparse.Namespace) -> int:
 
     with reserved_stdout() as output:  # before libraries are loaded, since libraries may print
         policy = options.policy
-        refused = {"readouts": options.readouts or None, "level": options.level} if policy != "mcts" else {}
-        refused |= {"MODEL": options.model} if policy == "random" else {}
-        for name, value in refused.items():
+        # The options that this policy has no use for; --readouts 0 is the policy alone.
+        useless = {"readouts": options.readouts or None, "level": options.level} if policy != "mcts" else {}
+        useless |= {"MODEL": options.model} if policy == "random" else {}
+        for name, value in useless.items():
             if value is not None:
                 raise ValueError(f"{name} must be left out with --policy {policy}, got {value}")
-        usual = 800 if policy == "mcts" else 0
-        readouts = usual if options.readouts is None else check_int("readouts", options.readouts, 0, MOST_READOUTS)
+        default = 800 if policy == "mcts" else 0
+        readouts = default if options.readouts is None else check_int("readouts", options.readouts, 0, MOST_READOUTS)
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         if policy == "random":

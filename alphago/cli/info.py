@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def bibtex() -> str:
-    """Return this version as an entry for BibTeX, with the commit where the package is in a clone."""
+    """Return this version as an entry for BibTeX; with the commit if the package is in a clone of its repository."""
     root, commit = Path(alphago.__file__).parents[1], ""
     with suppress(OSError):
         if (root / ".git").exists():
@@ -76,12 +76,14 @@ def bibtex() -> str:
 
 
 def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return sections about a run or a network: those to print before the machine's sections, and those to print after.
-
-    Both are dictionaries that hold the facts of each section by the section's title.
+    """Return sections about a run or a network.
 
     Args:
         what: a run's folder, or a network's file or name.
+
+    Returns:
+        The sections to print before the machine's sections, and those to print after them: the facts of each section,
+        by the section's title.
     """
     path = Path(what)
     if not path.is_dir():

@@ -11,7 +11,7 @@ from alphago.system.files import typed_path
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.live_bar import LiveBar
 
-Tell = Callable[[int, int], object]  # (positions so far, positions wanted)
+Tell = Callable[[int, int], object]  # called with the number of positions so far, and the number to make in all
 
 
 def add_options(parser: Parser) -> None:
@@ -44,20 +44,21 @@ def run(options: argparse.Namespace) -> int:
 
 
 def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -> int:
-    """Call `make` while a bar shows its progress, for `label` and `exam --make`; return the exit code.
+    """Make positions while a bar shows the progress, for `label` and `exam --make`; return the exit code.
 
-    It is INTERRUPTED after Ctrl-C, else 0, also if there are fewer positions than wanted.
+    The exit code is INTERRUPTED after Ctrl-C, else 0, also if there are fewer positions than wanted.
 
     Args:
-        make: makes positions, calls its argument with the number of positions so far and the number in all, and returns
-            the number in the end.
-        told: what to print after this number.
-        advice: what to say if they are fewer than wanted.
+        make: makes the positions, calls its argument, a Tell, after each, and returns their number.
+        wanted: the number of positions to make.
+        told: what to print after their number.
+        advice: what to print if they are fewer than wanted.
     """
     try:
         with LiveBar(unit="position") as bar:
 
             def tell(positions: int, total: int) -> None:
+                """Move the bar to a number of positions out of `total`."""
                 if bar.total is None:  # the first call: positions made before do not count for the speed
                     bar.total, bar.initial, bar.n = total, positions, positions
                 bar.update(positions - bar.n)

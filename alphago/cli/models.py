@@ -18,7 +18,7 @@ from alphago.mcts.levels import Level, check_level
 RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 WHO = "who plays, instead of this process: a number, auto or HOST:PORT (of a Ray cluster), or folder:PATH"
-RUN = ("folder", "tower_height", "channels", "stop_after")  # see `add_run`
+RUN_OPTIONS = ("folder", "tower_height", "channels", "stop_after")  # those of `add_run` that the call of a run takes
 BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
 
 
@@ -33,7 +33,12 @@ def add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:
-    """Add the options for a game; default, default_size: what the help says of their defaults."""
+    """Add the options --game and --board-size.
+
+    Args:
+        default: what the help says of the default game.
+        default_size: what the help says of the default size.
+    """
     names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
     text = f"the game: {names}, or FILE.py:CLASS for a custom game ({default})"
     option(parser, "--game GAME", text, named_game)
@@ -41,7 +46,7 @@ def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a run of training that are no settings; `RUN` has the names of those for the call."""
+    """Add the options of a run of training that are no settings."""
     option(parser, "--tower-height N", "residual blocks of a new network (the recipe's)", integer)
     option(parser, "--channels N", "channels of a new network (the recipe's)", integer)
     option(parser, "--model FILE", "a network to start from; its file is not changed")
@@ -51,7 +56,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
-    """Add --device; what: what the help says is computed there."""
+    """Add --device; what: what is computed on the device, for the help."""
     text = f"the device {what}; auto: the GPU if there is one that supports them ({default})"
     option(parser, "--device", text, choices=("cpu", "cuda", "auto"), default=default)
 
@@ -138,7 +143,7 @@ def load(
         model: the network's name, file or run folder; None for the packaged network, see `packaged_net`.
         board_size: the board's size; None for the network's.
         game: the name of the game; None for the network's.
-        given: further options of the game, instead of the network's; those of a packaged network have the usual komi.
+        given: keywords of the game, in place of the network's own.  A packaged network's game has the usual komi.
 
     Raises:
         ValueError: if the network does not play this game or board.
@@ -166,7 +171,7 @@ def load(
 
 
 def check_named(game: str | None, env: GameEnv, path: object) -> None:
-    """Raise ValueError if the option --game names another game than the network's.
+    """Raise ValueError if --game was given, and its game is not the network's.
 
     Args:
         game: the value of --game; None if it was not given.

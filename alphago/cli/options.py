@@ -48,9 +48,12 @@ class Parser(argparse.ArgumentParser):
         self.in_full = in_full
 
     def shorten(self, flag: str, text: str = "") -> None:
-        """Let --help show `text` instead of an option's help, or without `text` not show the option.
+        """Let --help show `text` instead of an option's help; for an empty text, leave the option out of --help.
 
         --help-all shows every option with its help.
+
+        Args:
+            flag: the option's flag.
         """
         if "--help-all" not in self._option_string_actions:
             option(self, "--help-all", "show all options, by part, and exit", action="help")
@@ -74,16 +77,14 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
-        """Parse a command line.
-
-        Exits with near misses for an unknown flag, or with the flags that begin so.
-        """
+        """Parse a command line; for an unknown flag, exit with a message that suggests similar flags."""
         words = list(sys.argv[1:] if arguments is None else arguments)
         may_be_flags = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
         for flag in [word.partition("=")[0] for word in may_be_flags if word.startswith("--")]:
             if flag in flags:
                 continue
+            # Flags cannot be abbreviated, but a word may be meant so.
             longer = [known for known in flags if known.startswith(flag)]
             near = f"did you mean {' or '.join(longer)}?" if longer else ""
             near = near or near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
@@ -166,8 +167,9 @@ def read_value(kind: Any, text: str) -> Any:
     """Convert a text of the command line to a value of type `kind`; raise ValueError if that fails.
 
     Args:
-        kind: a class that converts a text, such as int; tuple[X, ...], where "none" and "()" are empty; or a pair,
-            written with a colon.  With tuple[tuple[int, float], ...], "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
+        kind: a class that converts a text, such as int; or tuple[X, ...], whose items are written with commas, and no
+            items as "none" or "()"; or a pair tuple[X, Y], written with a colon.  For tuple[tuple[int, float], ...],
+            "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
     """
     if get_origin(kind) is not tuple:
         return kind(text)
@@ -184,7 +186,7 @@ def read_value(kind: Any, text: str) -> Any:
 def format_value(value: object) -> str:
     """Return the text that `read_value` converts to `value`, such as "7:0.25" for (7, 0.25).
 
-    A tuple of tuples has commas, "7:0.25,9:0.5" for ((7, 0.25), (9, 0.5)); so has a tuple that is no pair.
+    A tuple that is no pair is written with commas: "7:0.25,9:0.5" for ((7, 0.25), (9, 0.5)).
     """
     if not isinstance(value, tuple):
         return str(value)
@@ -203,7 +205,11 @@ def tuple_metavar(kind: object) -> str:
 
 
 def in_shell(text: str, flags: Mapping[str, str]) -> str:
-    """Return a help text in the shell's words: flags for the names in backticks, none for None, no names of modules."""
+    """Return a help text in the shell's words: flags for the names in backticks, none for None, no names of modules.
+
+    Args:
+        flags: the flag of each setting, by the setting's name.
+    """
     text = re.sub(r"\s*\((?:see )?`alphago\.[\w.]+`\)|,? see `alphago\.[\w.]+`", "", text)
     return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
 

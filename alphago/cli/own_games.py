@@ -51,7 +51,7 @@ def import_own_classes(words: Sequence[str]) -> list[str]:
         words: the arguments of the command line.
 
     Returns:
-        The command line in which such a search is called MODULE:CLASS.
+        The arguments, in which each search of one's own is called MODULE:CLASS, even if it was given as FILE.py:CLASS.
 
     Raises:
         ValueError: if a search cannot be imported.

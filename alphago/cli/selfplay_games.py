@@ -58,14 +58,14 @@ def run(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def game_folder(
-    given: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False
+    folder: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False
 ) -> Iterator[Callable[[int, GameRecord], None]]:
     """Save finished games, show a progress bar, and print a summary at the end; also at an interruption.
 
     Args:
-        given: the folder, new or empty; None for a new one in `runs`.
+        folder: the folder, new or empty; None for a new one in `runs`.
         env: the game.
-        games: number of games to expect.
+        games: number of games to expect, for the bar and the width of the files' numbers.
         as_records: whether to write one file of records, at the end, instead of an SGF file for each game.
         verbose: whether to print each game.
 
@@ -76,16 +76,16 @@ def game_folder(
         FileExistsError, BlockingIOError: if the folder has files, or if another process uses it meanwhile.
     """
     check_int("--games", games, 1)
-    path = new_folder(f"selfplay-{env.name}{env.N}") if given is None else Path(given)
+    path = new_folder(f"selfplay-{env.name}{env.N}") if folder is None else Path(folder)
     if not is_new_or_empty(path):
         raise FileExistsError(f"{path} must be a new or empty folder: choose another one")
-    is_new = given is None or not path.exists()  # then it is removed again if it stays empty
+    is_new = folder is None or not path.exists()  # then it is removed again if it stays empty
     path.mkdir(parents=True, exist_ok=True)
     records: dict[int, GameRecord] = {}
     folder_lock, one_at_a_time = lock(path), threading.Lock()
 
     def save(number: int, record: GameRecord) -> None:
-        """Write a finished game, or keep it for the dataset; several threads call it."""
+        """Write a finished game as SGF, or keep its record for the file of records; several threads call this."""
         with one_at_a_time:
             records[number] = record
             if not as_records:

@@ -1,6 +1,6 @@
 """Flags of settings: one for each keyword of a settings class, and --set for settings that have a path only.
 
-If a class says what `--help` shows, that is what most people set, `--help-all` shows all flags.
+If some settings of a class have a short help (`shown`), `--help` shows only these, and `--help-all` shows all.
 """
 
 import argparse
@@ -28,7 +28,7 @@ def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, 
     """
     known = addresses(root)
     by_path = [path for path, address in known.items() if not address.keyword]
-    # Whether --help shows only the settings that say so, since the class has many.
+    # Whether --help shows only the settings that have a short help, since the class has many settings.
     is_long = any(address.field.metadata["shown"] for address in known.values())
     for address in known.values():
         setting = to_setting(address)
@@ -53,7 +53,7 @@ def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, 
 
 
 def read_by_path(root: type, text: str) -> tuple[str, Any]:
-    """Return the path and the value, read as the setting's type, that PATH=VALUE gives to a setting of `root`.
+    """Return the path and the value in PATH=VALUE, the value converted to the type of that setting of `root`.
 
     Raises:
         ArgumentTypeError: for an unknown path and for an invalid value.

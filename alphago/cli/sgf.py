@@ -77,7 +77,7 @@ def given_split(options: argparse.Namespace) -> Split | None:
 
 
 def without_dataset(report: ImportReport) -> str:
-    """Return a report as text, with a first line that does not mention a dataset."""
+    """Return a report as text, with another first line, since nothing was written into a dataset."""
     _, *others = str(report).splitlines()
     return "\n".join([f"{report.kept} games could be taken, {sum(report.rejected.values())} not", *others])
 

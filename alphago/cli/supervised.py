@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.cli.models import RUN, add_device, add_run
+from alphago.cli.models import RUN_OPTIONS, add_device, add_run
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.training.runs.config import holds_run, run_game
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(measures_text(predict_games(net, options.dataset)))
         return 0
-    given = given_options(options, *RUN, "epochs", "device")
+    given = given_options(options, *RUN_OPTIONS, "epochs", "device")
     given |= given_settings(options, SupervisedSettings)
     with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
@@ -62,11 +62,10 @@ def measures_text(measures: Mapping[str, float]) -> str:
 
 
 def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
-    """Return the game, and the network to start from, or None for a new network.
+    """Return the game, and the network to start from; the latter is None for a new network.
 
-    With --model, the game is the network's.  Without --model, the game is that of the run in --folder, or of the run
-    DATASET.  If neither folder holds a run, the game is Go on the board of --board-size; without that option, on the
-    dataset's most frequent board.
+    With --model, the game is the network's.  Otherwise it is the game of the run in --folder, or of the run in DATASET.
+    If neither folder holds a run, it is Go, on the board of --board-size, or on the dataset's most frequent board.
     """
     from alphago.env.games import make_game, with_settings
     from alphago.nn.model_files import model_file, saved_game

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
-    given = given_options(options, *models.RUN, "preset", "workers", "max_lag", "device")
+    given = given_options(options, *models.RUN_OPTIONS, "preset", "workers", "max_lag", "device")
     given |= given_settings(options, RunSettings)
     path = None if options.model is None else model_file(options.model)
     env = game_to_train(options, path)
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def hint_at_runs(folder: Path) -> None:
-    """Print the runs whose folders have names similar to `folder`, a new folder, in case its name is mistyped."""
+    """Print which runs have folders with names similar to the new folder's, in case it is mistyped."""
     beside = [path.name for path in folder.parent.glob("*") if holds_run(path)]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
@@ -77,11 +77,12 @@ def hint_at_runs(folder: Path) -> None:
 def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
     """Return the game to train for, with the game's keywords on the command line.
 
-    It is the game of the network to start from, on the board of --board-size or --preset.  Without such a network it is
-    that of the run in --folder; without a run that of --preset, or the game of --game as its recipe sets it up.
+    If a run starts from a network, its game is the network's, on the board of --board-size or --preset.  Otherwise it
+    is the game of the run in --folder.  If there is no run, it is the game of --preset or of --game, set up as its
+    recipe says.
 
     Args:
-        model: the network's file.
+        model: the file of the network to start from; None for a new network.
 
     Raises:
         ValueError: if --game, --board-size or --preset is for another game.

@@ -68,7 +68,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def export_page_text(source: Any, env: GameEnv) -> str:
-    """Return a network as the text of a file that plays alone."""
+    """Return the text of an HTML file that plays a network without a server.
+
+    Args:
+        source: the network, or its name.
+        env: the network's game.
+    """
     from alphago.ui.onefile.page import render_page as text_of  # imported late, since it loads torch
 
     return text_of(source, env)
@@ -81,8 +86,8 @@ def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
 
     Args:
         env: the first game.
-        is_compiling: whether `warm_up` has started a second process, which compiles kernels; this process then does a
-            part.
+        is_compiling: whether `warm_up` has started a second process, which compiles kernels; this process then compiles
+            some of them itself.
     """
     from alphago.mcts.questions import Limit
     from alphago.mcts.warm_up import compile_player

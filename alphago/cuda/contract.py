@@ -78,7 +78,7 @@ class Backend(Protocol):
         """Return a new array of zeros on the device; raise MemoryError if the device's memory is too small."""
 
     def upload(self, values: object, dtype: DTypeLike) -> KernelArray:
-        """Return `values` as a C-contiguous array of `dtype` on the device; if it is one already, it is not copied."""
+        """Return `values` as a C-contiguous array of `dtype` on the device; such an array is returned, not copied."""
 
     def download(self, array: KernelArray, /) -> np.ndarray:
         """Return an array of the backend as a NumPy array; not copied if it is a NumPy array already."""

@@ -79,6 +79,7 @@ class DeviceKernels:
     """The kernels of a program, launched on CuPy's current device and stream.
 
     Args:
+        module: the compiled program.
         threads: number of threads per block.
     """
 
@@ -91,12 +92,12 @@ class DeviceKernels:
         """Launch a kernel as `Kernels.launch` does, with a thread for each item if the grid can be so large."""
         if items == 0:
             return  # CUDA refuses an empty grid
-        needed = -(-items // self._threads)  # rounded up
+        blocks_needed = -(-items // self._threads)  # rounded up
         prepared = tuple(as_argument(value) for value in arguments)
         function = self._functions.get(kernel)
         if function is None:
             function = self._functions[kernel] = self._module.get_function(kernel)
-        function((min(needed, BLOCKS),), (self._threads,), prepared)  # CuPy's order: grid, block, arguments
+        function((min(blocks_needed, BLOCKS),), (self._threads,), prepared)  # CuPy's order: grid, block, arguments
 
 
 class Device:

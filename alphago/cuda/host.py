@@ -93,7 +93,9 @@ class HostKernels:
     """The kernels of a program, run on the CPU; several threads may launch them at the same time.
 
     Args:
-        blocks, threads: the number of blocks of a launch, and the number of threads per block.
+        library: the compiled program.
+        blocks: the number of blocks of a launch.
+        threads: the number of threads per block.
     """
 
     def __init__(self, library: ctypes.CDLL, blocks: int, threads: int) -> None:
@@ -120,8 +122,8 @@ class Host:
     """The backend for the CPU.
 
     Args:
-        blocks, threads: the number of blocks of a launch, and the number of threads per block.  Results do not depend
-            on them.
+        blocks: the number of blocks of a launch.
+        threads: the number of threads per block.  Results depend on neither.
     """
 
     name = "host"

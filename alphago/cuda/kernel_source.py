@@ -64,13 +64,13 @@ def constants(*modules: ModuleType) -> dict[str, float]:
     return numbers
 
 
-def expand(path: Path, seen: set[str]) -> str:
+def expand(path: Path, included: set[str]) -> str:
     """Return a file's text with each include expanded once, and #line directives for the compiler's messages.
 
     Args:
-        seen: names of the files that are already included; this file and its includes are added.
+        included: names of the files that are included already; this file's and those of its includes are added.
     """
-    seen.add(path.name)
+    included.add(path.name)
     lines = []
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
         included = _INCLUDE.fullmatch(line)

@@ -82,9 +82,8 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
     arguments = []
-    for declaration in declared:
+    for declaration in fields(made):  # type: ignore[arg-type]
         sentences = filter(None, (declaration.metadata["help"], declaration.metadata["python"]))  # the second may be ""
         text = f"{declaration.name}: {'.  '.join(sentences)}"
         # 116 letters; the indent of a class's docstring makes 120.

@@ -47,8 +47,8 @@ class CompilingTime(Listener):
         self._depth = 0  # kernels are compiled while others are
         # The seconds of compilations that are over, and when the present one began.  One tuple, since threads read it.
         self._state: tuple[float, float | None] = 0.0, None
-        self._processor = 0.0  # processor seconds of compilations that are over
-        self._processor_began = 0.0  # the thread's processor time when the present one began
+        # The processor time of compilations that are over, and the thread's processor time when the present one began.
+        self._processor = self._processor_began = 0.0
 
     @property
     def seconds(self) -> float:
