@@ -99,8 +99,8 @@ def check_watch(given: object) -> tuple[str, ...]:
         ValueError: if `given` is anything else, has no name, has a name twice, or has invalid readouts after an @.
     """
     names = given.split(",") if isinstance(given, str) else given
-    are_names = isinstance(names, (tuple, list)) and all(isinstance(name, str) and name for name in names)
-    if not (are_names and names):
+    # No sequence, an empty one, or one with something else than a name.
+    if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
         got = repr(given) if given else "none"
         raise ValueError(f'watch must be names such as "random@0" and "gnugo:10@64", got {got}')
     for name in names:
