@@ -1,6 +1,7 @@
 """Deterministic players of fixed strength: `alphabeta:N`, alpha-beta search to a depth of N plies.
 
-They play Oware by its score, and Reversi, Gomoku and Connect Four by published evaluations, and solve small boards.
+Unfinished positions of Oware are valued by the score, those of Reversi, Gomoku and Connect Four by published
+evaluations.  Small boards can be searched to the end (`best_move`).
 """
 
 from collections.abc import Callable
@@ -43,7 +44,9 @@ class BestMove(NamedTuple):
     """The result of an alpha-beta search.
 
     Attributes:
-        value: the evaluation, from the view of the player to move; beyond +-`WIN` / 2 the winner is certain.
+        action: the best move.
+        value: the value of the position, from the view of the player to move.  Above WIN / 2 this player wins for
+            certain, below -WIN / 2 the other one.
         depth: the depth of the last iteration, in plies.
         nodes: number of positions visited, in all iterations.
         is_exact: whether every line was followed to the end of the game, so that a deeper search cannot change the
@@ -74,20 +77,20 @@ class BestMove(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The line of play that a search of depth D is following, one entry per ply from the root on.
+    """The state of a search of depth D (alphago.arena.kernels.alphabeta): the line of play that it is following.
 
-    The search is in alphago.arena.kernels.alphabeta.
+    Arrays [D + 1] have one entry per ply from the root on.
     """
 
-    rows: np.ndarray  # int64 [D + 1, words]
+    rows: np.ndarray  # int64 [D + 1, words], the positions as rows of the game's batch
     mask: np.ndarray  # bool [A], scratch
     scores: np.ndarray  # int64 [D + 1, A], the order in which actions are tried, greatest first
-    alpha: np.ndarray  # int64 [D + 1]
-    beta: np.ndarray  # int64 [D + 1]
+    alpha: np.ndarray  # int64 [D + 1], the lower end of the node's window; smaller values may be only bounds
+    beta: np.ndarray  # int64 [D + 1], the upper end; greater values may be only bounds
     best: np.ndarray  # int64 [D + 1], the best value so far
-    chosen: np.ndarray  # int64 [D + 1], the action being searched
-    best_action: np.ndarray  # int64 [D + 1]
-    place: np.ndarray  # int64 [4], see AT in the kernels
+    current: np.ndarray  # int64 [D + 1], the action being searched
+    best_action: np.ndarray  # int64 [D + 1], the action with the best value
+    progress: np.ndarray  # int64 [4], indexed by AT, ENTERING, NODES and CUT_OFF of the kernels
 
 
 class AlphaBetaSearch:
@@ -99,8 +102,7 @@ class AlphaBetaSearch:
         depth: plies to look ahead at most.
 
     Attributes:
-        nodes_a_call: an attribute, the number of nodes that one call of the kernel visits.  Ctrl-C takes effect between
-            two calls.
+        nodes_per_call: number of nodes that one call of the kernel visits.  Ctrl-C takes effect between two calls.
 
     Raises:
         ValueError: for a game without an evaluation.
@@ -110,19 +112,19 @@ class AlphaBetaSearch:
         check_game_has_evaluation(env)
         self.depth = check_int("depth", depth, 1, MOST_DEPTH)
         words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
-        self._search, preferences_of = SEARCHES[env.name]
-        self._preferences = preferences_of(env)
+        self._search, make_preferences = SEARCHES[env.name]
+        self._preferences = make_preferences(env)
         self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often each action was the best one
         entries = 1 << min(MOST_ENTRIES, 12 + self.depth)  # deeper searches visit more positions
         self._table = np.zeros((entries, 3), np.int64)  # the transposition table: KEY, VALUE and NOTE of the kernels
-        self._number = 0  # of the latest search; entries of the table with other numbers are ignored
-        self.nodes_a_call = NODES
-        by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
+        self._number = 0  # of the latest search; entries of the table that belong to other searches are ignored
+        self.nodes_per_call = NODES
+        by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "current", "best_action")}
         self._stack = Stack(
             rows=np.zeros((depth + 1, words), np.int64),
             mask=np.zeros(env.action_space, np.bool_),
             scores=np.zeros((depth + 1, env.action_space), np.int64),
-            place=np.zeros(4, np.int64),
+            progress=np.zeros(4, np.int64),
             **by_ply,
         )
 
@@ -139,12 +141,12 @@ class AlphaBetaSearch:
         for depth in range(1, self.depth + 1):
             stack.rows[0] = row
             stack.alpha[0], stack.beta[0] = -kernels.INFINITE, kernels.INFINITE
-            stack.place[:] = 0
-            stack.place[kernels.ENTERING] = 1  # the root is a new node
-            while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_a_call):
+            stack.progress[:] = 0
+            stack.progress[kernels.ENTERING] = 1  # the root is a new node
+            while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_per_call):
                 pass  # the search has paused, and is continued; Ctrl-C takes effect here
-            nodes += int(stack.place[kernels.NODES])
-            is_exact = bool(stack.place[kernels.CUT_OFF] == 0)
+            nodes += int(stack.progress[kernels.NODES])
+            is_exact = bool(stack.progress[kernels.CUT_OFF] == 0)
             move = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes=nodes, is_exact=is_exact)
             if is_exact or (until_decided and move.outcome in (1, -1)):
                 break
@@ -154,9 +156,11 @@ class AlphaBetaSearch:
 class AlphaBetaPlayer(Player):
     """A player that plays the best move of alpha-beta search; it is deterministic and ignores `by_chance`.
 
-    In a game without an evaluation it wins as soon as it can within its depth, and loses as late as it can.  Undecided
-    positions have the value 0 there.  Moves are tried in an order that depends only on the number of legal moves, and
-    the first of equal moves is played.
+    In a game without an evaluation, undecided positions have the value 0 (`look_ahead`).  So the player wins as soon as
+    it can within its depth, and loses as late as it can.
+
+    Args:
+        games: number of games that it plays at once.
     """
 
     batch: Any  # the batches of games with an evaluation have rows
@@ -174,16 +178,18 @@ class AlphaBetaPlayer(Player):
         return actions
 
     def best_action(self, game: int) -> int:
+        """Return the best action in the game with this index."""
         if self.search is None:
             return look_ahead(self.batch.env.position_of(self.batch, game), self.depth)[1]
         return self.search.find(self.batch.rows[game], until_decided=True).action
 
 
 def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float = np.inf) -> tuple[float, int]:
-    """Return a position's value, from Black's view, and its best action (NO_ACTION if it is not searched).
+    """Return a position's value, from Black's view, and its best action, NO_ACTION if the game is over or `depth` is 0.
 
-    The value is the result times (1 + d) if the game ends with d plies left of `depth`, so that early ends count more,
-    and 0 for an undecided position.
+    A game that ends with d plies left of `depth` has the value of its result times 1 + d, so that early ends count
+    more.  An undecided position at the end of the depth has the value 0.  Moves are tried in an order that depends only
+    on how many are legal, and the first of equally good ones is the best action.
 
     Args:
         depth: plies to look ahead.
@@ -195,20 +201,20 @@ def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float
     if depth == 0:
         return 0.0, NO_ACTION
     side = position.to_play
-    best_value, best = -np.inf, NO_ACTION  # the value is from the mover's view
+    best_value, best_action = -np.inf, NO_ACTION  # the value is from the mover's view
     actions = np.flatnonzero(position.legal_mask)
     shuffled = np.random.default_rng(len(actions)).permutation(actions)  # else equal moves would go to one corner
     for action in shuffled:
         value = side * look_ahead(position.play(int(action)), depth - 1, low, high)[0]
         if value > best_value:
-            best_value, best = value, int(action)
+            best_value, best_action = value, int(action)
         if side == 1:
             low = max(low, best_value)
         else:
             high = min(high, -best_value)
         if low >= high:
             break
-    return side * best_value, best
+    return side * best_value, best_action
 
 
 @checks_keywords()
@@ -245,17 +251,19 @@ def check_game_has_evaluation(env: GameEnv) -> None:
         raise ValueError(f"env must be {', '.join(SEARCHES)} for alpha-beta search, got {env}: uct:N plays any game")
 
 
-# --- the order in which actions are tried -------------------------------------------------------------
+# --- preferences: int64 [A], by which actions are ordered at first, greatest first -----------------------
 
 
-def no_preference(env: GameEnv) -> np.ndarray:
+def no_preferences(env: GameEnv) -> np.ndarray:
+    """Return 0 for each action."""
     return np.zeros(env.action_space, np.int64)
 
 
-def near_the_middle(env: GameEnv) -> np.ndarray:
-    """Return for each action, a point or a column, minus twice its distance from the board's middle, int64 [A].
+def middle_preferences(env: GameEnv) -> np.ndarray:
+    """Return minus twice the distance of each action from the board's middle, int64 [A].
 
-    The distance of a point is the greater of its distances in rows and in columns.
+    An action is a point, or a column of the board.  The distance of a point is the greater of its distances in rows and
+    in columns.
     """
     height, width = env.plane_shape if env.actions_are_points else (1, env.action_space)
     row_distances = np.abs(2 * np.arange(height) - (height - 1))  # doubled, to be integers
@@ -263,18 +271,18 @@ def near_the_middle(env: GameEnv) -> np.ndarray:
     return -np.maximum(row_distances[:, None], column_distances[None, :]).ravel().astype(np.int64)
 
 
-def good_squares(env: GameEnv) -> np.ndarray:
-    """Return the weight of each action of Reversi, int64 [A]: those of the squares, then 0 for the pass."""
+def square_preferences(env: GameEnv) -> np.ndarray:
+    """Return the weight of each square of Reversi (SQUARES), then 0 for the pass, int64 [A]."""
     from_edge = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
     weights_by_distances = np.reshape(SQUARES, (FARTHEST + 1, FARTHEST + 1))
     weights = weights_by_distances[from_edge[:, None], from_edge[None, :]]
     return np.append(weights.ravel(), 0).astype(np.int64)
 
 
-# By game: the compiled search, and the preferences that order its actions at first.
+# By game: the compiled search, and the function that returns the preferences.
 SEARCHES: dict[str, tuple[Callable[..., bool], Callable[[GameEnv], np.ndarray]]] = {
-    "connect-four": (kernels.search_connect_four, near_the_middle),
-    "gomoku": (kernels.search_gomoku, near_the_middle),
-    "oware": (kernels.search_oware, no_preference),
-    "reversi": (kernels.search_reversi, good_squares),
+    "connect-four": (kernels.search_connect_four, middle_preferences),
+    "gomoku": (kernels.search_gomoku, middle_preferences),
+    "oware": (kernels.search_oware, no_preferences),
+    "reversi": (kernels.search_reversi, square_preferences),
 }

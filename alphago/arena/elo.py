@@ -9,7 +9,7 @@ POINTS_PER_NAT = 400 / math.log(10)  # the rating difference at which the odds a
 PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that a score of 100 % gives a finite rating
 Z = 1.959964  # standard deviations of a two-sided 95 % interval
 MOST_STEPS = 100  # of Newton's method
-LAST_STEP = 1e-10  # in nats; a shorter step ends Newton's method
+LAST_STEP = 1e-10  # nats; a shorter step ends Newton's method
 
 
 class Rating(NamedTuple):
@@ -47,12 +47,13 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
         anchor: index of the player whose rating is fixed at `anchor_elo`; intervals are relative to it.
     """
     points = np.asarray(points, np.float64)
-    met = (points + points.T) > 0
+    met = (points + points.T) > 0  # [P, P], whether two players have met
     points = points + PRIOR_GAMES / 2 * met
     games = points + points.T
-    # Whom a chain of matches connects with the anchor; no chain has more matches than there are players.
+    # The players whom a chain of matches connects with the anchor.  The power of the matrix has the chains of up to P
+    # matches, and none is longer.
     connected = np.flatnonzero(np.linalg.matrix_power(met | np.eye(len(met), dtype=np.bool_), len(met))[anchor])
-    free = connected[connected != anchor]  # the players whose strength is to be found
+    free = connected[connected != anchor]  # indices of the players whose strength is to be found
     strengths = np.zeros(len(points))  # in nats
     hessian = np.zeros((0, 0))  # of the negative log likelihood, for the free players
     for _ in range(MOST_STEPS):

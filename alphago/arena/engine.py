@@ -24,7 +24,7 @@ class Engine:
         name: the engine's name in results and messages.
         command: program and arguments; "{seed}" in an argument is replaced by a number that differs between games.
         start_timeout: seconds until the first reply.
-        timeout: seconds until any later reply, or between two of its lines.
+        timeout: seconds until any later reply, and between two lines of a reply.
         at_once: how many processes one side of a match may run at the same time, at least 1.
         rule_options: function from the match's rules of ko and suicide to further arguments of the program; None for a
             program that always plays by its own rules.
@@ -64,8 +64,8 @@ def gnugo(level: int = 10) -> Engine:
         EngineError: if GNU Go is not installed.
     """
     check_int("GNU Go's level", level, *LEVELS)
-    places = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
-    path = shutil.which("gnugo", path=places)
+    search_path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
+    path = shutil.which("gnugo", path=search_path)
     if path is None:
         raise EngineError(
             "GNU Go is not installed: there is no program gnugo on PATH or in /usr/games "
@@ -87,7 +87,10 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
 
 
 def engine_of_command(name: str) -> Engine:
-    """Return the engine called "gtp:COMMAND"; COMMAND is split as by `split_command`.
+    """Return the engine called "gtp:COMMAND".
+
+    Args:
+        name: this name; the command is split as by `split_command`.
 
     Raises:
         ValueError: for an invalid command.
@@ -104,8 +107,9 @@ class EngineProcess(LineProcess):
     """A running GTP engine; call `close` at the end, or use it in a `with` statement.
 
     Args:
-        engine: has the name in messages, and the time for replies.
-        command: program and arguments. options: as in LineProcess.
+        engine: gives the name in messages, and the time for replies.
+        command: program and arguments.
+        options: further options of `LineProcess`.
     """
 
     farewell = b"quit\n"
@@ -119,8 +123,8 @@ class EngineProcess(LineProcess):
         """Send a command and return the text of the reply.
 
         Raises:
-            EngineError: for a failure reply ("? ..."), after which the process keeps running; and if the engine
-                crashes, hangs or does not speak GTP: the process is then ended.
+            EngineError: for a failure reply ("? ..."); then the process keeps running.  Also if the engine crashes,
+                hangs or does not speak GTP; then the process is ended.
         """
         self.write_line(command)
         lines: list[str] = []
@@ -139,5 +143,5 @@ class EngineProcess(LineProcess):
         return text
 
     def refusal(self, command: str, text: str) -> EngineError:
-        """Return the error of a failure reply to a command."""
+        """Return the error to raise for a failure reply; text: the reply without the question mark."""
         return EngineError(f"{self.name} refused {shown(command)}: {text}")

@@ -1,4 +1,4 @@
-"""Programs as one side of many games; `EnginePlayer`, those that speak GTP."""
+"""Players that are programs: what they have in common, and `EnginePlayer` for programs that speak GTP."""
 
 import contextlib
 import re
@@ -18,14 +18,16 @@ COLOURS = {1: "b", -1: "w"}
 
 
 class ProgramPlayer(Player):
-    """A program as one side of many games, which it forfeits by its faults; call `close` when the games are over.
+    """A program as one side of many games; it loses a game by a fault of its own, such as an illegal move.
+
+    Call `close` when the games are over.
 
     Args:
         name: the program's name in messages.
-        games: their number.
+        games: number of games.
     """
 
-    question = "genmove"  # what a move answers
+    question = "genmove"  # the command that asks for a move, for messages
 
     def __init__(self, env: GameEnv, name: str, games: int) -> None:
         super().__init__(env.new_batch(games))
@@ -33,12 +35,13 @@ class ProgramPlayer(Player):
         self.moves: list[list[int]] = [[] for _ in range(games)]
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Play an action in each game, and keep it in `moves`."""
         for game, action in zip(games.tolist(), actions.tolist(), strict=True):
             self.moves[game].append(action)
         super().follow(games, actions)
 
     def read_move(self, game: int, text: str) -> int:
-        """Return the action of a move as text; raise EngineError if it is not a legal move."""
+        """Return the action of a move that is given as text; raise EngineError if it is not a legal move."""
         try:
             action = self.env.from_text(text)
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
@@ -48,7 +51,7 @@ class ProgramPlayer(Player):
         return action
 
     def position(self, game: int) -> Any:
-        """Return the position of a game."""
+        """Return the position in the game with this index."""
         return self.env.position().after(self.moves[game])
 
 
@@ -61,8 +64,8 @@ class EnginePlayer(ProgramPlayer):
         seeds: the engine's random seed in each game.
 
     Raises:
-        EngineError: if an engine cannot be set up for the game. During the games, an engine that crashes, hangs, breaks
-            the protocol or plays an illegal move forfeits its game, and `faults` has the reason.
+        EngineError: if an engine cannot be set up for the game.  During the games nothing is raised: an engine that
+            crashes, hangs, breaks the protocol or plays an illegal move forfeits its game, and `faults` has the reason.
     """
 
     env: GoEnv
@@ -72,7 +75,7 @@ class EnginePlayer(ProgramPlayer):
         self._own_move: dict[int, int] = {}  # by game: the engine's last move, which is already on the engine's board
         self.processes: list[EngineProcess] = []
         try:
-            for seed in seeds:  # start all before waiting for one
+            for seed in seeds:  # all are started before the first is waited for
                 self.processes.append(engine.start(seed, env.rules))
             for process in self.processes:
                 set_up(process, env)
@@ -85,7 +88,7 @@ class EnginePlayer(ProgramPlayer):
         actions = np.full(len(games), RESIGN, np.int32)
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for i, (game, mover) in enumerate(zip(games.tolist(), movers.tolist(), strict=True)):
-            with self._forfeiting(game):
+            with self._keep_fault(game):
                 text = self._ask(game, f"genmove {COLOURS[mover]}")
                 if text.lower() != "resign":
                     actions[i] = self._own_move[game] = self.read_move(game, text)
@@ -97,15 +100,16 @@ class EnginePlayer(ProgramPlayer):
         """Play an action in each game, tell the engine the other side's actions, and end finished games' processes."""
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
-            # A move in a random opening is told to the engine, though it is of its own side.
+            # The engine is told the moves that it did not choose: the other side's, and its own in a random opening.
             is_own_move = self._own_move.pop(game, None) == action
             if not is_own_move:
-                with self._forfeiting(game):
+                with self._keep_fault(game):
                     self._ask(game, f"play {COLOURS[mover]} {self.env.to_text(action)}")
         super().follow(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
-            with contextlib.suppress(EngineError):  # an engine need not know `final_score`
-                score = "" if self.env.turns is not None else self._ask(game, "final_score")  # nor fixed turns
+            with contextlib.suppress(EngineError):  # engines need not know `final_score`
+                # No engine knows fixed turns, after which it may regard the game as unfinished.
+                score = "" if self.env.turns is not None else self._ask(game, "final_score")
                 if read_margin(score) is not None:
                     self.scores[game] = score
             self.processes[game].close()
@@ -115,14 +119,14 @@ class EnginePlayer(ProgramPlayer):
             process.close()
 
     def _ask(self, game: int, command: str) -> str:
-        """Return a game's engine's reply; raise EngineError if the engine fails now, or has failed before."""
+        """Return the reply of the engine of a game; raise EngineError if it fails now, or has failed before."""
         if game in self.faults:
             raise EngineError(self.faults[game])
         return self.processes[game].ask(command)
 
     @contextlib.contextmanager
-    def _forfeiting(self, game: int) -> Iterator[None]:
-        """Keep an EngineError in the `with` block as the game's fault."""
+    def _keep_fault(self, game: int) -> Iterator[None]:
+        """Turn an EngineError that is raised in the `with` block into the fault by which a game is forfeited."""
         try:
             yield
         except EngineError as error:
@@ -130,7 +134,7 @@ class EnginePlayer(ProgramPlayer):
 
 
 def check_engine(env: GoEnv, engine: Engine) -> str:
-    """Start a process, and return the engine's name and version, as it says; "" if it does not.
+    """Start a process of an engine, and return the name and version that it reports; "" if it reports none.
 
     Raises:
         EngineError: unless the engine accepts the game's board size and komi.
@@ -157,5 +161,11 @@ def read_margin(text: str) -> float | None:
 
 
 def disagreement(margin: float, score: str, name: str) -> str:
-    """Return both scores of a board as text if Black's margin on it is not the score that an engine counts, else ""."""
+    """Return a text with both scores of a final board, "" if they agree.
+
+    Args:
+        margin: Black's margin in points by the rules of the match.
+        score: what an engine counts, as text, such as "B+2.5".
+        name: the engine's name.
+    """
     return "" if read_margin(score) == margin else f"{result_text(margin)} on the board, {score} counts {name}"

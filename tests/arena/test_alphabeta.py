@@ -69,7 +69,7 @@ class TestPlayer:
     def test_a_search_may_pause_anywhere(self, nodes: int) -> None:
         row = going_on(ReversiEnv(6), 1, 6).batch.rows[0]
         whole, paused = AlphaBetaSearch(ReversiEnv(6), 5), AlphaBetaSearch(ReversiEnv(6), 5)
-        paused.nodes_a_call = nodes
+        paused.nodes_per_call = nodes
         assert paused.find(row) == whole.find(row)
 
     def test_an_only_move_needs_no_search(self) -> None:

@@ -1,10 +1,12 @@
 """Alpha-beta search to a fixed depth, without recursion, so that it can pause after any node and continue later.
 
-A node's value is from the view of its mover (Knuth and Moore 1975, "An analysis of alpha-beta pruning", fail-soft);
-the sides move in turn in all games with an evaluation.
-Plies are counted from the root of the search; arrays have one entry per ply.  The move from the transposition table is
-tried first, then moves by how often each was the best one at other nodes ("history", Schaeffer 1989), which is
-initialised with the game's preferences.  The order does not change the value.
+A node's value is from the view of its mover, which is possible since the sides move in turn in all games with an
+evaluation (Knuth and Moore 1975, "An analysis of alpha-beta pruning", fail-soft).  Plies are counted from the root of
+the search; arrays have one entry per ply.
+
+At a node the move from the transposition table is tried first, and then the others by how often each was the best one
+at other nodes ("history", Schaeffer 1989).  The history begins with the game's preferences.  The order of the moves
+does not change the value of a node.
 
 The table's keys contain the number of plies played.  So all nodes with the same key have the same number of plies left
 to search, and a ply limit is respected.  The keys do not contain the history of a position, so that a repetition
@@ -25,13 +27,14 @@ WIN = 1 << 40  # value of a won game, far above any evaluation
 POINT = 1 << 12  # value of a point of the final margin; more than a game has plies
 INFINITE = 1 << 60
 TRIED = -INFINITE  # in `scores`: an action that was tried or is not legal
-NONE = -1
-# Indices into `place`: the current ply, whether its node is new, nodes so far, and how many of them were evaluated at
-# the depth limit.
+NONE = -1  # no action
+# Indices into `Stack.progress`.  AT: the current ply.  ENTERING: whether the node there is new.  NODES: how many nodes
+# were visited.  CUT_OFF: how many of these were evaluated because they are at the depth limit.
 AT, ENTERING, NODES, CUT_OFF = 0, 1, 2, 3
-# Indices into an entry of the table. NOTE packs the search's number, the depth below, the bound and the action.
+# Indices into an entry of the table.  NOTE packs the search's number, the depth below the node, what VALUE is (EXACT,
+# LOWER or UPPER) and the best action.
 KEY, VALUE, NOTE = 0, 1, 2
-EXACT, LOWER, UPPER = 0, 1, 2  # what a value in the table is: the node's value, or a bound of it
+EXACT, LOWER, UPPER = 0, 1, 2  # a value in the table is the node's value, a lower bound of it, or an upper bound
 ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8  # how many values of each a note has room for
 
 
@@ -42,7 +45,10 @@ play = legal_mask = evaluate = copy = None
 
 @inlined
 def final_value(row):
-    """Return the value of a finished game for its mover: early wins and late losses are better; the margin is added."""
+    """Return the value of a finished game for its mover.
+
+    A win is better the earlier it comes, and a loss the later.  The final margin is added, with POINT for each point.
+    """
     margin = load(row, MARGIN) * load(row, TO_PLAY)
     sign = (margin > 0) - (margin < 0)
     return sign * (WIN - load(row, PLY)) + margin * POINT
@@ -56,7 +62,7 @@ def mover_index(row):
 
 @inlined
 def hash_position(row):
-    """Return the hash of a position together with its number of plies; see the beginning of this file."""
+    """Return a hash of a position and the number of plies played, the key of the table."""
     return mix(wrap(position_hash(row) + wrap(load(row, PLY) * GOLDEN)))
 
 
@@ -68,14 +74,14 @@ def entry_index(key, table):
 
 @inlined
 def remember(stack, table, ply, depth, number):
-    """Write the value of the finished node at `ply` into its table entry, and overwrite what was there.
+    """Write the value of the completely searched node at `ply` into its table entry, over what was there.
 
     Args:
         depth, number: as in `search`.
     """
     value = stack.best[ply]
     bound = EXACT
-    # `alpha` is still that with which the node began: only `best` grows.
+    # `alpha` is still the value with which the search of the node began: only `best` grows.
     if value <= stack.alpha[ply]:
         bound = UPPER
     elif value >= stack.beta[ply]:
@@ -96,7 +102,8 @@ def probe(stack, table, ply, depth, number):
         depth, number: as in `search`.
 
     Returns:
-        Whether its value is known, the value, and the action to try first (NONE if the table has no entry for it).
+        Whether the value of the node is known; the value; and the action to try first, NONE if the table has no entry
+        for the node.
     """
     key = hash_position(stack.rows[ply])
     entry = entry_index(key, table)
@@ -106,16 +113,20 @@ def probe(stack, table, ply, depth, number):
     value = table[entry, VALUE]
     bound = note // ACTIONS % BOUNDS
     same_depth = note // (ACTIONS * BOUNDS) % DEPTHS == depth - ply
-    settles = bound == EXACT
-    settles = settles or (bound == LOWER and value >= stack.beta[ply])
-    settles = settles or (bound == UPPER and value <= stack.alpha[ply])
-    known = settles and same_depth and ply > 0  # the root is always searched, for its best action
+    is_enough = bound == EXACT  # also a bound that lies outside of the node's window
+    is_enough = is_enough or (bound == LOWER and value >= stack.beta[ply])
+    is_enough = is_enough or (bound == UPPER and value <= stack.alpha[ply])
+    known = is_enough and same_depth and ply > 0  # the root is always searched, for its best action
     return known, value, note % ACTIONS
 
 
 @inlined
 def next_action(scores):
-    """Return the untried action with the greatest score (the first of equals), and mark it as tried; or NONE."""
+    """Return the untried action with the greatest score (the first of equals), and mark it as tried.
+
+    Returns:
+        NONE if all actions were tried.
+    """
     best = NONE
     score = TRIED
     for action in range(scores.shape[0]):
@@ -128,7 +139,12 @@ def next_action(scores):
 
 
 def list_actions(stack, history, ply, first):
-    """Write the scores of the actions at `ply`; the action `first`, unless NONE, is tried before all others."""
+    """Write the scores of the actions at `ply`, by which they are tried.
+
+    Args:
+        history: as in `search`.
+        first: the action that is tried before all others; NONE for none.
+    """
     row = stack.rows[ply]
     legal_mask(row, stack.mask)
     side = mover_index(row)
@@ -142,7 +158,7 @@ def list_actions(stack, history, ply, first):
 def open_child(stack, ply, action):
     """Play an action of the node at `ply`, which leads to a new node at `ply` + 1; set its alpha-beta window."""
     after = stack.rows[ply + 1]
-    stack.chosen[ply] = action
+    stack.current[ply] = action
     copy(stack.rows[ply], after)
     play(after, action)
     stack.alpha[ply + 1] = -stack.beta[ply]
@@ -152,13 +168,14 @@ def open_child(stack, ply, action):
 def enter(depth, number, stack, table, history, ply):
     """Visit a new node, at `ply`; return whether its value is known at once, and the value.
 
-    If the value is not known, the actions of the node are listed, to be searched.
+    If the value is not known, the actions of the node are listed, to be searched.  The other arguments are explained at
+    `search`.
     """
     row = stack.rows[ply]
     if load(row, OVER) != 0:
         return True, final_value(row)
     if ply == depth:
-        stack.place[CUT_OFF] += 1
+        stack.progress[CUT_OFF] += 1
         return True, evaluate(row)
     known, value, first = probe(stack, table, ply, depth, number)
     if not known:
@@ -169,7 +186,10 @@ def enter(depth, number, stack, table, history, ply):
 
 @inlined
 def leave(depth, number, stack, table, history, ply):
-    """Write the result of the completely searched node at `ply` into table and history; return its value."""
+    """Write the result of the completely searched node at `ply` into table and history; return its value.
+
+    The other arguments are explained at `search`.
+    """
     remember(stack, table, ply, depth, number)
     plies_left = depth - ply
     history[mover_index(stack.rows[ply]), stack.best_action[ply]] += (
@@ -180,14 +200,14 @@ def leave(depth, number, stack, table, history, ply):
 
 @inlined
 def take_value(stack, ply, value):
-    """Update the best value at `ply`.
+    """Update the best value at `ply` by the value of the current action.
 
     Args:
-        value: the value of the node at `ply` + 1, from that node's mover's view.
+        value: of the node at `ply` + 1, from the view of its mover, who is the opponent of the mover at `ply`.
     """
     if -value > stack.best[ply]:
         stack.best[ply] = -value
-        stack.best_action[ply] = stack.chosen[ply]
+        stack.best_action[ply] = stack.current[ply]
 
 
 def search(depth, number, stack, table, history, most):
@@ -196,13 +216,15 @@ def search(depth, number, stack, table, history, most):
     When the search is complete, stack.best[0] is the value of the root and stack.best_action[0] its best action.
 
     Args:
-        number: identifies the search; table entries of other searches are ignored.
+        depth: plies from the root at which positions are evaluated.
+        number: of the search; table entries that another search has written are ignored.
         stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
         table: int64 [entries, 3], where `entries` is a power of two.
-        history: int64 [2, A], by side: how often each action was the best one, weighted as in `leave`.
+        history: int64 [2, A], by side (`mover_index`): how often each action was the best one, weighted as in `leave`.
+        most: the nodes that this call may visit.
     """
-    ply = stack.place[AT]
-    entering = stack.place[ENTERING] != 0
+    ply = stack.progress[AT]
+    entering = stack.progress[ENTERING] != 0
     nodes = 0
     while nodes < most or not entering:  # the search pauses only before a new node
         known = False
@@ -213,7 +235,7 @@ def search(depth, number, stack, table, history, most):
             known, value = enter(depth, number, stack, table, history, ply)
         if not known:
             action = NONE
-            if stack.best[ply] < stack.beta[ply]:  # else the node is refuted: its parent never chooses it
+            if stack.best[ply] < stack.beta[ply]:  # else the parent will not choose this node: no further action
                 action = next_action(stack.scores[ply])
             if action != NONE:
                 open_child(stack, ply, action)
@@ -225,10 +247,10 @@ def search(depth, number, stack, table, history, most):
                 break
         ply -= 1
         take_value(stack, ply, value)
-    stack.place[AT] = ply
-    stack.place[ENTERING] = entering
-    stack.place[NODES] += nodes
-    return not entering  # the search was left by `break`
+    stack.progress[AT] = ply
+    stack.progress[ENTERING] = entering
+    stack.progress[NODES] += nodes
+    return not entering  # after `break`; a search that pauses is about to enter a node
 
 
 def compile_search(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
@@ -239,10 +261,11 @@ def compile_search(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:
         evaluation: the game's evaluation, in place of `evaluate`.
         copy: kernel that copies a row.
     """
-    lister = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
-    opener = inlined(specialise(open_child, play=rules.play, copy=copy))
-    enterer = inlined(specialise(enter, list_actions=lister, evaluate=evaluation))
-    return kernel(specialise(search, open_child=opener, enter=enterer))
+    # The same functions, with the game's kernels in place of the names `legal_mask`, `play`, `copy` and `evaluate`.
+    own_list_actions = inlined(specialise(list_actions, legal_mask=rules.legal_mask))
+    own_open_child = inlined(specialise(open_child, play=rules.play, copy=copy))
+    own_enter = inlined(specialise(enter, list_actions=own_list_actions, evaluate=evaluation))
+    return kernel(specialise(search, open_child=own_open_child, enter=own_enter))
 
 
 search_oware = compile_search(oware, evaluations.margin, oware.copy)

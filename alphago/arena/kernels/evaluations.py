@@ -7,9 +7,9 @@ from alphago.env.kernels import connect_four, gomoku
 from alphago.env.kernels.rows import EMPTY, HEADER, HEIGHT, MARGIN, TO_PLAY, WIDTH, points
 from alphago.system.kernels.jit import load, part
 
-# Weights of Reversi's squares, a 4 x 4 table by the distances from the nearest horizontal and vertical edge, where
-# FARTHEST stands for all greater distances too: Norvig 1992, "Paradigms of Artificial Intelligence Programming",
-# section 18.3, weighted squares.
+# Weights of Reversi's squares: a table of 4 x 4, by the distance from the nearest horizontal edge (row) and from the
+# nearest vertical edge (column).  FARTHEST stands for all greater distances too.  Source: Norvig 1992, "Paradigms of
+# Artificial Intelligence Programming", section 18.3, weighted squares.
 SQUARES = (120, -20, 20, 5, -20, -40, -5, -5, 20, -5, 15, 3, 5, -5, 3, 3)
 FARTHEST = 3
 LINE_BASE = 6  # each further stone in an open line multiplies its value by this
@@ -66,7 +66,7 @@ def line_value(row, point, step, length):
 
 @part
 def open_lines(row, length):
-    """Return the value of the lines that the mover can still fill, minus the value of the other side's such lines.
+    """Return the value of the lines of `length` points that only the mover has stones on, minus that of the other side.
 
     Nilsson 1971, "Problem-Solving Methods in Artificial Intelligence", counts such lines in tic-tac-toe; here each line
     is weighted by the number of its stones.
@@ -93,9 +93,11 @@ def open_lines(row, length):
 
 @part
 def gomoku_lines(row):
+    """Return the evaluation of a position of Gomoku, see `open_lines`."""
     return open_lines(row, load(row, gomoku.CONNECT))
 
 
 @part
 def connect_four_lines(row):
+    """Return the evaluation of a position of Connect Four, see `open_lines`."""
     return open_lines(row, connect_four.CONNECT)
