@@ -131,9 +131,9 @@ class EngineProcess(LineProcess):
         while not lines or lines[-1]:  # empty lines before the reply are skipped; an empty line ends the reply
             line = self.read_line(self._limit).strip()
             if not lines and line and line[0] not in "=?":
-                raise self.failed(f"the reply {line[:200]!r} is not GTP")
+                raise self.abort(f"the reply {line[:200]!r} is not GTP")
             if len(lines) > LONGEST_REPLY:
-                raise self.failed(f"the reply has more than {LONGEST_REPLY} lines")
+                raise self.abort(f"the reply has more than {LONGEST_REPLY} lines")
             if lines or line:
                 lines.append(line)
         self._limit = self.timeout

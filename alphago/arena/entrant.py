@@ -50,7 +50,8 @@ class Entrant:
         name: shown in results.
         weights: SHA-256 of the network's or submission's file, or name and version of an engine; "" for other players.
         level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
-        network: what an evaluator computes, a NeuralNet or its name, by which it travels to workers; None for others.
+        network: of an evaluator, the NeuralNet that it computes or this network's name, which can be sent to workers;
+            None for other players.
     """
 
     player: PlayerSource
@@ -83,7 +84,7 @@ class EntrantText:
     level: float | None = None
 
     def with_defaults(self, readouts: int, search: str = PLAYER_RULE) -> "EntrantText":
-        """Return the parts with these readouts and this search if a network's name does not have its own."""
+        """Return the parts; a network whose name lacks readouts or a search gets these."""
         if self.model is None:
             return self
         return replace(
@@ -92,7 +93,7 @@ class EntrantText:
 
     @property
     def name(self) -> str:
-        """The text from which `parse_entrant` gets these parts; puct, and the search of 0 readouts, are left out."""
+        """The name from which `parse_entrant` gets these parts, without a search that is "puct" or that has 0 readouts."""
         if self.model is None:
             return self.base
         if self.level is not None:
@@ -115,8 +116,8 @@ def parse_entrant(text: str) -> EntrantText:
     """
     base, options = split_name(text)
     if options is None:
-        found = find_player(base)
-        return EntrantText(base, found if isinstance(found, Path) else None)
+        player = find_player(base)
+        return EntrantText(base, player if isinstance(player, Path) else None)
     model = network_file(base) if base else None
     if model is None:
         raise ValueError(f"{text}: only networks take readouts, and there is no network's file {base!r}")
@@ -137,11 +138,11 @@ def parse_entrant(text: str) -> EntrantText:
 
 
 def match_options(options: str) -> "re.Match[str] | None":
-    """Match what may come after an entrant's @: readouts, search or both, or a level; None for any other text.
+    """Match what may come after an entrant's @: readouts, a search or both, or a level; None for any other text.
 
     The groups of the match are called "readouts", "search" and "level".
     """
-    # Read at each call, since rules can be added.
+    # The pattern is made at each call, since rules can be added to SEARCHES.
     searches = "|".join([*map(re.escape, SEARCHES), r"[^,@=]+:[A-Za-z_]\w*"])
     level = r"level=(?P<level>.+)"
     not_empty = r"(?=.)"
@@ -165,14 +166,16 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec 
     """Return one side of a match, whose player is given as in `evaluate`.
 
     Args:
+        player: as in `evaluate`.
         readouts, search: used unless the player is a name with readouts or a search of its own, such as "runs/a@8".
+        device: of a network, as in `evaluate`.
     """
     entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
-    made = make_entrant(entry.with_defaults(readouts), env, device, players={})
+    entrant = make_entrant(entry.with_defaults(readouts), env, device, players={})
     # `search` may be settings, which a name cannot have, so it is put in only now.
-    return made if entry.search else replace(made, search=search)
+    return entrant if entry.search else replace(entrant, search=search)
 
 
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
@@ -188,8 +191,8 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     """
     is_name = isinstance(player, (str, PathLike))
     source: Any = find_player(str(player)) if is_name else player
-    is_fixed = isinstance(source, (str, Engine, Submission, PlayoutSettings, AlphaBetaSettings))  # a str is "random"
-    if not is_fixed:
+    is_source = isinstance(source, (str, Engine, Submission, PlayoutSettings, AlphaBetaSettings))  # a str is "random"
+    if not is_source:  # a network, an evaluator or a function
         return as_evaluator(source, env, device)
     if env is None:
         return source
@@ -253,7 +256,8 @@ def read_entrants(
         texts: the entrants' names, as in `parse_entrant`.
         game: the name of the game; None for the game of the networks, or for Go if there are no networks.
         board_size: None for that of the networks, or for the game's default if there are no networks.
-        given: further options of the game; the networks must all have the same values of the others.
+        given: further options of the game, which replace those of the networks.  In all other options the networks must
+            agree.
         readouts, search: used for networks whose name does not give them.
         device: the device of networks and of the boards of their searches.
 
@@ -272,11 +276,12 @@ def read_entrants(
 
 
 def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: dict[tuple[str, bool], Entrant]) -> Entrant:
-    """Return an entrant.
+    """Return the entrant whose name has the parts `entry`.
 
     Args:
-        players: what `read_player` has returned, by name and whether at a level; entries that differ in numbers only
-            share it.
+        device: of a network, as in `evaluate`.
+        players: a cache of what `read_player` returns, so that a network is loaded once for several readouts.  The key
+            is the name before the @ and whether the entrant plays at a level.
     """
     key = entry.base, entry.level is not None
     if key not in players:
@@ -285,7 +290,7 @@ def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: dict[tu
 
 
 def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
-    """Return an entrant with its player and network, and as `weights` what identifies it, but without numbers."""
+    """Return an entrant that has only the player, its network and its `weights`; `make_entrant` adds the rest."""
     if entry.model is None:
         player = resolve_player(find_player(entry.base), env)
         if isinstance(player, Submission):
@@ -303,9 +308,10 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
 def common_game(
     entries: Sequence[EntrantText], board_size: int | None, game: str | None, given: Mapping[str, Any]
 ) -> GameEnv:
-    """Return the common game of the networks, with the options that are given replaced; without networks `game`.
+    """Return the common game of the networks with the options `given`; without networks, the game called `game`.
 
     Args:
+        entries: the parts of the entrants' names.
         board_size, game, given: as in `read_entrants`.
 
     Raises:

@@ -16,7 +16,7 @@ from alphago.system.validation import shown
 
 LONGEST_LINE = 10_000  # bytes of a line; longer ones come in pieces
 MOST_LINES = 10_000  # lines that wait to be read; a program that writes more is not read any further
-POLL_SECONDS = 0.5  # while waiting for a line: time between two checks that the process still runs
+POLL_SECONDS = 0.5  # while a line is awaited: time between two checks that the process still runs
 
 
 class EngineError(RuntimeError):
@@ -30,7 +30,7 @@ class LineProcess:
         command: program and arguments.
         name: the program's name in messages; None for its file's name.
         longest: bytes of a line of stdout; longer lines come in pieces.
-        options: further ones of `subprocess.Popen`.
+        options: further options of `subprocess.Popen`.
 
     Raises:
         EngineError: if the program cannot be started.
@@ -67,31 +67,35 @@ class LineProcess:
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
         except (OSError, ValueError):  # it has exited, or was closed
-            raise self.failed("the process has ended", has_exited=True) from None
+            raise self.abort("the process has ended", has_exited=True) from None
 
     def read_line(self, limit: float) -> str:
         """Return the next line of stdout.
 
         Raises:
-            EngineError: and ends the process, if no line comes within `limit` seconds after the last one that was sent
-                or read, or if the process has ended.
+            EngineError: if the process has ended, or if no line comes within `limit` seconds after the last one that was
+                sent or read.  The process is ended then.
         """
         while True:
             has_exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
-            left = self._since + limit - time.monotonic()
+            seconds_left = self._since + limit - time.monotonic()
             line: bytes | None = b""  # no line has come yet; None: stdout has ended
             with contextlib.suppress(queue.Empty):
-                line = self._lines.get(timeout=min(POLL_SECONDS, max(0.0, left)))
+                line = self._lines.get(timeout=min(POLL_SECONDS, max(0.0, seconds_left)))
             if line:
                 self._since = time.monotonic()
                 return line.decode("utf-8", "replace")
             if line is None or has_exited:
-                raise self.failed("the process has ended", has_exited=True)
-            if left <= 0:
-                raise self.failed(f"no reply within {limit:g} s")
+                raise self.abort("the process has ended", has_exited=True)
+            if seconds_left <= 0:
+                raise self.abort(f"no reply within {limit:g} s")
 
     def close(self, patience: float = 1.0) -> None:
-        """End the process and its children: send `farewell`, then signals after `patience` seconds; may be repeated."""
+        """End the process and its children.  `farewell` is sent first, and signals if the process runs on.
+
+        Args:
+            patience: seconds to wait before the signals.
+        """
         if self.closed:  # the process id may have been reused
             return
         process = self.process
@@ -117,7 +121,7 @@ class LineProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def failed(self, what: str, *, has_exited: bool = False) -> EngineError:
+    def abort(self, what: str, *, has_exited: bool = False) -> EngineError:
         """End the process and return an EngineError that says `what` went wrong, with the end of stderr.
 
         Args:
@@ -132,6 +136,7 @@ class LineProcess:
         )
 
     def _exits_within(self, seconds: float) -> bool:
+        """Wait for the process, and return whether it has ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         return self.process.returncode is not None
@@ -145,12 +150,14 @@ class LineProcess:
             self.process.kill()
 
     def _read_stdout(self) -> None:
+        """Put the lines of stdout into a queue, until it ends or too many lines wait; runs in a thread."""
         assert self.process.stdout is not None
         while (line := self.process.stdout.readline(self._longest)) and self._lines.qsize() < MOST_LINES:
             self._lines.put(line)
         self._lines.put(None)
 
     def _read_stderr(self) -> None:
+        """Keep the last lines of stderr; runs in a thread."""
         assert self.process.stderr is not None
         while line := self.process.stderr.readline(LONGEST_LINE):
             self._errors.append(line.decode("utf-8", "replace").strip()[:300])  # enough for a message

@@ -1,4 +1,4 @@
-"""Matches: many games at once, colours alternating, on final boards that an engine may score."""
+"""Matches: many games at once with alternating colours, whose final boards an engine may score."""
 
 import functools
 import threading
@@ -70,15 +70,18 @@ class Adjudicator:
         margin = read_margin(text)
         if margin is None:
             raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
-        # The game may have one already, of a player that is an engine and counted.
-        found = game.disagreement, disagreement(game.margin, text, self.engine.name)
-        first_colour = 1 if game.number % 2 == 0 else -1  # of the match's first player, whose the outcome is
+        # The game may have a text already: of a player that is an engine and has scored the board itself.
+        texts = game.disagreement, disagreement(game.margin, text, self.engine.name)
+        first_colour = 1 if game.number % 2 == 0 else -1  # of the match's first player; the outcome is in its view
         outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
-        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, found)))
+        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, texts)))
 
 
 def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:
-    """Return the adjudicator for games of a match: an Engine, or one with a name as in `find_player`; None for None.
+    """Return the adjudicator for the games of a match, or None for none.
+
+    Args:
+        adjudicator: an Engine, or a name such as "gnugo:5" or "gtp:COMMAND" (`find_player`).
 
     Raises:
         ValueError: for any other name.
@@ -174,6 +177,7 @@ def evaluate(
     games: list[MatchGame] = []
 
     def add(game: MatchGame) -> None:
+        """Keep a finished game, and report its number."""
         games.append(game)
         if progress:
             progress(game.number)
@@ -187,10 +191,11 @@ def evaluate(
 
 
 def as_pair(name: str, value: object) -> tuple[Any, Any]:
-    """Return an option's value for each player, given as a pair, or as one value for both.
+    """Return an option's value for each of the two players.
 
     Args:
-        name: the option.
+        name: the option, for the message.
+        value: a pair (tuple or list), or one value for both players.
 
     Raises:
         ValueError: for a sequence of any other length.
@@ -231,22 +236,22 @@ def play_match(
     stop = stop or threading.Event()
     one_at_a_time = threading.Lock()
 
-    def finish(game: MatchGame) -> None:
-        """Hand on a finished game, with the score of its final board by the adjudicator if there is one."""
+    def report(game: MatchGame) -> None:
+        """Call `on_game` with a finished game, whose final board the adjudicator has scored if there is one."""
         if adjudicator is not None:
             game = adjudicator.judge(game, plan.engine_seed(game.number))
         with one_at_a_time:
             on_game(game)
 
     if pool is not None:
-        return play_on_workers(pool, (env, entrants, plan), numbers, finish, stop)
+        return play_on_workers(pool, (env, entrants, plan), numbers, report, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
         """Play one thread's games in parts, so that all threads together run no more processes than engines allow."""
-        most = min(engine_limits) // threads if engine_limits else len(numbers)
-        for begin in range(0, len(numbers), most):
+        size = min(engine_limits) // threads if engine_limits else len(numbers)  # games of a part
+        for begin in range(0, len(numbers), size):
             if not stop.is_set():
-                play_games(env, entrants, plan, numbers[begin : begin + most], finish, stop=stop)
+                play_games(env, entrants, plan, numbers[begin : begin + size], report, stop=stop)
 
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]

@@ -29,8 +29,8 @@ from alphago.mcts.search_specs import make_search
 UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
 ENOUGH = 500  # number of possible openings that is enough for a match; 400 games have 200 openings
 MOST_PLIES = 6  # of an opening
-FEW = 5  # with fewer points off the edge than this, as on small boards of Go, openings use all points
-MOST_OF_A_DRAW = 0.1  # with graded outcomes (OwareEnv) the outcome of a drawn game is not 0, but below this
+LEAST_POINTS = 5  # with fewer points off the edge, as on small boards of Go, openings use all points
+LARGEST_DRAW = 0.1  # with graded outcomes (OwareEnv) the outcome of a drawn game is not 0, but smaller than this
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,14 @@ class ParallelGames:
         self.opening_generators = [np.random.default_rng([plan.seed, number // 2, 1]) for number in numbers]
         self.first_is_black = np.array([number % 2 == 0 for number in numbers])
         self.moves: list[list[int]] = [[] for _ in numbers]
-        self.active = np.arange(len(numbers))  # slots of the unfinished games
+        self.active = np.arange(len(numbers))  # slots of the unfinished games; slot i has the game numbers[i]
 
     def step(self) -> list[MatchGame]:
         """Play one move in every unfinished game; return the games that ended with this move."""
         active, board = self.active, self.board
         movers = board.to_play(active, np.empty(len(active), np.int8))
-        first_moves = (movers > 0) == self.first_is_black[active]
-        actions = self.choose(first_moves)
+        first_to_move = (movers > 0) == self.first_is_black[active]
+        actions = self.choose(first_to_move)
         resigns = actions == RESIGN
         resigned, played, actions = active[resigns], active[~resigns], actions[~resigns]
         board.play(played, actions)
@@ -91,33 +91,33 @@ class ParallelGames:
             self.moves[slot].append(int(action))
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
         ended = self.score(over)
-        for slot, first_resigns in zip(resigned, first_moves[resigns], strict=True):
+        for slot, first_resigns in zip(resigned, first_to_move[resigns], strict=True):
             first, second = self.players
             fault = (first if first_resigns else second).faults.get(slot, "")
-            ended.append(self.finish(slot, outcome=-1.0 if first_resigns else 1.0, fault=fault))
+            ended.append(self.to_game(slot, outcome=-1.0 if first_resigns else 1.0, fault=fault))
         self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
 
     def score(self, over: np.ndarray) -> list[MatchGame]:
-        """Return the finished games of the slots `over`, int64 [n], which ended by the rules."""
+        """Return the finished games of the slots `over`, int64 [n], whose games have ended by the rules."""
         black_outcomes, margins = self.board.black_results(over)
         margins += 0.0  # no -0.0
-        is_draw = (margins == 0) & (np.abs(black_outcomes) < MOST_OF_A_DRAW)
+        is_draw = (margins == 0) & (np.abs(black_outcomes) < LARGEST_DRAW)
         black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)
         ended = []
         for slot, outcome, margin in zip(over, outcomes.tolist(), margins.tolist(), strict=True):
-            # One text for each player that has scored the board itself, "" if it agrees.
+            # One text for each player that has scored the board itself; "" if its score agrees.
             texts = [disagreement(margin, one.scores[slot], one.name) for one in self.players if slot in one.scores]
             differences = "; ".join(filter(None, texts))
-            ended.append(self.finish(slot, outcome, margin=margin, counted=bool(texts), disagreement=differences))
+            ended.append(self.to_game(slot, outcome, margin=margin, counted=bool(texts), disagreement=differences))
         return ended
 
-    def choose(self, first_moves: np.ndarray) -> np.ndarray:
+    def choose(self, first_to_move: np.ndarray) -> np.ndarray:
         """Return an action for each unfinished game, int32 [n].
 
         Args:
-            first_moves: bool [n], whether it is the first player's turn.
+            first_to_move: bool [n], whether it is the first player's turn.
         """
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[slot]) for slot in active])
@@ -128,15 +128,15 @@ class ParallelGames:
         if in_opening.any():
             generators = [self.opening_generators[slot] for slot in active[in_opening]]
             actions[in_opening] = random_points(self.board, active[in_opening], generators)
-        for player, is_mover in zip(self.players, (first_moves, ~first_moves), strict=True):
+        for player, is_mover in zip(self.players, (first_to_move, ~first_to_move), strict=True):
             chooses = is_mover & ~in_opening  # bool [n]
             if chooses.any():
                 by_chance = plies[chooses] < plan.opening_plies
                 actions[chooses] = player.choose(active[chooses], by_chance, chance[chooses])
         return actions
 
-    def finish(self, slot: int, outcome: float, **more: Any) -> MatchGame:
-        """Return the finished game of a slot; outcome, more: as in `MatchGame`."""
+    def to_game(self, slot: int, outcome: float, **more: Any) -> MatchGame:
+        """Return the game of a slot as a finished one; outcome, more: fields of `MatchGame`."""
         return MatchGame(self.numbers[slot], outcome + 0.0, tuple(self.moves[slot]), **more)  # + 0.0: no -0.0
 
 
@@ -172,7 +172,7 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
     Args:
         env: the game of the match.
         seeds: an engine's seed for each game.
-        leaves: `SearchSettings.leaves` of an evaluator's search unless the entrant's search has it.
+        leaves: `SearchSettings.leaves` of an evaluator's search, unless the entrant's search is settings that have it.
     """
     source, games = entrant.player, len(seeds)
     env = own_view(env, source)
@@ -219,7 +219,7 @@ def opening_length(env: GameEnv) -> int:
     """
     legal = env.position().legal_mask
     choices = int((legal & env.opening_actions).sum())
-    if choices < FEW:  # `random_points` soon has to use all legal actions
+    if choices < LEAST_POINTS:  # `random_points` soon has to use all legal actions
         choices = int(legal.sum())
     for plies in range(2, MOST_PLIES, 2):
         if choices**plies >= ENOUGH:

@@ -137,7 +137,7 @@ class MatchResult:
             raise ValueError(f"a sheet must have a game's final positions, got {len(self.games)} games of {self.env}")
         ends = [self.env.position().after(moves) for moves in self.games[: check_int("most", most, 1)]]
         captions = [
-            f"{number + 1}: {result_for(end, float(self.outcomes[number]), number, end.is_over)}"
+            f"{number + 1}: {result_caption(end, float(self.outcomes[number]), number, end.is_over)}"
             for number, end in enumerate(ends)
         ]
         return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=repr(self)))
@@ -186,13 +186,13 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
     """
     if symmetries is None:
         return len(set(games))
-    # A game and its images under the symmetries have the same least image, by which they are counted once.
+    # Games that are images of each other under a symmetry have the same set of images, so the same least image.
     images = (symmetries[:, list(game)].tolist() for game in games)  # each [S, plies]
     return len({tuple(min(images_of_game)) for images_of_game in images})
 
 
-def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> dict[str, float]:
-    """Return averages over the final boards of games, for the player that has Black in games 0, 2, …
+def final_board_means(env: GameEnv, games: Sequence[tuple[int, ...]]) -> dict[str, float]:
+    """Return means over the final boards of games, in the view of the player that has Black in games 0, 2, …
 
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
 
@@ -201,22 +201,22 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> dict[str, fl
         games: the actions of each game from the start position.
 
     Returns:
-        "score", the player's margin in points; "captures", the number of enemy stones captured; "captured", that of own
-        stones lost.
+        By name: "score", the player's margin in points; "captures", the number of stones that the player captured;
+        "captured", the number of its own stones that were captured.
     """
-    boards = []
+    rows = []  # for each game, the three numbers
     for number, moves in enumerate(games):
         end: Any = env.position().after(moves)
         side = -1 if number % 2 else 1  # the player's colour
-        boards.append((side * end.score(), *end.captures[::side]))  # Black's captures come first
-    return dict(zip(("score", "captures", "captured"), np.mean(boards, axis=0).tolist(), strict=True))
+        rows.append((side * end.score(), *end.captures[::side]))  # Black's captures come first
+    return dict(zip(("score", "captures", "captured"), np.mean(rows, axis=0).tolist(), strict=True))
 
 
-def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
+def result_caption(position: Position, outcome: float, number: int, is_over: bool) -> str:
     """Return a caption with the first player's colour and result: "Black, won by 5.5", "White, lost", "Black, a draw".
 
     Args:
-        position: the last one of the game.
+        position: the last position of the game.
         outcome: the first player's result.
         number: the number of the game; the first player has Black if it is even.
         is_over: whether the game ended by the rules; only then the caption has a margin.

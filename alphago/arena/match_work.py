@@ -34,7 +34,7 @@ class MatchWork(RemoteWork):
 
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
-        """Return what `from_bytes` needs; raise ValueError for players that cannot travel."""
+        """Return the work as `from_bytes` reads it; raise ValueError for players that cannot be sent to workers."""
         with one_torch_thread():
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
         sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
@@ -66,7 +66,11 @@ def travels_by_name(player: object) -> bool:
 
 
 def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
-    """Return a player's network; None for a player without one.  Raise ValueError for a player that cannot travel."""
+    """Return the network of a player that is to be sent to workers; None for a player that is sent by name.
+
+    Raises:
+        ValueError: for a player that cannot be sent.
+    """
     if travels_by_name(entrant.player):
         return None
     network = fitting_network(entrant.network, env)
@@ -82,7 +86,7 @@ def player_to_bytes(env: GameEnv, entrant: Entrant) -> bytes:
     """Return a player's name, or its network with "check", a digest of what it computes; `player_from_bytes` reads it.
 
     Raises:
-        ValueError: if the player cannot travel.
+        ValueError: if the player cannot be sent to workers.
     """
     player: Any = entrant.player
     network = travelling_network(env, entrant)
@@ -110,7 +114,7 @@ def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:
     plain, weights = unpack(data)
     if isinstance(plain, str):
         player = find_player(plain)
-        if not travels_by_name(player):  # whoever sends works must not start programs here
+        if not travels_by_name(player):  # who sends work must not be able to start programs here
             raise WorkerRefused(f"a player must be random, uct:N, rave:N, alphabeta:N or a network, got {shown(plain)}")
         return player
     evaluator = make_evaluator(net_from_arrays(plain["net"], weights), env, level)
@@ -129,10 +133,10 @@ def play_on_workers(
 
     Args:
         match: the game, the players and the plan.
-        stop: ends the match at once.
+        stop: an event that ends the match at once; None for a match that is not stopped.
 
     Raises:
-        ValueError: for players that cannot travel.
+        ValueError: for players that cannot be sent to workers.
     """
     parts = [numbers[begin : begin + GAMES_A_JOB] for begin in range(0, len(numbers), GAMES_A_JOB)]
     jobs = (json.dumps(list(part)).encode() for part in parts)

@@ -24,11 +24,11 @@ class Player(ABC):
         batch: the player's own copy of the games.
 
     Attributes:
-        faults: by game, why the player forfeits it, which then resigns at its next turn.
-        scores: by game, the player's own score of the last board.
+        faults: by game, why the player forfeits the game; it then resigns at its next turn.
+        scores: by game, the player's own score of the last board as text, if it has scored it.
     """
 
-    name = ""  # of a program, for what is told of its scores
+    name = ""  # a program's name, for sentences about its scores
 
     def __init__(self, batch: GameBatch) -> None:
         self.batch = batch
@@ -66,6 +66,9 @@ class SearchPlayer(Player):
     """A player that searches with `readouts` simulations a move, without noise.
 
     If an action is not drawn at random, its search ends as soon as the simulations left cannot change the action.
+
+    Args:
+        games: number of games that it plays at once.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, readouts: int, settings: SearchSettings) -> None:
@@ -119,5 +122,5 @@ class LevelPlayer(Player):
         return choose_actions(shares, np.ones(len(games), np.bool_), chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        super().follow(games, actions)
+        super().follow(games, actions)  # not `search.advance`, which would keep the tree
         self.search.forget(games)  # each move is searched from an empty tree, as when levels were measured

@@ -51,7 +51,7 @@ class PlayoutTree(NamedTuple):
     amaf_points: np.ndarray
     first_child: np.ndarray
     children: np.ndarray  # number of children
-    used: np.ndarray  # [1], nodes in use
+    used: np.ndarray  # [1], number of nodes in use; new nodes are added behind them
 
 
 class PlayoutGame(NamedTuple):

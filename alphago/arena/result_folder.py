@@ -50,7 +50,7 @@ class ResultFolder:
             ValueError: if the folder has other contents.
             OSError: if it cannot be created.
         """
-        identity = json.loads(json.dumps(settings))  # as it is read from a file: with lists for tuples
+        identity = json.loads(json.dumps(settings))  # as it will be read from the file: with lists in place of tuples
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         self.path = Path("runs") / f"evaluate-{digest[:10]}" if path is None else user_path(path)
         self._lines = self.path / "games.jsonl"
@@ -61,7 +61,7 @@ class ResultFolder:
         self._read_games()
 
     def add(self, match: Match, game: MatchGame) -> None:
-        """Save a finished game at once; match: the indices of its two players."""
+        """Append a finished game to the file, and keep it; match: the indices of its two players."""
         fields = asdict(game)
         line = {"match": match, "game": fields.pop("number"), "result": game.result, **fields}
         line["moves"] = " ".join(map(self.env.to_text, game.moves))
@@ -110,13 +110,14 @@ class ResultFolder:
 
 
 def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
-    """Create the folder of `file` with an identity in the file, or check that it has this identity.
+    """Create the folder of `file` and write the file, or check that the file has the same content.
 
     Args:
-        file: `evaluation.json` in the folder.
+        file: the path of `evaluation.json` in the folder.
+        identity: the content, JSON data.
 
     Raises:
-        ValueError: which names the differences, if the folder has another identity or other contents.
+        ValueError: which names the differences, if the file has another content, or if the folder has other files.
         OSError: if it cannot be created.
     """
     folder = file.parent

@@ -12,7 +12,7 @@ from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
 
 MAX_QUOTED = 3  # most faults of a player, and disagreements in a match, that are listed; games.jsonl has all of them
-Sentence = tuple[Match, int, str]  # about the game with this number of a match
+Sentence = tuple[Match, int, str]  # a match, the number of a game in it, and a sentence about this game
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
@@ -90,7 +90,12 @@ def match_rows(tournament: Tournament, played: dict[Match, MatchResult]) -> list
 def rating_rows(
     tournament: Tournament, played: dict[Match, MatchResult], anchor: int, anchor_elo: float
 ) -> list[list[str]]:
-    """Return a table of the players' Elo ratings; played: the matches with games.  For the rest see `standings`."""
+    """Return a table of the players' Elo ratings, the best first.
+
+    Args:
+        played: the matches that have games.
+        anchor, anchor_elo: as in `standings`.
+    """
     names = tournament.names
     points = np.zeros((len(names), len(names)))
     for (i, j), result in played.items():
@@ -131,19 +136,19 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
                 f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
             )
             sentences = result.disagreements.items()
-            yield from quoted(tournament, [(match, number, text) for number, text in sentences])
+            yield from quote(tournament, [(match, number, text) for number, text in sentences])
     for name, faults in players_faults(tournament).items():
         yield f"{name}: games lost by a fault of its own: {len(faults)}"
-        yield from quoted(tournament, faults)
-    saved = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` has pairs of games alone
-    unpaired = saved - sum(len(result.games) for result in played.values())
+        yield from quote(tournament, faults)
+    total = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` has pairs of games alone
+    unpaired = total - sum(len(result.games) for result in played.values())
     if unpaired:
         yield f"games that do not count yet, because their opening was played with one colour only: {unpaired}"
     yield f"games are in {tournament.folder.path}"
 
 
 def players_faults(tournament: Tournament) -> dict[str, list[Sentence]]:
-    """Return by player why it forfeited games."""
+    """Return for each player that forfeited games, by its name, a sentence about each of these games."""
     faults: dict[str, list[Sentence]] = {}
     for match in tournament.matches:
         for number, game in sorted(tournament.games(match).items()):
@@ -153,7 +158,7 @@ def players_faults(tournament: Tournament) -> dict[str, list[Sentence]]:
     return faults
 
 
-def quoted(tournament: Tournament, sentences: Sequence[Sentence]) -> Iterable[str]:
+def quote(tournament: Tournament, sentences: Sequence[Sentence]) -> Iterable[str]:
     """Yield a line for each of the first MAX_QUOTED sentences, and a line with the number of the other sentences."""
     for match, number, text in sentences[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"
@@ -162,7 +167,7 @@ def quoted(tournament: Tournament, sentences: Sequence[Sentence]) -> Iterable[st
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells as text, with the first column aligned left and the others right."""
+    """Return rows of cells as text; the first column is aligned left and the other columns right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:

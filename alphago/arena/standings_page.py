@@ -8,7 +8,7 @@ from alphago.arena.standings import headline, match_rows, notes, played_matches,
 from alphago.arena.tournament import Tournament
 from alphago.system.files import write_atomic
 
-BOARDS = 6  # final positions shown of each match
+BOARDS = 6  # final positions that are shown of each match
 PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Evaluation: {title}</title>
@@ -42,7 +42,7 @@ def write_page(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells, the first of them the head, as HTML."""
+    """Return rows of cells as a table in HTML; the first row is the head."""
     head, *others = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
     lines = [f"<tr>{row}</tr>" for row in (head.replace("td>", "th>"), *others)]
     return f"<table>{''.join(lines)}</table>"

@@ -48,10 +48,12 @@ def plot_strength(
 
 
 def panel(cells: Mapping[tuple[Any, Any], MatchResult], names: tuple[str, str], axis: int) -> CurvePanel:
-    """Return a panel with a curve for each value of one setting, over the other.
+    """Return a panel with a curve for each value of one setting, drawn over the values of the other setting.
 
     Args:
-        cells: results by the values of both settings. names: of these. axis: which of them has the curves, 0 or 1.
+        cells: results by the values of both settings.
+        names: of the two settings.
+        axis: the setting with a curve for each value, 0 or 1.
     """
     columns = list(dict.fromkeys(values[1 - axis] for values in cells))
     curves = []

@@ -43,6 +43,7 @@ class Submission:
 
     @property
     def path(self) -> Path:
+        """The absolute path of the file."""
         return user_path(self.file).resolve()
 
 
@@ -51,7 +52,7 @@ def find_submission(name: str) -> Submission | None:
     return Submission(name) if name.endswith(".py") and user_path(name).is_file() else None
 
 
-def travelling(env: GameEnv) -> str:
+def game_text(env: GameEnv) -> str:
     """Return a game's class and config as text, from which a submission's process makes the game.
 
     Raises:
@@ -66,10 +67,10 @@ def travelling(env: GameEnv) -> str:
 class SubmissionProcess(EngineProcess):
     """The process of a submission, see `alphago.arena.submission_process`; it has a temporary folder of its own.
 
-    A failure reply is an exception in the submission, which goes on.
+    A failure reply means an exception in the submission; the process goes on.
 
     Args:
-        game: the text of `travelling`.
+        game: what `game_text` returns.
     """
 
     farewell = b""
@@ -95,7 +96,7 @@ class SubmissionProcess(EngineProcess):
 
 
 class SubmissionPlayer(ProgramPlayer):
-    """A submission as one side of many games, which one process plays; if that ends, another one goes on.
+    """A submission as one side of many games, which one process plays; if the process ends, a new one is started.
 
     Args:
         seeds: the random seed of each game.
@@ -109,31 +110,31 @@ class SubmissionPlayer(ProgramPlayer):
     def __init__(self, env: GameEnv, submission: Submission, seeds: Sequence[int]) -> None:
         super().__init__(env, submission.file, len(seeds))
         self.submission, self.seeds = submission, seeds
-        self.game = travelling(env)
+        self.game = game_text(env)
         self.process: SubmissionProcess | None = None
-        self.unusable = ""  # why the file cannot be imported
+        self.import_error = ""  # why the file cannot be imported; "" if it is not known to fail
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], RESIGN for a game that the submission forfeits; see `Player.choose`."""
         actions = np.full(len(games), RESIGN, np.int32)
         for i, game in enumerate(games.tolist()):
-            seed = self.seeds[game] + len(self.moves[game])  # another one for each move
+            seed = self.seeds[game] + len(self.moves[game])  # another seed for each move
             moves = map(self.env.to_text, self.moves[game])
             try:
-                actions[i] = self.read_move(game, self._running().ask(" ".join(["choose", str(seed), *moves])))
+                actions[i] = self.read_move(game, self._start().ask(" ".join(["choose", str(seed), *moves])))
             except EngineError as error:
                 self.faults[game] = str(error)
         return actions
 
-    def _running(self) -> SubmissionProcess:
-        """Return the process, which is started if there is none; raise EngineError if it cannot import the file."""
-        if self.unusable:
-            raise EngineError(self.unusable)
+    def _start(self) -> SubmissionProcess:
+        """Return the process, started if it does not run; raise EngineError if it cannot import the file."""
+        if self.import_error:
+            raise EngineError(self.import_error)
         if self.process is None or self.process.closed:
             try:
                 self.process = SubmissionProcess(self.submission, self.game)
             except EngineError as error:
-                self.unusable = str(error)
+                self.import_error = str(error)
                 raise
         return self.process
 

@@ -1,8 +1,8 @@
 """The process of a submission: `python -m alphago.arena.submission_process FILE`, started by `SubmissionProcess`.
 
-Each line on stdin has a reply in the form of GTP.  "begin", with the game as `travelling` writes it, imports the file;
-"choose", with a seed and the moves of a game, has the move that the file's `choose` returns.  A failure reply is a
-sentence.  What the file prints goes to stderr.
+Each line on stdin has a reply in the form of GTP.  "begin" comes with the game, as `submission.game_text` writes it, and
+imports the file.  "choose" comes with a seed and the moves of a game; the reply is the move that the file's `choose`
+returns.  A failure reply is a sentence.  What the file prints goes to stderr.
 """
 
 import json
@@ -41,12 +41,12 @@ def main() -> None:
                 answer = move_text(env, choose, os.path.basename(file), *words)
             print("=", answer[:LONGEST], end="\n\n", file=answers, flush=True)
         except (Exception, SystemExit) as error:
-            text = " ".join(f"{where(error, file)}{type(error).__name__}: {error}".split())
+            text = " ".join(f"{line_of(error, file)}{type(error).__name__}: {error}".split())
             print("?", shortened(text, LONGEST), end="\n\n", file=answers, flush=True)
 
 
 def read_function(file: str, env: Any) -> Callable[[Any], object]:
-    """Return the function `choose` of a file; load the game's kernels too, in nobody's time."""
+    """Return the function `choose` of a file; load the game's kernels too, before a move is timed."""
     start = env.position()
     start.play(int(start.legal_mask.argmax())).planes()
     choose = runpy.run_path(file, run_name="submission").get("choose")
@@ -56,21 +56,21 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
 
 
 def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
-    """Return the move that a function chooses after these moves as text, or what else it has returned.
+    """Return the move that a function chooses after these moves as text; of any other value that it returns, the text.
 
     Args:
-        name: the file's, so that two submissions in a game draw other numbers.
+        name: the file's name, mixed into the seed, so that two submissions in a game draw different random numbers.
     """
-    mixed = zlib.crc32(f"{name} {seed}".encode())
-    random.seed(mixed)
-    np.random.seed(mixed)
+    mixed_seed = zlib.crc32(f"{name} {seed}".encode())
+    random.seed(mixed_seed)
+    np.random.seed(mixed_seed)
     move: Any = choose(env.position().after(moves))
     is_action = isinstance(move, (int, np.integer)) and 0 <= move < env.action_space
     return env.to_text(int(move)) if is_action else " ".join(str(move).split())
 
 
-def where(error: BaseException, file: str) -> str:
-    """Return the last line of the file that an error came from, as "line 12: "."""
+def line_of(error: BaseException, file: str) -> str:
+    """Return the last line of the file that led to an error, as "line 12: "; "" if there is none."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"line {lines[-1]}: " if lines else ""
 

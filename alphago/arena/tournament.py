@@ -100,7 +100,7 @@ class Tournament:
         if len(entrants) < 2:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
-        self.entrants = [timed(entrant, settings.move_seconds) for entrant in entrants]
+        self.entrants = [with_move_time(entrant, settings.move_seconds) for entrant in entrants]
         random_plies = opening_length(self.env) if settings.random_opening is None else settings.random_opening
         self.settings = replace(settings, random_opening=random_plies)
         self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
@@ -112,7 +112,7 @@ class Tournament:
         self.folder = ResultFolder(folder, self.env, self.names, self.identity())
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that determines each game, as JSON data, so not their number."""
+        """Return everything that determines each game, as JSON data; the number of games does not."""
         facts = asdict(self.settings)
         del facts["games"]
         if not any(isinstance(entrant.player, Submission) for entrant in self.entrants):
@@ -129,7 +129,7 @@ class Tournament:
         }
 
     def level_terms(self, entrant: Entrant) -> LevelTerms | None:
-        """Return at what loss and with how many readouts an entrant's level plays now; None at full strength."""
+        """Return the loss and the readouts with which an entrant's level plays here; None at full strength."""
         if entrant.level is None:
             return None
         return level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
@@ -164,7 +164,9 @@ class Tournament:
     def _play_match(self, match: Match, bar: Any) -> None:
         """Play the missing games of a match, at most until the sequential test decides; save each game as it ends.
 
-        match: the indices of the two players.  bar: of `play`.
+        Args:
+            match: the indices of the two players.
+            bar: the progress bar of `play`.
         """
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
@@ -180,7 +182,7 @@ class Tournament:
             bar.update()
 
         batch = BATCH_GAMES if self.pool is None else plan.games  # workers divide the games into jobs themselves
-        step = SPRT_GAMES if self.settings.sprt else batch
+        step = SPRT_GAMES if self.settings.sprt else batch  # games between two looks at the test
         for begin in range(0, plan.games, step):
             played = self.games(match)  # also games of earlier calls
             verdict = self.verdict(match, games=begin)
@@ -224,7 +226,7 @@ class Tournament:
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))
 
 
-def timed(entrant: Entrant, move_seconds: float) -> Entrant:
+def with_move_time(entrant: Entrant, move_seconds: float) -> Entrant:
     """Return an entrant with this time for a move, if it is a submission."""
     player = entrant.player
     if not isinstance(player, Submission):

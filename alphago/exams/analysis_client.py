@@ -68,11 +68,11 @@ class AnalysisClient(LineProcess):
             try:
                 reply = json.loads(text) if text else {}
             except (ValueError, RecursionError):
-                raise self.failed(f"the reply {shortened(text)!r} is not JSON") from None
+                raise self.abort(f"the reply {shortened(text)!r} is not JSON") from None
             if not isinstance(reply, dict):
-                raise self.failed(f"the reply {shown(reply)} is not a JSON object")
+                raise self.abort(f"the reply {shown(reply)} is not a JSON object")
             if "error" in reply:
-                raise self.failed(f"it was refused: {shown(reply['error'])}")
+                raise self.abort(f"it was refused: {shown(reply['error'])}")
             only_warns = "warning" in reply and "rootInfo" not in reply
             is_left_out = only_warns or not reply or reply.get("isDuringSearch")  # no text, or an intermediate result
             if not is_left_out:
@@ -115,7 +115,7 @@ class AnalysisClient(LineProcess):
             win, lead = info.get("winrate"), info.get("scoreLead")
             if isinstance(win, (int, float)) and isinstance(lead, (int, float)):
                 return float(win), float(lead)
-        raise self.failed(f"the reply has no winrate and scoreLead: {shown(reply)}")
+        raise self.abort(f"the reply has no winrate and scoreLead: {shown(reply)}")
 
     def describe(self) -> dict[str, Any]:
         """Return the program with its version, and the names of its networks, for an exam's provenance."""

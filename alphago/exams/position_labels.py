@@ -111,5 +111,5 @@ def read_label(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover:
             raise ValueError("no move")
         label["policy"] = policy / policy.sum()
     except (KeyError, TypeError, ValueError) as error:
-        raise client.failed(f"the reply has no policy or no ownership ({error!r}): {shown(reply)}") from None
+        raise client.abort(f"the reply has no policy or no ownership ({error!r}): {shown(reply)}") from None
     return label

@@ -8,7 +8,7 @@ from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, Reversi
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate, play_match
 from alphago.arena.match_games import MOST_PLIES, MatchPlan, opening_length
-from alphago.arena.match_result import MatchGame, distinct_games, final_boards
+from alphago.arena.match_result import MatchGame, distinct_games, final_board_means
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from tests.arena.playing import scripted
@@ -53,7 +53,7 @@ def game(text: str) -> tuple[int, ...]:
 
 
 def averages(games: list[tuple[int, ...]]) -> tuple[float, ...]:
-    return tuple(final_boards(GO, games).values())
+    return tuple(final_board_means(GO, games).values())
 
 
 def test_a_final_board() -> None:

@@ -31,7 +31,7 @@ def count_points(row, side):
 
 @part
 def add_node(tree, action, amaf_visits, amaf_points):
-    """Add a node without visits and children; the arguments are fields of `PlayoutTree`."""
+    """Add a node without visits and children; the arguments after `tree` are values of the node's fields."""
     node = load(tree.used, 0)
     store(tree.action, node, action)
     store(tree.visits, node, 0)
@@ -96,7 +96,7 @@ def expand(tree, node, row, state, prior):
     if first + size * size + 1 > tree.action.shape[0]:
         return
     any_legal = add_points(tree, row, False, prior)  # without own eyes
-    stuck = load(tree.used, 0) == first  # no points were added: all legal points are own eyes
+    stuck = load(tree.used, 0) == first  # no node was added: all legal points are own eyes, or none is legal
     may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
     if stuck and not may_pass:
         add_points(tree, row, True, prior)  # own eyes are all that is left

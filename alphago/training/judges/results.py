@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.arena.elo import elo_difference
 from alphago.arena.match import evaluate
-from alphago.arena.match_result import MatchGame, MatchResult, final_boards
+from alphago.arena.match_result import MatchGame, MatchResult, final_board_means
 from alphago.env.game import GameEnv
 
 SEEDS_OF_MATCH = 1000  # seeds reserved for a match: each part has its own, and there are fewer parts
@@ -41,7 +41,7 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
     """
     low, high = result.interval
     difference = elo_difference(result.win_rate, len(result.games))
-    boards = final_boards(env.match_variant(), result.games) if env.has_captures else {}
+    boards = final_board_means(env.match_variant(), result.games) if env.has_captures else {}
     return {
         "played": len(result.games),
         "distinct": result.distinct,

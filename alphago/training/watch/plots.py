@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.arena.match_result import result_for
+from alphago.arena.match_result import result_caption
 from alphago.drawing.curves import Curve, CurvePanel, Dash, curves_picture
 from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.shapes import SERIES, sheet
@@ -202,7 +202,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
                 continue
             is_over = end.is_over or len(end.moves) >= game.max_moves
             drawings.append(small_drawing(end))
-            captions.append(f"{i + 1}: {result_for(end, played['outcome'], i, is_over)}")
+            captions.append(f"{i + 1}: {result_caption(end, played['outcome'], i, is_over)}")
         if drawings:
             title = f"Final boards, {name}, {number(row, 'games') or 0:,.0f} games"
             yield CurvePanel(title, picture=sheet(drawings, captions, BOARD_COLUMNS))
