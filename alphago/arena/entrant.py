@@ -93,7 +93,10 @@ class EntrantText:
 
     @property
     def name(self) -> str:
-        """The name from which `parse_entrant` gets these parts, without a search that is "puct" or that has 0 readouts."""
+        """The name from which `parse_entrant` gets these parts.
+
+        It has no search if that is "puct" or if there are 0 readouts.
+        """
         if self.model is None:
             return self.base
         if self.level is not None:

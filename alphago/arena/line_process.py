@@ -73,7 +73,7 @@ class LineProcess:
         """Return the next line of stdout.
 
         Raises:
-            EngineError: if the process has ended, or if no line comes within `limit` seconds after the last one that was
+            EngineError: if the process has ended, or if no line comes within `limit` seconds after the last one was
                 sent or read.  The process is ended then.
         """
         while True:

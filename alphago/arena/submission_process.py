@@ -1,8 +1,8 @@
 """The process of a submission: `python -m alphago.arena.submission_process FILE`, started by `SubmissionProcess`.
 
-Each line on stdin has a reply in the form of GTP.  "begin" comes with the game, as `submission.game_text` writes it, and
-imports the file.  "choose" comes with a seed and the moves of a game; the reply is the move that the file's `choose`
-returns.  A failure reply is a sentence.  What the file prints goes to stderr.
+Each line on stdin has a reply in the form of GTP.  "begin" comes with the game, as `submission.game_text` writes it,
+and imports the file.  "choose" comes with a seed and the moves of a game; the reply is the move that the file's
+`choose` returns.  A failure reply is a sentence.  What the file prints goes to stderr.
 """
 
 import json

@@ -23,10 +23,10 @@ LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")
 class AnalysisClient(LineProcess):
     """A running analysis engine; call `close` at the end, or use it in a `with` statement.
 
-    All methods raise EngineError, and end the process, if it crashes, hangs, refuses a query or breaks the protocol.
+    If the engine crashes, hangs, refuses a query or breaks the protocol, all methods raise EngineError and end it.
 
     Args:
-        command: program and arguments, as one text that is split as a shell does.
+        command: program and arguments in one text, split as a shell does.
     """
 
     def __init__(self, command: str) -> None:
@@ -39,11 +39,12 @@ class AnalysisClient(LineProcess):
         self.write_line(json.dumps(query))
 
     def ask(self, name: str, position: GoPosition, visits: int, **more: object) -> None:
-        """Send a query for a position; the reply will be in Black's view.
+        """Send a query for a position, whose reply will be in Black's view.
 
         Args:
             name: the query's id.
-            position: a position of a game from the empty board.
+            position: a position of a game that began with the empty board.
+            visits: of the search.
             more: further fields of the query.
         """
         env = position.env
@@ -74,8 +75,8 @@ class AnalysisClient(LineProcess):
             if "error" in reply:
                 raise self.abort(f"it was refused: {shown(reply['error'])}")
             only_warns = "warning" in reply and "rootInfo" not in reply
-            is_left_out = only_warns or not reply or reply.get("isDuringSearch")  # no text, or an intermediate result
-            if not is_left_out:
+            is_intermediate = reply.get("isDuringSearch")
+            if reply and not only_warns and not is_intermediate:
                 return reply
 
     def judge(
@@ -86,12 +87,16 @@ class AnalysisClient(LineProcess):
         take: Callable[[DrawnPosition, str, dict[str, Any]], None],
         **more: object,
     ) -> Iterator[DrawnPosition]:
-        """Yield drawn positions in their order, each when nothing about it is missing; replies come in any order.
+        """Ask the engine about drawn positions, and yield each when all its questions are answered, in the order drawn.
+
+        A query about a position has the position's number as its id.  `take` may add further queries (`ask`), about the
+        position after a move, and then adds the move to `DrawnPosition.missing`; their ids are "NUMBER MOVE".
 
         Args:
+            drawing: the positions.
             at_once: about how many positions the engine is asked at the same time.
-            visits, more: as in `ask`, for the query about a position, whose id is its number.
-            take: takes the reply to a query; its text is the move after the number in the query's id, "" for none.
+            visits, more: as in `ask`, for the query about a position.
+            take: called with the position, the move in the query's id ("" for the position itself), and the reply.
         """
         window: dict[str, DrawnPosition] = {}  # by number, in the order of drawing
         while True:
@@ -102,14 +107,14 @@ class AnalysisClient(LineProcess):
                 return
             reply = self.receive()
             number, _, move = str(reply.get("id")).partition(" ")
-            if number in window and move in window[number].missing:  # others are no answers to these questions
+            if number in window and move in window[number].missing:  # else it answers none of these queries
                 window[number].missing.discard(move)
                 take(window[number], move, reply)
             while window and not (first := next(iter(window.values()))).missing:
                 yield window.pop(str(first.number))
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
-        """Return win rate and lead in a reply; they are in the view that the query asked for."""
+        """Return the win rate, 0 .. 1, and the lead in points of a reply, in the view that the query asked for."""
         info = reply.get("rootInfo")
         if isinstance(info, dict):
             win, lead = info.get("winrate"), info.get("scoreLead")

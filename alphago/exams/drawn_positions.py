@@ -19,7 +19,8 @@ from alphago.system.validation import MOST_READOUTS, check_ranges, setting, sett
 
 LEAST_WIN = 0.03  # least win rate of either side in an undecided position
 MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
-UNDECIDED = {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD}  # for provenance
+# The limits of undecided positions, written into the provenance of an exam.
+UNDECIDED = {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD}
 POINTS = 10.0  # in the choice of the best move, so many points count as much as a win rate of 1
 
 
@@ -73,7 +74,7 @@ class DrawnPosition:
         root: the judge's win rate and lead, in Black's view; None before they are known.
         after: by action, the judge's win rate and lead after a legal move, in Black's view.
         label: the teacher's label, of `label_dtype`; None before it is known, and in an exam.
-        missing: questions that the judge has not answered yet: moves as text, and "" for the position itself.
+        missing: what the judge has not answered yet: moves as text, and "" for the position itself.
     """
 
     number: int
@@ -117,7 +118,7 @@ def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[
     """Return games at `paths` that begin on the empty board; raise ValueError if there are none.
 
     Args:
-        positions: most positions in all games; of larger collections a random sample is read, the same on every call.
+        positions: most positions in all games.  Of larger collections a random sample is read, the same on every call.
     """
     most_positions = positions // max(1, len(paths))  # from each path
     records = [
@@ -134,7 +135,7 @@ def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[
 
 
 def drawing_facts(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[str, Any]:
-    """Return facts for provenance, as plain data: the games, and the settings of the drawing."""
+    """Return plain data that tells from which games and with which settings the positions are drawn."""
     digest = hashlib.sha256()
     for record in records:
         digest.update(record.moves.tobytes())
@@ -160,7 +161,7 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
             last = len(record) - 1  # the position before the game's last move
             if drawing.last_ply is not None:
                 last = min(last, drawing.last_ply)
-            chance = generator.random()  # drawn for short games too: the other games' numbers do not depend on them
+            chance = generator.random()  # drawn for short games too, so that the other games' numbers stay the same
             if last < drawing.first_ply:
                 continue
             ply = drawing.first_ply + int(chance * (last - drawing.first_ply + 1))

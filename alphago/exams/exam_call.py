@@ -25,7 +25,14 @@ DTYPE = "float32"
 
 
 class Examinee(NamedTuple):
-    """A network that takes the exam, with its name and the readouts, the search and the level with which it answers."""
+    """A network that takes the exam.
+
+    Attributes:
+        name: the network's name, without readouts, search and level.
+        network: a NeuralNet, an evaluator or a function on positions.
+        readouts: the numbers of readouts with which it answers, once with each.
+        search, level: as in `Entrant`.
+    """
 
     name: str
     network: Any
@@ -85,12 +92,12 @@ def exam(
     counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
     for count in counts:
         check_int("readouts", count, 0, MOST_READOUTS)
-    chosen = None if file is None else find_exam(file)
+    given_exam = None if file is None else find_exam(file)
     names = [f"network {number}" for number in range(1, len(listed) + 1)] if len(listed) > 1 else ["network"]
-    examinees = [make_examinee(*named, counts, search, chosen) for named in zip(listed, names, strict=False)]
+    examinees = [make_examinee(*pair, counts, search, given_exam) for pair in zip(listed, names, strict=False)]
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
-    questions = find_exam(file=None, size=common_board_size(examinees)) if chosen is None else chosen
+    questions = find_exam(file=None, size=common_board_size(examinees)) if given_exam is None else given_exam
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     answers: dict[str, Answers] = {}
     total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)
@@ -101,21 +108,22 @@ def exam(
             name = examinee.label(count)
             if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            asked = evaluator, count, examinee.search, examinee.level
-            answers[name] = answer_all(positions, *asked, threads=cores, tell=partial(tell, name, total))
+            settings = evaluator, count, examinee.search, examinee.level
+            answers[name] = answer_all(positions, *settings, threads=cores, tell=partial(tell, name, total))
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
 
 
 def make_examinee(
-    network: object, name: str, readouts: tuple[int, ...], search: SearchSpec, chosen: Exam | None
+    network: object, name: str, readouts: tuple[int, ...], search: SearchSpec, given_exam: Exam | None
 ) -> Examinee:
     """Return a network as an Examinee.
 
     Args:
-        name: the name of a network that is not given by name.
-        readouts, search: those of a network whose name has none.
-        chosen: the exam, None if it is not known yet; a network that was saved for another board is loaded for its
-            board.
+        network: as in `exam`.
+        name: for a network that is not given by name.
+        readouts, search: for a network whose name has none.
+        given_exam: the exam that the caller named; None if he named none.  A network that was saved for another board
+            is loaded for the board of this exam.
     """
     if not isinstance(network, (str, PathLike)):
         return Examinee(name, network, readouts, search)
@@ -124,8 +132,8 @@ def make_examinee(
     if entry.model is None:
         raise ValueError(f"an exam must be taken by networks, got {text}")
     env: GameEnv = saved_game(entry.model)
-    if chosen is not None and chosen.size != env.N:
-        env = require_go(env, "an exam").resized(chosen.size)
+    if given_exam is not None and given_exam.size != env.N:
+        env = require_go(env, "an exam").resized(given_exam.size)
     if entry.level is not None:
         readouts = (0,)  # not used, since a level has readouts of its own
     elif entry.readouts is not None:

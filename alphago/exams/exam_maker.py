@@ -28,7 +28,7 @@ from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.validation import check_int
 
 READ = 200_000  # most positions in the games that are read
-AT_ONCE = 8  # drawn positions about which the judge is asked at the same time
+AT_ONCE = 8  # number of drawn positions about which the judge is asked at the same time
 
 
 def make_exam(
@@ -113,10 +113,10 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
 
 
 def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:
-    """Judge drawn positions, and yield the undecided ones in the order of drawing."""
+    """Have drawn positions judged by the engine, and yield the undecided ones in the order of drawing."""
 
     def take(drawn: DrawnPosition, move: str, reply: dict[str, Any]) -> None:
-        """Note a judgement; once that of an undecided position itself has come, ask about its moves."""
+        """Keep the judgement in a reply; if it is of an undecided position itself, ask about its moves too."""
         judgement = client.root(reply)
         if move:  # "" for the position itself
             drawn.after[drawn.position.check_action(move)] = judgement
@@ -129,7 +129,7 @@ def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: Make
 
 
 def ask_moves(client: AnalysisClient, drawn: DrawnPosition, visits: int) -> None:
-    """Ask about the position after each legal move, or score it if the game is over there."""
+    """Ask about the position after each legal move; if the game is over there, score it instead."""
     for action in np.flatnonzero(drawn.position.legal_mask).tolist():
         move, position = drawn.position.env.to_text(action), drawn.position.play(action)
         if position.is_over:

@@ -54,7 +54,7 @@ class ExamResult:
         return compute_grade(marks if rows is None else marks.take(rows))
 
     def paired(self, first: int = 1, second: int = 0) -> Grade:
-        """Return the grade of player `first` minus that of `second`, from their differences in each position.
+        """Return the grade of player `first` minus that of player `second`, from the differences in each position.
 
         The intervals are those of the mean differences; they are far narrower than the intervals of the two grades.
         """
@@ -66,21 +66,26 @@ class ExamResult:
         all_pairs = [(later, earlier) for later in range(len(self.names)) for earlier in range(later)]
         networks = [name.rpartition("@")[0] for name in self.names]
         readouts = [name.rpartition("@")[2] for name in self.names]
-        alike = [(a, b) for a, b in all_pairs if networks[a] == networks[b] or readouts[a] == readouts[b]]
-        return alike or all_pairs
+        similar = [(a, b) for a, b in all_pairs if networks[a] == networks[b] or readouts[a] == readouts[b]]
+        return similar or all_pairs
 
     def by_phase(self, player: int = 0) -> dict[str, Grade]:
-        """Return a player's grade in each phase of the game, a name of PHASES, of which the exam has positions."""
+        """Return a player's grade in each phase (PHASES) of which the exam has positions."""
         return self._by(player, PHASES, self.phases)
 
     def by_kind(self, player: int = 0) -> dict[str, Grade]:
-        """Return a player's grade in each kind of position, a name of KINDS, of which the exam has positions."""
+        """Return a player's grade in each kind of position (KINDS) of which the exam has positions."""
         return self._by(player, KINDS, self.kinds)
 
     def _by(self, player: int, names: Sequence[str], position_names: Sequence[str]) -> dict[str, Grade]:
-        """Return a player's grade in the positions of each name that occurs; position_names: one for each position."""
-        rows = {name: np.array(position_names) == name for name in names}  # bools [n]
-        return {name: self.grade(player, chosen) for name, chosen in rows.items() if chosen.any()}
+        """Return a player's grade in the positions of each name that occurs.
+
+        Args:
+            names: all names, in the order of the result.
+            position_names: the name of each position.
+        """
+        masks = {name: np.array(position_names) == name for name in names}  # bools [n]
+        return {name: self.grade(player, mask) for name, mask in masks.items() if mask.any()}
 
     @cached_property
     def phases(self) -> list[str]:
@@ -161,7 +166,7 @@ class ExamResult:
 
 
 def exam_overlay(exam: Exam, row: int, action: int) -> Overlay:
-    """Return the discs of the best move and of `action` in a position of an exam."""
+    """Return what is drawn on a position of an exam: discs on the best move and on `action`; row: its index."""
     judged, mover = exam.positions[row], exam.boards[row].to_play
     best_rate = judged.black_win if mover > 0 else 1 - judged.black_win  # the mover's, if it plays the best move
     q, priors = np.full(len(judged.rates), np.nan), np.zeros(len(judged.rates))
@@ -172,7 +177,7 @@ def exam_overlay(exam: Exam, row: int, action: int) -> Overlay:
 
 
 def move_caption(exam: Exam, row: int, action: int) -> str:
-    """Return a sentence about a move: its player, the number of moves before it, its loss, and the best move."""
+    """Return a caption about a move: who plays it, the number of moves before it, its loss, and the best move."""
     judged, board = exam.positions[row], exam.boards[row]
     return (
         f"{row + 1}. {PLAYER_NAMES[board.to_play]} {exam.env.to_text(action)} after {len(judged.moves)} moves loses "

@@ -11,8 +11,8 @@ from alphago.exams import statistics
 from alphago.exams.grading import Marks
 from alphago.exams.statistics import UNKNOWN, Estimate
 
-# The columns: heading, name of the number in a Grade, decimals, whether the number is a share, and how it is estimated;
-# the correlation is not one of the marks alone, and a difference has none.
+# For each column of a table: heading, name of the number in a Grade, decimals, whether it is shown in percent, and the
+# function that estimates it from marks.  The correlation needs two kinds of marks, so it has no such function.
 COLUMNS: tuple[tuple[str, str, int, bool, Callable[[np.ndarray], Estimate] | None], ...] = (
     ("points lost", "points", 2, False, statistics.estimate_mean),
     ("win rate lost", "rate", 1, True, statistics.estimate_mean),
@@ -36,7 +36,7 @@ class Grade:
         best: share of moves that lose at most 0.1 points.
         blunders: share of moves that lose more than 2 points.
         win_error: root mean square error of the win rate, 0 .. 1.
-        lead_error: that of the lead, in points.
+        lead_error: root mean square error of the lead, in points.
         correlation: correlation of the player's win rate with the judge's; unknown in a difference.
     """
 
@@ -62,7 +62,7 @@ class Grade:
 def compute_grade(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
     estimates = {name: estimate(getattr(marks, name)) for name, estimate in ESTIMATES.items()}
-    black_win = marks.win_error + marks.judged  # by the player
+    black_win = marks.win_error + marks.judged  # according to the player, since the error is the difference
     correlation = statistics.estimate_correlation(black_win, marks.judged)
     return Grade(len(marks.points), **estimates, correlation=correlation)
 
@@ -104,8 +104,8 @@ def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str
     parts = list(grades[0])
     columns = [(heading, parts), ("positions", [str(grades[0][part].positions) for part in parts])]
     columns += [
-        (f"{name} loses", [estimate_text(own[part].points, 2) for part in parts])
-        for name, own in zip(names, grades, strict=True)
+        (f"{name} loses", [estimate_text(by_part[part].points, 2) for part in parts])
+        for name, by_part in zip(names, grades, strict=True)
     ]
     return table(columns)
 

@@ -19,7 +19,7 @@ from alphago.mcts.questions import Limit
 from alphago.mcts.search_specs import SearchSpec
 
 MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
-ALIKE = 0.1  # points that a best move may lose
+ALIKE = 0.1  # points that a move may lose and still count as a best move
 BLUNDER = 2.0  # points above which a move counts as a blunder
 ROUNDING = 1e-6  # points; exams round losses to 0.01
 
@@ -76,17 +76,17 @@ def mark(exam: Exam, answers: Answers) -> Marks:
     rows = np.arange(len(answers.actions))
     points, rates = exam.points[rows].astype(np.float64), exam.rates[rows].astype(np.float64)
 
-    def of_answers(by_move: np.ndarray) -> np.ndarray:
+    def for_answers(by_move: np.ndarray) -> np.ndarray:
         """Return the values [n] of the moves in the answers, from the values [n, A] of all moves."""
         if answers.shares is None:
             return by_move[rows, answers.actions]
         return (answers.shares * np.nan_to_num(by_move)).sum(axis=1)  # illegal moves have the value NaN and share 0
 
     return Marks(
-        points=of_answers(np.minimum(points, MOST_LOST)),
-        rate=of_answers(rates),
-        best=of_answers(points <= ALIKE + ROUNDING),
-        blunders=of_answers(points > BLUNDER + ROUNDING),
+        points=for_answers(np.minimum(points, MOST_LOST)),
+        rate=for_answers(rates),
+        best=for_answers(points <= ALIKE + ROUNDING),
+        blunders=for_answers(points > BLUNDER + ROUNDING),
         win_error=answers.black_win - exam.black_win[rows],
         lead_error=answers.black_lead - exam.black_lead[rows],
         judged=exam.black_win[rows],
@@ -134,11 +134,12 @@ def answer_all(
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
         by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
         full_strength = None if by_visits else FULL_STRENGTH  # None: no move; other rules choose their moves themselves
-        asked = full_strength if level is None else level
-        for question in analyst.ask_all(positions, Limit(readouts), level=asked, reuse=False, plies=1):
+        choice_level = full_strength if level is None else level
+        for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):
             answers.append(question.last())
             tell(1)
     black = join_analyses([answer.found for answer in answers]).as_black()
+    # Without a move of its own, an answer has the most visited move.
     actions = [answer.found.best() if answer.action is None else answer.action for answer in answers]
     shares = [answer.shares for answer in answers if answer.shares is not None]  # of all answers or of none
     return Answers(

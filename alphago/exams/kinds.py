@@ -48,16 +48,16 @@ def find_kind(position: GoPosition, judged: ExamPosition) -> str:
         judged: the same position with the judge's losses.
     """
     size, best = position.env.N, judged.best
-    at_stake = 0.0 if best == position.env.pass_action else urgency(judged, size)
-    if at_stake < URGENT:
+    points_at_stake = 0.0 if best == position.env.pass_action else urgency(judged, size)
+    if points_at_stake < URGENT:
         return "endgame" if find_phase(size, len(judged.moves)) == "endgame" else "open"
     stones = Stones.of(position.board)
     if decides_ladder(stones, best, position.to_play):
         return "ladder"
-    if is_race(stones, best):
+    if decides_race(stones, best):
         return "capture race"
-    dies = at_stake >= GROUP or is_enclosed(stones, best)
-    return "life and death" if dies else "other fight"
+    is_life_and_death = points_at_stake >= GROUP or is_enclosed(stones, best)
+    return "life and death" if is_life_and_death else "other fight"
 
 
 def urgency(judged: ExamPosition, size: int) -> float:
@@ -88,15 +88,15 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
     return False
 
 
-def is_race(stones: Stones, best: int) -> bool:
+def decides_race(stones: Stones, best: int) -> bool:
     """Return whether the best move is a liberty of one of two chains that race for each other's liberties."""
     for chain in stones.chains():
-        if best in chain.liberties and races(stones, chain):
-            return any(races(stones, other) for other in stones.touching(chain))
+        if best in chain.liberties and can_race(stones, chain):
+            return any(can_race(stones, other) for other in stones.touching(chain))
     return False
 
 
-def races(stones: Stones, chain: Chain) -> bool:
+def can_race(stones: Stones, chain: Chain) -> bool:
     """Return whether a chain can take part in a capture race.
 
     It must have at least two stones and at most RACE liberties, and a move on one of the liberties must not give it

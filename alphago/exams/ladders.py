@@ -54,7 +54,7 @@ class Stones(NamedTuple):
         return Chain(colour, frozenset(stones), frozenset(liberties))
 
     def chains(self, points: Iterable[int] | None = None) -> Iterator[Chain]:
-        """Yield every chain on some points, None for all, in the order of the points at which they are found first."""
+        """Yield every chain that has a stone on one of the points, in the order of the points; None for all points."""
         seen: set[int] = set()
         for point in range(self.size**2) if points is None else points:
             if self.colours[point] and point not in seen:
@@ -74,8 +74,8 @@ class Stones(NamedTuple):
         placed = Stones(self.size, (*self.colours[:point], colour, *self.colours[point + 1 :]))
         enemies = [near for near in neighbours(self.size)[point] if self.colours[near] == -colour]
         captured = {stone for chain in placed.chains(enemies) if not chain.liberties for stone in chain.stones}
-        left = [0 if stone in captured else owner for stone, owner in enumerate(placed.colours)]
-        after = Stones(self.size, tuple(left)) if captured else placed
+        colours = [0 if stone in captured else owner for stone, owner in enumerate(placed.colours)]
+        after = Stones(self.size, tuple(colours)) if captured else placed
         own = after.chain(point)
         is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one and can be taken back
         return after._replace(ko=min(captured) if is_ko else None) if own.liberties else None
@@ -95,13 +95,13 @@ class Reading:
     """One reading of a ladder: a sequence of moves in which every move of the attacker but the last gives atari.
 
     Attributes:
-        boards_left: the largest number of boards that are still looked at.
+        boards_left: how many further boards are read at most.
     """
 
     boards_left: int = MOST_BOARDS
 
     def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
-        """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it gets free.
+        """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it escapes.
 
         Every move of the attacker but the last must leave the chain a single liberty, so the defender has to answer it.
 

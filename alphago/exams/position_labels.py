@@ -53,7 +53,7 @@ def label_games(
     records = read_games(games, env, READ)
     with AnalysisClient(engine) as client:
 
-        def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:
+        def take(drawn: DrawnPosition, _: str, reply: dict[str, Any]) -> None:  # _: the move, always "" here
             drawn.label = read_label(client, env, reply, drawn.position.to_play, labelling.readouts)
 
         readouts_text = "1 readout" if labelling.readouts == 1 else f"{labelling.readouts} readouts"
@@ -64,7 +64,7 @@ def label_games(
             "drawn": drawing_facts(records, labelling),
         }
         with DatasetWriter(dataset) as writer:
-            last_number = writer.begin_labels(teacher)  # of the last position that an earlier call has labelled
+            last_number = writer.begin_labels(teacher)  # the last position that an earlier call labelled
             tell(writer.games, labelling.positions)
             drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             forecasts = {"includePolicy": True, "includeOwnership": True}

@@ -123,7 +123,11 @@ class Exam:
 
 
 def engine_text(described: Mapping[str, Any]) -> str:
-    """Return an engine's program and networks as text; described: from `AnalysisClient.describe`."""
+    """Return an engine's program and networks as text.
+
+    Args:
+        described: what `AnalysisClient.describe` returns.
+    """
     networks = " and ".join(described.get("networks", ()))
     return " with ".join(filter(None, (described["program"], networks)))
 
@@ -196,7 +200,11 @@ def decompress(path: Path, data: bytes) -> bytes:
 
 
 def parse_row(line: bytes, where: str) -> dict[str, Any]:
-    """Return the JSON object in a line; raise ValueError for anything else; where: file and line, for the message."""
+    """Return the JSON object in a line; raise ValueError for anything else.
+
+    Args:
+        where: file and line, for the message.
+    """
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -207,6 +215,7 @@ def parse_row(line: bytes, where: str) -> dict[str, Any]:
 
 
 def row_size(row: Mapping[str, Any], where: str) -> int:
+    """Return the size of the board in a row; where: as in `parse_row`."""
     return check_int(f"{where}: size", row.get("size"), MIN_SIZE, MAX_SIZE)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from alphago.arena.elo import Z
 from alphago.arena.match_result import wilson
 
-SPLITS = 1000  # random halvings
+SPLITS = 1000  # number of random divisions of the positions into halves
 # Student's t for 95 % and 1 to 8 degrees of freedom; for more, the expansion in `student` is precise to a thousandth.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
 
@@ -42,7 +42,7 @@ UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 
 def around(value: float, influence: np.ndarray, quantile: float = Z) -> Estimate:
-    """Return an estimate with the interval that follows from the influence of each of n positions.
+    """Return an estimate whose interval follows from how each of n positions influences it.
 
     Args:
         value: the estimated number.

@@ -5,7 +5,18 @@ import pytest
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.exam_result import ExamResult
-from alphago.exams.kinds import GROUP, KINDS, NEAR, PHASES, URGENT, find_kind, find_phase, is_enclosed, is_race, urgency
+from alphago.exams.kinds import (
+    GROUP,
+    KINDS,
+    NEAR,
+    PHASES,
+    URGENT,
+    decides_race,
+    find_kind,
+    find_phase,
+    is_enclosed,
+    urgency,
+)
 from alphago.exams.ladders import Stones
 from alphago.exams.positions import ExamPosition, exam_env, find_exam
 from tests.diagrams import position as drawn
@@ -71,7 +82,7 @@ class TestKinds:
 
     def test_chains_that_can_run_do_not_race(self) -> None:
         free = ". . . . .\n. X X O O\n. . . . .\n. . . . .\n. . . . ."
-        assert not is_race(stones_of(free), 2)
+        assert not decides_race(stones_of(free), 2)
 
     def test_a_wide_area_is_none(self) -> None:
         assert not is_enclosed(Stones(7, (0,) * 49), 24)
