@@ -100,16 +100,16 @@ class Reading:
 
     boards_left: int = MOST_BOARDS
 
-    def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
+    def attack(self, stones: Stones, point: int, depth: int = DEEPEST) -> Line | None:
         """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it escapes.
 
         Every move of the attacker but the last must leave the chain a single liberty, so the defender has to answer it.
 
         Args:
-            deep: largest number of moves of the attacker.
+            depth: how many moves of the attacker are read at most.
         """
         chain = stones.chain(point)
-        if len(chain.liberties) > 2 or deep == 0 or self.boards_left <= 0:
+        if len(chain.liberties) > 2 or depth == 0 or self.boards_left <= 0:
             return None
         for liberty in sorted(chain.liberties):
             after = stones.play(-chain.colour, liberty)
@@ -117,19 +117,19 @@ class Reading:
                 continue
             if len(chain.liberties) == 1:  # the move takes the chain
                 return (liberty,)
-            line = self.defend(after, point, deep - 1)
+            line = self.defend(after, point, depth - 1)
             if line is not None:
                 return (liberty, *line)
         return None
 
-    def defend(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
+    def defend(self, stones: Stones, point: int, depth: int = DEEPEST) -> Line | None:
         """Return the moves that follow if the defender, who is to move, cannot save the chain on a point; else None.
 
         The defender extends at the chain's liberty or takes a touching chain that has one liberty; if neither is legal,
         it passes.  The moves returned are the longest resistance.
 
         Args:
-            deep: largest number of moves of the attacker.
+            depth: how many moves of the attacker are read at most.
         """
         self.boards_left -= 1
         chain = stones.chain(point)
@@ -144,7 +144,7 @@ class Reading:
             after = stones.play(chain.colour, move)
             if after is None:
                 continue
-            line = self.attack(after, point, deep)
+            line = self.attack(after, point, depth)
             if line is None:  # this answer saves the chain
                 return None
             longest = max((move, *line), longest, key=len)
