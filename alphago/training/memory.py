@@ -210,7 +210,7 @@ class ReplayMemory(Memory):
         self.has_learned = False  # whether samples have become due
         self.newly_added = 0  # positions that the last `remember` added
         self.entries: deque[Columns] = deque()  # one game each
-        self._positions = 0
+        self._positions = 0  # number of positions of the entries
         self._columns: Columns | None = None  # the entries joined; None until needed
         self.starts = env.new_batch(1)  # the start positions of games, one for each set-up
         self._slots: dict[str, int] = {}  # the slot in `starts` by set-up, as JSON

@@ -63,7 +63,7 @@ class Predictions(NamedTuple):
         return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
 
     def measures(self) -> dict[str, float]:
-        """Return the means over all positions, by name.
+        """Return measures over all positions, by name.
 
         positions_judged: number of positions.
         accuracy: share of positions where the move played is the policy's first choice.
@@ -182,7 +182,7 @@ class HeldOut(Judge[Run]):
         self.env, self.records, self.checks = env, list(records), checks
         self.best = frozen_copy(net)
         self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
-        self.best_after = 0  # games of the run when the best network was tested
+        self.best_after = 0  # number of games of the run when the best network was tested
         self.judged_steps = -1  # gradient steps at the last test
         self.judged = -1.0  # the run's progress, 0 .. 1, at the last test
 

@@ -221,7 +221,7 @@ class LinkedEvent(threading.Event):
 
 @dataclass
 class WatchedEntry:
-    """A watched opponent, set of records or exam, with the times of its tests.
+    """A task of the Watcher: a watched opponent, set of records or exam, with the times of its tests.
 
     Attributes:
         spent: seconds of all its tests so far.
@@ -278,7 +278,7 @@ class Watcher(Judge[Run]):
         return self.next_test(run.progress, run.counts.iterations, is_over=run.is_over) is not None
 
     def next_test(self, progress: float, network: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
-        """Return the task whose test is due, and the seconds that the test may take.
+        """Return the task whose test is due, and the seconds that the test may take; None if no test is due.
 
         The run has POINTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
         least time spent is next.  It must have earned the time of a whole test.  Once LONGEST of the run has passed
@@ -291,9 +291,6 @@ class Watcher(Judge[Run]):
             progress: the run's progress, 0 .. 1; when a run is prolonged, its progress becomes less.
             network: the run's number of iterations.
             is_over: whether the run is over.
-
-        Returns:
-            None if no test is due.
         """
         if is_over:
             tasks = [task for task in self.tasks if task.network != network]

@@ -22,7 +22,7 @@ EVERY = 0.5  # smallest number of seconds between two updates of the picture
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]  # shows data, by MIME type
-X = "games"  # the x axis
+X = "games"  # the x axis of the curves
 
 
 class LiveReport(Report, AbstractContextManager["LiveReport"]):
