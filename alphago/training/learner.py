@@ -156,7 +156,10 @@ class Learner:
         return Accumulated(batch_metrics(batch, outputs), buffers)
 
     def _accumulate_on_gpu(self, batch: DeviceSample, share: float) -> Accumulated:
-        """Compute the gradients of a batch as `accumulate` does; share: the batch's share of `batch_weight`."""
+        """Compute the gradients of a batch as `accumulate` does, on a GPU.
+
+        share: the sum of the batch's weights, divided by the `batch_weight` of `accumulate`.
+        """
         steps = self._steps_for(batch)
         parameters = list(self.net.parameters())
         steps.inputs.fill(batch, share)
