@@ -42,9 +42,9 @@ class Gatekeeper(Judge[Run]):
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
         self.candidates = 0  # number of matches played
-        self.set_first_best(net, games=0, steps=0)
+        self.set_best(net, games=0, steps=0)
 
-    def set_first_best(self, net: NeuralNet, games: int, steps: int) -> None:
+    def set_best(self, net: NeuralNet, games: int, steps: int) -> None:
         """Make `net` the best network without a match.
 
         Args:
@@ -90,7 +90,7 @@ class Gatekeeper(Judge[Run]):
         If `state` is None, the saved run had no gate, and the latest network becomes the best.
         """
         if state is None:
-            self.set_first_best(run.learner.net, run.games, run.learner.steps)
+            self.set_best(run.learner.net, run.games, run.learner.steps)
         super().restore(run, tensors, state)
 
 

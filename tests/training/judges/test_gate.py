@@ -128,7 +128,7 @@ class TestDue:
     def test_the_next_one(self, tmp_path: Path) -> None:
         """So many games after the last, and if nothing else is said as often as checkpoints."""
         with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
-            run.judges[0].begin(net_of(1), 12, 5)  # type: ignore[attr-defined]
+            run.judges[0].set_best(net_of(1), 12, 5)  # type: ignore[attr-defined]
             assert [due(run, *counts) for counts in [(19, 9), (20, 9), (20, 5)]] == [False, True, False]
         with opened(tmp_path / "usual", 1000, source=RandomGames, gate=Gate()) as run:
             assert [due(run, 4, 5), due(run, 5, 5)] == [False, True]

@@ -73,12 +73,12 @@ class Slow:
     def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], first: int = 1) -> None:
         self.name, self.clock, self.seconds, self.first = name, clock, seconds, first
 
-    def test(self, evaluator: Any, device: str, *, left: Callable[[], float], **_: Any) -> WatchResult:
-        count, played, at_first = self.first, 0, left()
+    def test(self, evaluator: Any, device: str, *, seconds_left: Callable[[], float], **_: Any) -> WatchResult:
+        count, played, at_first = self.first, 0, seconds_left()
         while count > 0:
             self.clock.now += sum(self.seconds() for _ in range(count))
             played += count
-            count = more_pairs(played, at_first, left())
+            count = more_pairs(played, at_first, seconds_left())
         row = {"opponent": self.name, "readouts": None, "played": played}
         return WatchResult(row, "played", part=played / PAIRS, least=self.first / PAIRS)
 
