@@ -61,8 +61,9 @@ class MatchWork(RemoteWork):
 
 def travels_by_name(player: object) -> bool:
     """Return whether a player is one of the package's own without a network, which a worker makes from its name."""
-    is_own = isinstance(player, (PlayoutSettings, AlphaBetaSettings))
-    return player == "random" or (is_own and find_player(player.name) == player)  # a name has no other constants
+    if isinstance(player, (PlayoutSettings, AlphaBetaSettings)):
+        return find_player(player.name) == player  # a name has no other constants
+    return player == "random"
 
 
 def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:

@@ -73,13 +73,13 @@ def expand(path: Path, included: set[str]) -> str:
     included.add(path.name)
     lines = []
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
-        included = _INCLUDE.fullmatch(line)
-        if included is None:
+        include = _INCLUDE.fullmatch(line)
+        if include is None:
             # An empty line in place of the pragma, so that other lines keep their numbers.
             lines.append("\n" if line == "#pragma once\n" else line)
-        elif included[1] not in seen:
-            in_same_folder = path.parent / included[1]
-            text = expand(in_same_folder if in_same_folder.is_file() else FOLDER / included[1], seen)
+        elif include[1] not in included:
+            in_same_folder = path.parent / include[1]
+            text = expand(in_same_folder if in_same_folder.is_file() else FOLDER / include[1], included)
             lines.append(f'{text}#line {number + 1} "{path.name}"\n')
         else:  # included already
             lines.append("\n")
