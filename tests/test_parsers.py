@@ -25,7 +25,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.system.settings import addresses
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
-from alphago.training.runs.folder import State, state_from_bytes, to_bytes
+from alphago.training.runs.folder import state_bytes, state_from_bytes
 from alphago.training.settings.run_settings import RunSettings, check_curriculum
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -133,7 +133,7 @@ def spoilt(data: bytes) -> st.SearchStrategy[bytes]:
     return st.one_of(cut, changed, st.binary(max_size=40))
 
 
-A_STATE = to_bytes(State({"a": torch.arange(4.0)}, {"games": 3}))
+A_STATE = state_bytes({"a": torch.arange(4.0)}, {"games": 3})
 
 
 @MANY

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as functional
 
 from alphago import GameBatch, GoEnv, Gumbel, NeuralNet, Puct, SearchSettings
-from alphago.cuda.device import KEPT
+from alphago.cuda.device import FREE_STREAMS
 from alphago.cuda.host import Host
 from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
@@ -324,12 +324,12 @@ def test_streams_are_lent_again(net: NeuralNet) -> None:
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(lambda count: evaluate(evaluator, played("cuda"), np.arange(count)), (3, 9)))
 
-    before = len(KEPT)
+    before = len(FREE_STREAMS)
     for _ in range(4):
         work()
         gc.collect()
         torch.cuda.synchronize()
-    assert len(KEPT) <= before + 2
+    assert len(FREE_STREAMS) <= before + 2
 
 
 @pytest.mark.gpu
