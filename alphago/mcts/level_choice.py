@@ -126,7 +126,7 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
 
 
 def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -> None:
-    """Replace passes by moves onto neutral points where nobody is sure to win, since a pass may end the game.
+    """Replace passes by moves onto neutral points where neither side is sure to win, since a pass may end the game.
 
     There `losses` is changed in place: these moves become the only candidates, and lose nothing.  A game without
     neutral points stays as it is.

@@ -88,7 +88,7 @@ class NetworkGraph:
     def keep_weight(self, value: Number, name: str) -> Tensor:
         """Store a layer's weight, and return it as an input of an operation.
 
-        The Tensor's shape is left empty, since nobody reads it: an operation's shape is given by whoever adds it.
+        The Tensor's shape is left empty, since it is not read: an operation's shape is given by whoever adds it.
         """
         return Tensor(self.keep(value, name), ())
 

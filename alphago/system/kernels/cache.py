@@ -196,7 +196,7 @@ class KernelCache:
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
         """Write a compiled function atomically, unless its code holds addresses of this process."""
         path = self.path(signature, result.codegen)
-        if not result.library.has_dynamic_globals:  # addresses of this process, which mean nothing to another one
+        if not result.library.has_dynamic_globals:  # numba's name for such addresses
             # numba makes the annotation from source lines.  For a function that `specialise` has made it would look
             # for them in the wrong file, since `specialise` names another file as that function's source.
             without_annotation = result._replace(type_annotation="")
