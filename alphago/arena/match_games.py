@@ -175,11 +175,12 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
         leaves: `SearchSettings.leaves` of an evaluator's search, unless the entrant's search is settings that have it.
     """
     source, games = entrant.player, len(seeds)
-    env = own_view(env, source)
+    env = own_view(env, source)  # the same game, with the planes of the player's network
     if source == "random":
         return RandomPlayer(env.new_batch(games))
     if isinstance(source, PlayoutSettings):
-        if is_go(env) or source.equivalence:  # RAVE's parameter: `require_go` refuses it for other games
+        uses_rave = bool(source.equivalence)  # RAVE is for Go only: `require_go` refuses other games
+        if is_go(env) or uses_rave:
             return PlayoutPlayer(require_go(env, source.name), source, games)
         return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):

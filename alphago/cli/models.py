@@ -23,7 +23,9 @@ BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a 
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    option(parser, "model MODEL", "a network's name, file or run folder, or katago:FILE (a packaged one)", nargs="?")
+    """Add the argument MODEL, which may be left out."""
+    text = "a network's name, file or run folder, or katago:FILE; without it, a packaged network"
+    option(parser, "model MODEL", text, nargs="?")
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:

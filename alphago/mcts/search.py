@@ -300,13 +300,19 @@ class Search:
         )
 
     def _run_on_device(self, budget: np.ndarray, plan: list[int], roots: np.ndarray | None = None) -> int:
-        """Run waves on the device, and return the number of simulations that were added; see `DeviceWaves.run`."""
+        """Run waves on the device, and return the number of simulations that were added.
+
+        Args:
+            budget: int32 [games], the simulations left in each game; reduced in place.
+            plan: for each wave, how many leaves it may have in a game.
+            roots: see `DeviceWaves.run`.
+        """
         before = int(budget.sum())
         change = self._exclude_forbidden if self._forbidden else None
         try:
-            broken = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
-            if broken:
-                raise self._broken_evaluator(str(broken))
+            unusable = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
+            if unusable:
+                raise self._broken_evaluator(str(unusable))
         except BaseException:
             self.forget(np.arange(self.games))  # all, since the waves may have changed any of them
             raise

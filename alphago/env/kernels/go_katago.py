@@ -227,12 +227,12 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
         points = load(row, layout.SIZE) * load(row, layout.SIZE)
         for j in range(PLANES * points):
             store(planes, j, np.float32(0))
-        moves = known_moves(row)
+        known = known_moves(row)
         is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)
-        counted = min(moves, 1) if is_over else moves
-        older = min(counted, 2)
+        shown = min(known, 1) if is_over else known
+        older = min(shown, 2)  # boards before this one whose ladders are shown
         write_numbers(row, points, planes)
-        write_last_moves(row, counted, points, planes)
-        # A move more tells the ko point of the oldest board that is shown.
-        write_ladders(row, older, min(older + 1, moves), empty, boards, points, planes)
+        write_last_moves(row, shown, points, planes)
+        # The move that led to the oldest of them tells its ko point, and is needed also if it is not shown itself.
+        write_ladders(row, older, min(older + 1, known), empty, boards, points, planes)
         write_areas(row, scratch, points, planes)

@@ -97,6 +97,7 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
     parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
     net = Frozen(*parts, heads_dtype=dtype).to(device, dtype)
     if form == "fused":
+        # Fusing follows the shapes of arrays through each part, so it needs an example of the part's inputs.
         planes = example_planes(env).to(device, dtype, memory_format=torch.channels_last)
         features = net.base_net(planes)
         for name, inputs in (("base_net", planes), ("value", features), ("policy", features)):

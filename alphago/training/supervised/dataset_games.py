@@ -93,6 +93,7 @@ class GivenGames(Memory, Protocol):
         return self.sample(count, generator, held_out=True) if self.newly_added else None
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
+        """Return `count` positions to learn; the batch's `number` does not matter here."""
         return self.sample(count, generator)
 
     def state(self) -> dict[str, Any]:

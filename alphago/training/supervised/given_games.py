@@ -157,7 +157,7 @@ class Epochs(GameSource):
         self.moves += sum(map(len, self.waiting))
 
     def _take(self, count: int) -> None:
-        """Let `take` return the last `count` of the games before `next`."""
+        """Let `take` return the `count` games that end at `next`, which is already behind them."""
         self.waiting = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:

@@ -234,17 +234,19 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
 def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]:
     """Yield rows at evenly spaced x, with the means over runs of every number that all runs have.
 
-    The numbers of a run are interpolated between its rows.
+    The numbers of a run are interpolated between its rows.  The x are those that all runs have; if they share none, one
+    row at the end of the run that ends first.
     """
     axis, *_ = AXES[x]
     xs_of_runs = [[value for row in run if (value := number(row, axis)) is not None] for run in runs]
     if not all(xs_of_runs):
         return
-    # From `first` to `last` every run has rows.
     first = max(map(min, xs_of_runs))
     last = min(map(max, xs_of_runs))
-    count = min(POINTS, min(map(len, xs_of_runs))) if last > first else 1
-    grid = np.linspace(min(first, last), last, count)
+    if first < last:
+        grid = np.linspace(first, last, min(POINTS, *map(len, xs_of_runs)))
+    else:
+        grid = np.array([last])
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
     for key in dict.fromkeys(key for row in runs[0] for key in row):
         curves = [sorted((row[axis], row[key]) for row in run if has_numbers(row, axis, key)) for run in runs]
