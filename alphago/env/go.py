@@ -118,7 +118,7 @@ class GoEnv(StonesEnv):
         self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.has_device_kernels = self.plane_set != KATAGO
-        # A named set of planes shows one board; a number of planes is AlphaGo Zero's history, two planes for each board.
+        # A named set of planes shows one board; a number of planes is AlphaGo Zero's history, two planes a board.
         boards = 1 if self.plane_set else (self.planes - 1) // 2
         self.history = go_katago.DEPTH if self.plane_set == KATAGO else boards  # boards that a position remembers
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
