@@ -192,9 +192,9 @@ class NetEvaluator(RunEvaluator):
 
     Args:
         env, base_net, value, policy: the game and the parts of a NeuralNet.
-        dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI;
-            otherwise the fastest floating-point dtype is used.  Networks that do not support the dtype run in float32.
-            The attributes `dtype` and `form` tell what was chosen.
+        dtype: "float32", "bfloat16" or "int8"; None for the fastest.  int8 needs OpenVINO and a CPU with VNNI, bfloat16
+            a CPU with instructions for it; otherwise the fastest floating-point dtype is used.  Networks that do not
+            support the dtype run in float32.  The attributes `dtype` and `form` tell what was chosen.
         exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
             network then computes padded blocks of BATCH_SIZE positions.
         form: the implementation on a CPU: "openvino", "folded" (torch, with batch norms folded into the convolutions)

@@ -43,6 +43,9 @@ def test_the_fastest_dtype_of_a_processor(
         monkeypatch.delattr(torch.cpu, "get_capabilities")
         dtype = torch.float32 if instructions == {"avx_vnni"} else dtype
     assert choose_dtype(None) == dtype
+    if dtype is not torch.int8:  # bfloat16 where there are instructions for it, otherwise float32
+        assert choose_dtype("bfloat16") == dtype
+        assert choose_dtype("bfloat16", torch.device("cpu")) == torch.bfloat16  # the GPU's forms, computed on the CPU
 
 
 def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
