@@ -24,7 +24,7 @@ PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.uint16): "bfloat16"
 
 
 class DeviceBatch(GameBatch):
-    """Base class of batches on a device; a game's class adds `reset`, `legal_mask`, `playout` and `write_planes`.
+    """Base class of batches on a device; a game's class adds `reset`, `legal_mask` and `write_planes`.
 
     Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU, CuPy arrays or torch tensors).
     Calls on a GPU return without waiting for the answers if `out` is on the device. An `out` in NumPy may have any
@@ -168,16 +168,13 @@ class DeviceBatch(GameBatch):
             target: the array to write, and its steps.
         """
 
-    @abstractmethod
-    def playout(self, slots: Array, states: Array) -> np.ndarray:
+    def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves to the end in every slot; return the number of moves played in each, int32 [n].
 
         Args:
             states: int64 [n], the state of one random generator per slot, changed in place.
+            fill_eyes: in Go, whether a side may fill its own eyes; such games end only at `max_moves`.
         """
-
-    def _playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
-        """Play random moves as `playout` does; fill_eyes: in Go, whether a side may fill its own eyes."""
         writable = self._writable(states, np.int64, (len(slots),))
         # The kernel reads and writes the states: unless it can work in place, it gets a copy of their values.
         buffer = self.backend.upload(states, np.int64) if writable is None else writable

@@ -62,9 +62,6 @@ class DeviceRowBatch(DeviceBatch):
         points = height * width
         self._launch(f"planes_{dtype}_batch", slots, *target, points, threads=points)
 
-    def playout(self, slots: Array, states: Array) -> np.ndarray:
-        return self._playout(slots, states)
-
 
 def rows_on(device: str, env: GameEnv, count: int, kernels: ModuleType) -> DeviceRowBatch:
     """Return a batch of a game on the device "cuda" or "host"; this function is `new_batch` of the small games.

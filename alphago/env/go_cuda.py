@@ -86,11 +86,3 @@ class CudaGoBatch(DeviceBatch):
         words = alive.scratch_words(self._size)
         arguments = (self._scratch(len(slots), words), words)
         return self._answer("pass_alive_batch", slots, out, np.int8, *arguments, shape=(self._size**2,))
-
-    def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
-        """Play random moves as `DeviceBatch.playout` does.
-
-        Args:
-            fill_eyes: whether a side may fill its own eyes; such games end only at `max_moves`.
-        """
-        return self._playout(slots, states, fill_eyes)
