@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -75,9 +77,9 @@ def check_game(
     _check_texts(start)
     _check_symmetries(start)
     _check_board_view(start)
-    for name in ("action_space", "planes", "plane_shape", "max_moves"):
-        if plain is not None and getattr(env, name) != getattr(plain, name):
-            start.fail(name, f"{getattr(plain, name)} as in {plain}", getattr(env, name))
+    for name in ("action_space", "planes", "plane_shape", "max_moves") if plain is not None else ():
+        ours, theirs = getattr(env, name), getattr(plain, name)
+        start.require(ours == theirs, name, f"{theirs} as in {plain}", ours)
     random = np.random.default_rng(seed)
     all_games = [_Game(env, setups[number % len(setups)]) for number in range(games)]
     for number, game in enumerate(all_games):
@@ -103,13 +105,18 @@ class _Game:
     """A game that is being checked, with its moves so far, which error messages report."""
 
     def __init__(self, env: GameEnv, setup: Mapping[str, object]) -> None:
-        self.env = env
-        self.setup = setup
+        self.env, self.setup = env, setup
         self.moves: list[int] = []
         self.movers: list[int] = []  # the player to move at each ply, also at the end
         self.points: list[tuple[float, float]] = []  # Black's score at each ply, and how many more points Black owns
         self.stone_lead = 0  # how many more stones Black has; 0 for a board that is not drawn from the planes
         self.winner = 0  # +1 or -1; 0 before the end, and in a draw
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of a batch's answers for one slot, by method, without those that are one number."""
+        points, planes = prod(self.env.plane_shape), (self.env.planes, *self.env.plane_shape)
+        return {"legal_mask": (self.env.action_space,), "planes": planes, "ownership": (points,)}
 
     def where(self) -> str:
         """Return a text with the set-up and the moves that lead to the current position."""
@@ -127,6 +134,11 @@ class _Game:
             cause: the exception of the game that is the reason, if there was one.
         """
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
+
+    def require(self, holds: object, verb: str, expected: str, got: object) -> None:
+        """Raise GameError, as `fail` does, unless `holds`."""
+        if not holds:
+            self.fail(verb, expected, got)
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
         """Return what a function of the game returns; if it raises an exception, the game fails the check."""
@@ -150,12 +162,12 @@ class _Game:
         index = np.array(slots, np.int64)
         answers = []
         for fill in (0, 1):
-            out = np.full((len(slots), *_shape(batch.env, verb)), fill, DTYPES[verb])
-            if self.run(verb, getattr(batch, verb), index, out) is not out:
-                self.fail(verb, "the array `out` as the answer", "something else")
+            out = np.full((len(slots), *self.shapes.get(verb, ())), fill, DTYPES[verb])
+            answer = self.run(verb, getattr(batch, verb), index, out)
+            self.require(answer is out, verb, "the array `out` as the answer", "something else")
             answers.append(out)
-        if answers[0].tobytes() != answers[1].tobytes():  # compared as bytes, so that NaN equals NaN
-            self.fail(verb, "all of `out` filled, the same each time", "two answers that differ")
+        same = answers[0].tobytes() == answers[1].tobytes()  # compared as bytes, so that NaN equals NaN
+        self.require(same, verb, "all of `out` filled, the same each time", "two answers that differ")
         return answers[0]
 
     def view(self, batch: GameBatch, slot: int) -> _View:
@@ -166,34 +178,29 @@ class _Game:
         legal = " ".join(map(self.env.to_text, np.flatnonzero(view.legal_mask).tolist()))
         owners = view.ownership.tolist()
         same_sign = f"the sign of the score, {view.score:g}, which the same player has"
-        for holds, verb, expected, got in (
-            (view.to_play in (1, -1), "to_play", "+1 or -1", view.to_play),
-            (not view.is_over or not legal, "legal_mask", "nothing legal once the game is over", legal),
-            (view.is_over or legal, "legal_mask", "a legal action while the game goes on (is_over is False)", "none"),
-            (np.isfinite(view.planes).all(), "planes", "finite numbers", "some that are not"),
-            (-1 <= view.outcome <= 1, "outcome", "-1 to 1", view.outcome),
-            (np.isfinite(view.score), "score", "a finite number", view.score),
-            (view.outcome * view.score >= 0, "outcome", same_sign, view.outcome),
-            ({-1, 0, 1}.issuperset(owners), "ownership", "-1, 0 or 1 for each point", owners),
-        ):
-            if not holds:
-                self.fail(verb, expected, got)
+        require = self.require
+        require(view.to_play in (1, -1), "to_play", "+1 or -1", view.to_play)
+        require(not view.is_over or not legal, "legal_mask", "nothing legal once the game is over", legal)
+        require(view.is_over or legal, "legal_mask", "a legal action while the game goes on (is_over is False)", "none")
+        require(np.isfinite(view.planes).all(), "planes", "finite numbers", "some that are not")
+        require(-1 <= view.outcome <= 1, "outcome", "-1 to 1", view.outcome)
+        require(np.isfinite(view.score), "score", "a finite number", view.score)
+        require(view.outcome * view.score >= 0, "outcome", same_sign, view.outcome)
+        require({-1, 0, 1}.issuperset(owners), "ownership", "-1, 0 or 1 for each point", owners)
         return view
 
     def check_state(self, state: Any) -> None:
         """Check a state of a game in plain Python, since its PlainBatch converts answers of other dtypes silently."""
         for verb in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
-            if not callable(getattr(state, verb, None)):
-                self.fail(verb, f"a method of {type(state).__name__}", "none")
+            self.require(callable(getattr(state, verb, None)), verb, f"a method of {type(state).__name__}", "none")
         for verb in ("legal_mask", "planes"):
             array = self.run(verb, getattr(state, verb))
-            dtype, shape = np.dtype(DTYPES[verb]), _shape(self.env, verb)
-            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
-                got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
-                self.fail(verb, f"an array {dtype} {list(shape)}", got)
+            dtype, shape = np.dtype(DTYPES[verb]), self.shapes[verb]
+            fits = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype
+            got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
+            self.require(fits, verb, f"an array {dtype} {list(shape)}", got)
         over = self.run("is_over", state.is_over)
-        if not isinstance(over, (bool, np.bool_)):
-            self.fail("is_over", "True or False", repr(over))
+        self.require(isinstance(over, (bool, np.bool_)), "is_over", "True or False", repr(over))
 
     def note(self, view: _View) -> None:
         """Note who moves and wins, and Black's points, for `_check_winners`."""
@@ -227,34 +234,21 @@ class _Game:
             self.fail(blamed, f"{expected_text} ({why})", got_text)
 
 
-def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
-    """Return the shape of the answer of a batch's method for one slot."""
-    shapes = {
-        "legal_mask": (env.action_space,),
-        "planes": (env.planes, *env.plane_shape),
-        "ownership": (env.plane_shape[0] * env.plane_shape[1],),
-    }
-    return shapes.get(verb, ())  # () for a method that answers with one number
-
-
 def _check_description(game: _Game) -> None:
     """Check the game's sizes, its name, and that its config makes the game again."""
     env = game.env
     for name in ("N", "planes", "action_space", "max_moves"):
         value: Any = getattr(env, name, None)
-        if not is_int(value, 1):
-            game.fail(name, "an integer >= 1", repr(value))
+        game.require(is_int(value, 1), name, "an integer >= 1", repr(value))
     shape: Any = getattr(env, "plane_shape", None)
-    is_pair = isinstance(shape, tuple) and len(shape) == 2
-    if not is_pair or not all(is_int(length, 1) for length in shape):
-        game.fail("plane_shape", "a tuple (height, width)", repr(shape))
+    is_pair = isinstance(shape, tuple) and len(shape) == 2 and all(is_int(length, 1) for length in shape)
+    game.require(is_pair, "plane_shape", "a tuple (height, width)", repr(shape))
     game_name = getattr(env, "name", None)
-    if not game_name or not isinstance(game_name, str):
-        game.fail("name", "a text", repr(game_name))
+    game.require(game_name and isinstance(game_name, str), "name", "a text", repr(game_name))
     config = game.run("config", lambda: json.loads(json.dumps(env.config)))
     again = game.run("config", lambda: type(env)(**config))
-    if again != env or hash(again) != hash(env):
-        game.fail("config", f"the arguments that make {env!r} again", f"{config}, which make {again!r}")
+    is_equal = again == env and hash(again) == hash(env)
+    game.require(is_equal, "config", f"the arguments that make {env!r} again", f"{config}, which make {again!r}")
 
 
 def _check_texts(game: _Game) -> None:
@@ -262,25 +256,22 @@ def _check_texts(game: _Game) -> None:
     for action in range(game.env.action_space):
         text = game.run("to_text", game.env.to_text, action)
         back = game.run("from_text", game.env.from_text, text)
-        if back != action:
-            game.fail("from_text", f"{action} for {text!r}, which to_text wrote", repr(back))
+        game.require(back == action, "from_text", f"{action} for {text!r}, which to_text wrote", repr(back))
 
 
 def _check_symmetries(game: _Game) -> None:
     """Check that symmetries are permutations of all points and of all actions, and that the first is the identity."""
     symmetries = game.run("symmetries", lambda: game.env.symmetries)
-    height, width = game.env.plane_shape
-    lengths = {"points": height * width, "actions": game.env.action_space}
-    for name, length in lengths.items():
-        permutations = getattr(symmetries, name)
-        expected = [len(symmetries.points), length]
-        if list(permutations.shape) != expected:
-            game.fail(f"symmetries.{name}", f"shape {expected}", list(permutations.shape))
+    for field, length in (("points", prod(game.env.plane_shape)), ("actions", game.env.action_space)):
+        permutations, name = getattr(symmetries, field), f"symmetries.{field}"
+        shape = [len(symmetries.points), length]
+        game.require(list(permutations.shape) == shape, name, f"shape {shape}", list(permutations.shape))
+        everything = np.arange(length)
         for permutation in permutations:
-            if not np.array_equal(np.sort(permutation), np.arange(length)):
-                game.fail(f"symmetries.{name}", f"each of 0 to {length - 1} once in a row", permutation.tolist())
-        if not np.array_equal(permutations[0], np.arange(length)):
-            game.fail(f"symmetries.{name}", "the identity first", permutations[0].tolist())
+            is_whole = np.array_equal(np.sort(permutation), everything)
+            game.require(is_whole, name, f"each of 0 to {length - 1} once in a row", permutation.tolist())
+        is_identity = np.array_equal(permutations[0], everything)
+        game.require(is_identity, name, "the identity first", permutations[0].tolist())
 
 
 def _check_board_view(game: _Game) -> None:
@@ -289,11 +280,11 @@ def _check_board_view(game: _Game) -> None:
     if view.surface == "text":
         return
     for name, places in zip(view.sides, view.places, strict=True):
-        if len(places) != game.env.action_space:
-            game.fail("board_view.places", f"cells for each of {game.env.action_space} actions of {name}", len(places))
-    height, width = game.env.plane_shape
-    if game.env.has_ownership and len(view.cells) != height * width:
-        game.fail("board_view.cells", f"the {height * width} points that have owners", len(view.cells))
+        actions, count = game.env.action_space, len(places)
+        game.require(count == actions, "board_view.places", f"cells for each of {actions} actions of {name}", count)
+    points, cells = prod(game.env.plane_shape), len(view.cells)
+    fits = not game.env.has_ownership or cells == points
+    game.require(fits, "board_view.cells", f"the {points} points that have owners", cells)
 
 
 def _check_contents(game: _Game, position: Position) -> None:
@@ -301,14 +292,15 @@ def _check_contents(game: _Game, position: Position) -> None:
     view = game.env.board_view
     if view.surface == "text":
         return
+    cells = len(view.cells)
     contents = game.run("Position.contents", lambda: position.contents)
-    if contents is None or len(contents) != len(view.cells):
-        game.fail("Position.contents", f"one number for each of {len(view.cells)} cells", contents)
-    if view.stores and position.captures is None:
-        game.fail("Position.captures", "two numbers for the stores of board_view", None)
+    is_complete = contents is not None and len(contents) == cells
+    game.require(is_complete, "Position.contents", f"one number for each of {cells} cells", contents)
+    has_stores = not view.stores or position.captures is not None
+    game.require(has_stores, "Position.captures", "two numbers for the stores of board_view", None)
     last = game.run("Position.last_cell", lambda: position.last_cell)
-    if last is not None and not 0 <= last < len(view.cells):
-        game.fail("Position.last_cell", f"a cell from 0 to {len(view.cells) - 1}, or None", last)
+    is_cell = last is None or 0 <= last < cells
+    game.require(is_cell, "Position.last_cell", f"a cell from 0 to {cells - 1}, or None", last)
 
 
 def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.random.Generator) -> None:
@@ -333,8 +325,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     position = None if game.setup else game.run("position", env.position)
     symmetry = 0 if game.setup else number % len(env.symmetries.points)  # 0: the identity
     views = [game.view(batch, GAME)]
-    if views[0].is_over and not game.setup:
-        game.fail("is_over", "False at the start of a game", "True")
+    game.require(game.setup or not views[0].is_over, "is_over", "False at the start of a game", "True")
     while True:
         view = views[-1]
         game.note(view)
@@ -346,8 +337,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
             _check_decisive(game, batch, view)
         if view.is_over:
             break
-        if len(game.moves) == env.max_moves:
-            game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
+        goes_on = len(game.moves) < env.max_moves
+        game.require(goes_on, "is_over", f"True after max_moves = {env.max_moves} plies", "False")
         action, tried_in_copy = random.choice(np.flatnonzero(view.legal_mask), 2).tolist()
         copied = _check_copy(game, batch, view, tried_in_copy)
         if position is not None:
@@ -395,10 +386,8 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
 
     answer = int(game.ask(batch, "decisive_moves", [GAME])[0])
     winning = [int(action) for action in np.flatnonzero(view.legal_mask) if wins(int(action))]
-    right_answers = winning or [-1]
-    if answer not in right_answers:
-        expected = " or ".join(map(game.env.to_text, winning)) if winning else "-1, since no move wins at once"
-        game.fail("decisive_moves", expected, answer)
+    expected = " or ".join(map(game.env.to_text, winning)) or "-1, since no move wins at once"
+    game.require(answer in (winning or [-1]), "decisive_moves", expected, answer)
 
 
 def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
@@ -516,8 +505,8 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
     """Check that `reach` gives the slots the same states as `replay`, and the same answers as the single methods."""
     count = len(leaves.slots)
     out = Reached(np.empty(count, np.bool_), np.empty(count, np.int8), np.empty(count, np.float32))
-    if game.run("reach", batch.reach, leaves, out) is not out:
-        game.fail("reach", "the arrays `out` as the answer", "something else")
+    answer = game.run("reach", batch.reach, leaves, out)
+    game.require(answer is out, "reach", "the arrays `out` as the answer", "something else")
     for i, (slot, ply) in enumerate(zip(leaves.slots, leaves.lengths, strict=True)):
         expected = views[ply]
         game.check_same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
@@ -551,10 +540,10 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     for verb in _View._fields:
         together = game.ask(batch, verb, [HALF, GAME, START])
         expected = [getattr(views[ply], verb) for ply in (half, length, 0)]
-        if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):
-            game.fail(verb, "the same answer for a slot alone and among others", "two answers that differ")
+        same = all(map(np.array_equal, together, expected))
+        game.require(same, verb, "the same answer for a slot alone and among others", "two answers that differ")
         game.ask(batch, verb, [])  # must work for no slots
     for verb in ("planes", "hash"):
         first = getattr(views[0], verb)
-        if length and all(np.array_equal(getattr(view, verb), first) for view in views):
-            game.fail(verb, "different answers for different positions", "the same answer in the whole game")
+        differ = length == 0 or not all(np.array_equal(getattr(view, verb), first) for view in views)
+        game.require(differ, verb, "different answers for different positions", "the same answer in the whole game")
