@@ -23,6 +23,7 @@ from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import (
     ENDLESS,
+    HANDICAP_KOMI,
     KATAGO,
     KO_RULES,
     MAX_SIZE,
@@ -32,7 +33,6 @@ from alphago.env.go_rules import (
     Stones,
     check_komi,
     check_planes,
-    handicap_komi,
     handicap_points,
     list_points,
     named_rules,
@@ -188,14 +188,7 @@ class GoEnv(StonesEnv):
             to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, common=(9, 13, 19)),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
             Option("rules", "Rules", name, choices=names),
-            Option(
-                "handicap",
-                "Handicap",
-                0,
-                most=9,
-                also={"komi": handicap_komi(self.N, usual_komi(self.N))},
-                at_start=True,
-            ),
+            Option("handicap", "Handicap", 0, most=9, also={"komi": HANDICAP_KOMI}, at_start=True),
         )
 
     def choose(self, **chosen: object) -> Self:

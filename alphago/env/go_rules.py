@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from alphago.env.kernels import go_katago, go_planes
 from alphago.env.kernels import go_row as layout
-from alphago.system.validation import check_float, check_int, is_finite, is_int, shown
+from alphago.system.validation import check_int, is_finite, is_int, shown
 
 MIN_SIZE, MAX_SIZE = 2, 25
 USUAL_SPREAD = 1.0  # points by which the komi varies in self-play unless a game has another spread
 MOST_KOMI = 1000  # more points than any board has
+HANDICAP_KOMI = 0.5  # of a game with handicap stones
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # `max_moves` of a game without a limit: memory needs some limit
 KATAGO = "katago"  # the planes of KataGo's networks, see `alphago.env.kernels.go_katago`
@@ -191,18 +192,14 @@ def usual_komi(size: int) -> float:
 
 def check_komi(komi: float) -> float:
     """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -MOST_KOMI to MOST_KOMI."""
-    try:
-        value = check_float("komi", komi, -MOST_KOMI, MOST_KOMI)
-        if (2 * value).is_integer():
-            return value
-    except ValueError:
-        pass  # one message for both faults
+    if is_finite(komi) and abs(komi) <= MOST_KOMI and (2 * float(komi)).is_integer():
+        return float(komi)
     raise ValueError(f"komi must be a multiple of 0.5 from -{MOST_KOMI} to {MOST_KOMI}, got {shown(komi)}")
 
 
 def handicap_komi(size: int, komi: float) -> float:
     """Return the komi of a game with handicap stones: 0.5 instead of the board's usual komi, else `komi` unchanged."""
-    return 0.5 if komi == usual_komi(size) else komi
+    return HANDICAP_KOMI if komi == usual_komi(size) else komi
 
 
 def most_handicap(size: int) -> int:

@@ -52,8 +52,5 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
         return game if game in names else None
     usual = [name for name in names if not name.endswith("-large")]
     boards = sorted((board, name) for name in usual if (board := named_board_size(name)) is not None)
-    if not boards:
-        return None
-    large_enough = [name for board, name in boards if board >= size]
-    _, largest = boards[-1]
-    return large_enough[0] if large_enough else largest
+    largest = boards[-1][1] if boards else None
+    return next((name for board, name in boards if board >= size), largest)
