@@ -40,14 +40,7 @@ class DeviceBatch(GameBatch):
     """
 
     def __init__(
-        self,
-        env: GameEnv,
-        count: int,
-        backend: Backend,
-        *,
-        program: Program,
-        words: int,
-        options: Sequence[float] = (),
+        self, env: GameEnv, count: int, backend: Backend, *, program: Program, words: int, options: Sequence[float] = ()
     ) -> None:
         super().__init__(env, count)
         self.device = backend.name

@@ -55,12 +55,7 @@ class GoBatch(PackedBatch):
         self.reset(np.arange(count))
 
     def reset(
-        self,
-        slots: np.ndarray,
-        *,
-        stones: np.ndarray | None = None,
-        to_play: int | str = 1,
-        komi: float | None = None,
+        self, slots: np.ndarray, *, stones: np.ndarray | None = None, to_play: int | str = 1, komi: float | None = None
     ) -> None:
         """Set all slots to the start position, or to the same set-up.
 

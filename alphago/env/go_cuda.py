@@ -38,12 +38,7 @@ class CudaGoBatch(DeviceBatch):
         self.reset(np.arange(count))
 
     def reset(
-        self,
-        slots: Array,
-        *,
-        stones: np.ndarray | None = None,
-        to_play: int | str = 1,
-        komi: float | None = None,
+        self, slots: Array, *, stones: np.ndarray | None = None, to_play: int | str = 1, komi: float | None = None
     ) -> None:
         """Set all slots to the start position, or to the same set-up; see `GoBatch.reset`."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)

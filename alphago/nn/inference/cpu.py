@@ -94,60 +94,44 @@ class RunEvaluator:
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
+        outputs = (priors, values, *(forecasts or ()))
         if tuple(symmetries) == (0,):  # the identity alone
-            self._evaluate_planes(planes, mask, priors, values, forecasts)
+            self._evaluate_planes(planes, mask, outputs)
         else:
-            self._evaluate_turned(planes, mask, priors, values, forecasts, symmetries=symmetries)
+            self._evaluate_turned(planes, mask, outputs, symmetries)
 
     def _evaluate_turned(
-        self,
-        planes: np.ndarray,
-        mask: np.ndarray,
-        priors: np.ndarray,
-        values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None,
-        *,
-        symmetries: Sequence[int],
+        self, planes: np.ndarray, mask: np.ndarray, outputs: Sequence[np.ndarray], symmetries: Sequence[int]
     ) -> None:
         """Evaluate n planes under each of several symmetries, and write the means of the results.
 
         Args:
-            planes, mask, priors, values, forecasts: as in `_evaluate_planes`.
+            planes, mask, outputs: as in `_evaluate_planes`.
             symmetries: indices into `env.symmetries`.
         """
-        outputs = [priors, values, *(forecasts or ())]
-        sums = [np.zeros_like(output) for output in outputs]  # of priors, values, scores and ownership
+        sums = [np.zeros_like(output) for output in outputs]
+        flat_planes = planes.reshape(*planes.shape[:2], -1)
         for symmetry in symmetries:
             points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
-            flat_planes = planes.reshape(*planes.shape[:2], -1)
             turned_planes = np.ascontiguousarray(flat_planes[..., points]).reshape(planes.shape)
-            turned_mask = np.ascontiguousarray(mask[:, actions])
-            self._evaluate_planes(turned_planes, turned_mask, priors, values, forecasts)
-            # Adding at the indices `actions` and `points` turns the results back.
-            sums[0][:, actions] += priors
-            sums[1] += values
-            if forecasts is not None:
-                scores, ownership = forecasts
-                sums[2] += scores
-                sums[3][:, points] += ownership
+            self._evaluate_planes(turned_planes, np.ascontiguousarray(mask[:, actions]), outputs)
+            # Adding at these indices turns priors and ownership back.  Not strict: there may be no forecasts.
+            indices = (actions, slice(None), slice(None), points)
+            for total, output, index in zip(sums, outputs, indices, strict=False):
+                total[..., index] += output
         for output, total in zip(outputs, sums, strict=True):
             np.divide(total, len(symmetries), out=output)
 
-    def _evaluate_planes(
-        self,
-        planes: np.ndarray,
-        mask: np.ndarray,
-        priors: np.ndarray,
-        values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None,
-    ) -> None:
+    def _evaluate_planes(self, planes: np.ndarray, mask: np.ndarray, outputs: Sequence[np.ndarray]) -> None:
         """Evaluate n planes.
 
         Args:
             planes: float32 [n, planes, height, width].
             mask: bool [n, A], whether an action is legal.
-            priors, values, forecasts: overwritten, see `evaluate_forecasts`.
+            outputs: priors, values and, if they are asked for, scores and ownership, all overwritten; see
+                `evaluate_forecasts`.
         """
+        priors, values, *forecasts = outputs
         count = len(planes)
         scratch = self._buffers(count)
         logits = scratch.logits[:count]
@@ -156,13 +140,13 @@ class RunEvaluator:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
         broken_rows = masked_softmax_batch(logits, mask, priors)
         broken_rows += clip_values(columns[:, 0].copy(), values)  # a copy is contiguous, as the kernel needs
-        if broken_rows:
+        # One number that is not finite makes the sum so.
+        if broken_rows or (forecasts and not np.isfinite(columns.sum())):
             raise ValueError(NOT_FINITE)
-        if forecasts is not None:
-            if not np.isfinite(columns.sum()):  # one number that is not finite makes the sum so
-                raise ValueError(NOT_FINITE)
-            np.multiply(columns[:, 1], np.float32(POINTS), out=forecasts[0])
-            np.copyto(forecasts[1], columns[:, 2:])
+        if forecasts:
+            scores, ownership = forecasts
+            np.multiply(columns[:, 1], np.float32(POINTS), out=scores)
+            np.copyto(ownership, columns[:, 2:])
 
     def _buffers(self, count: int) -> "Scratch":
         """Return the current thread's buffers for at least `count` positions."""
