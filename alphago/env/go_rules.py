@@ -122,12 +122,9 @@ def why_other_score(text: str) -> str:
     Args:
         text: a name, KataGo's long name, or its JSON.
     """
-    if why := other_scoring(text):
-        return why
-    fields = rules_fields(text)
-    if str(fields.get("whiteHandicapBonus", "0")) != "0":
-        return f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
-    return ""
+    has_bonus = str(rules_fields(text).get("whiteHandicapBonus", "0")) != "0"
+    no_bonus = f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
+    return other_scoring(text) or (no_bonus if has_bonus else "")
 
 
 def other_scoring(text: str) -> str:

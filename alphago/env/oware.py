@@ -251,10 +251,7 @@ class OwarePosition(Position):
         row = self.batch.rows[0]  # type: ignore[attr-defined]
         return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
 
-    @property
-    def contents(self) -> list[int]:
-        """The seeds in each cell of the board, as `houses`."""
-        return self.houses
+    contents = houses  # the seeds in each cell of the board
 
     @property
     def captures(self) -> tuple[int, int]:
