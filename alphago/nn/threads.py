@@ -87,7 +87,7 @@ def quick_switches(enabled: bool) -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-class Workers:
+class Workers(contextlib.AbstractContextManager["Workers"]):
     """`count` threads that run tasks in parallel, each with a single torch thread; `close` ends them."""
 
     def __init__(self, count: int) -> None:
@@ -122,9 +122,6 @@ class Workers:
 
     def close(self) -> None:
         self._pool.shutdown(wait=True)
-
-    def __enter__(self) -> "Workers":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -192,23 +192,18 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
         conv: the convolution.
         parts: the graph's modules by name.
     """
-    user = only_user(conv)
-    if user is None:
-        return [conv], None
-    if is_relu(user, parts):
-        return [conv, user], None
-    is_plain_addition = user.target in ADDS and len(user.args) == 2 and not user.kwargs
-    if not is_plain_addition:
-        return [conv], None
-    added = user.args[1] if user.args[0] is conv else user.args[0]
-    if not isinstance(added, fx.Node) or added is conv:  # a number is added, or the convolution to itself
-        return [conv], None
-    if output_shape(added) != output_shape(conv):  # the addition broadcasts `added`, which a fused call cannot
-        return [conv], None
-    after = only_user(user)
-    if after is not None and is_relu(after, parts):
-        return [conv, user, after], added
-    return [conv, user], added
+    chain, user = [conv], only_user(conv)
+    added: fx.Node | None = None
+    if user is not None and user.target in ADDS and len(user.args) == 2 and not user.kwargs:
+        other = user.args[1] if user.args[0] is conv else user.args[0]
+        # Otherwise a number is added, or the convolution to itself, or a tensor that the addition broadcasts.
+        if isinstance(other, fx.Node) and other is not conv and output_shape(other) == output_shape(conv):
+            added = other
+            chain.append(user)
+            user = only_user(user)
+    if user is not None and is_relu(user, parts):
+        chain.append(user)
+    return chain, added
 
 
 def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
