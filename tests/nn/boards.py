@@ -17,6 +17,8 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
 
+# Total variation of the policies and difference of the values, greatest and mean; bfloat16 has 8 bits of precision.
+TOLERANCE = {"float32": (2e-5, 2e-6), "bfloat16": (0.12, 0.025), "int8": (0.2, 0.03)}
 needs_openvino = pytest.mark.skipif(not openvino.is_installed(), reason="needs openvino")
 
 
@@ -177,3 +179,20 @@ def module_results(net: NeuralNet, batch: GameBatch, slots: np.ndarray) -> tuple
     with torch.no_grad():
         logits, value = net.eval()(torch.from_numpy(planes_of(batch, slots)))
     return logits.masked_fill(~torch.from_numpy(mask), -torch.inf).softmax(dim=1).numpy(), value.numpy()
+
+
+@cache
+def compared_batch(env: GameEnv) -> GameBatch:
+    return random_batch(env, 100, seed=7)
+
+
+def check_agreement(evaluator: NetEvaluator, net: NeuralNet) -> None:
+    batch, slots = compared_batch(net.env), np.arange(100)
+    priors, values = evaluate(evaluator, batch, slots)
+    expected_priors, expected_values = module_results(net, batch, slots)
+    assert np.ptp(expected_values) > 1e-4
+    most, mean = TOLERANCE[evaluator.dtype]
+    for distance in (np.abs(priors - expected_priors).sum(axis=1) / 2, np.abs(values - expected_values)):
+        assert distance.max() < most
+        assert distance.mean() < mean
+        assert evaluator.dtype == "float32" or distance.mean() > 1e-5  # it is another computation

@@ -278,14 +278,6 @@ def save(env: GameEnv, path: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def test_without_a_game_a_network_loads_with_its_own(tmp_path):
-    """The rules of Go, that is: what self-play changed about them is left out."""
-    path = save(GoEnv(5, komi=3.5, max_moves=40).selfplay_variant(), tmp_path / "net")
-    net = load_model(path)
-    assert net.env == GoEnv(5, komi=3.5)
-    assert_reads_alike(net, load_model(path, GoEnv(5)), net.env.position())
-
-
 def test_other_games_have_to_be_named(tmp_path):
     file = save(ClaimingEnv(3, 3), tmp_path / "net")
     text = r"net holds a network for ClaimingEnv\(height=3, width=3, passes=False\), which does not come"

@@ -1,6 +1,5 @@
 """The parts of the package in networks: they run in the fast forms, and come back from a file."""
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -11,15 +10,7 @@ from alphago.nn.model_files import ModelError, write_network
 from alphago.nn.parts import PARTS, describe_part, register_part
 from alphago.nn.policy import DensePolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
-from tests.nn.boards import (
-    assert_reads_alike,
-    evaluate,
-    module_results,
-    needs_openvino,
-    random_batch,
-    randomised,
-    snapshot,
-)
+from tests.nn.boards import assert_reads_alike, check_agreement, needs_openvino, randomised, snapshot
 
 ENV = GoEnv(5)
 
@@ -54,14 +45,7 @@ EACH = pytest.mark.parametrize("net", [randomised(make()) for make in NETS.value
 @EACH
 @pytest.mark.parametrize("form", [pytest.param("openvino", marks=needs_openvino), "folded"])
 def test_each_runs_in_the_fast_forms(net, form):
-    batch, slots = random_batch(ENV, 40, seed=7), np.arange(40)
-    evaluator = snapshot(net, "float32", form=form)
-    expected_priors, expected_values = module_results(net, batch, slots)
-    assert np.ptp(expected_values) > 1e-4
-    priors, values = evaluate(evaluator, batch, slots)
-    np.testing.assert_allclose(priors, expected_priors, atol=1e-5)
-    np.testing.assert_allclose(values, expected_values, atol=1e-5)
-    assert evaluator.dtype == "float32"
+    check_agreement(snapshot(net, "float32", form=form), net)
 
 
 @EACH

@@ -8,6 +8,7 @@ from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, Position
 from alphago.nn.forecasts import stack
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.value import AddedForecast, DenseValue
+from tests.nn.boards import snapshot
 
 ENV = GoEnv(5, komi=1.5)
 GAME = ("C3", "C2", "D2", "D3", "pass", "B3")
@@ -27,10 +28,6 @@ def network(**slots: torch.nn.Module) -> NeuralNet:
     return net
 
 
-def evaluator_of(net: NeuralNet, **options: str) -> NetEvaluator:
-    return NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", forecasts=True, **options)
-
-
 def evaluate(
     evaluator: NetEvaluator, many: list[Position], symmetries: tuple[int, ...] = (0,)
 ) -> tuple[np.ndarray, ...]:
@@ -48,7 +45,7 @@ def test_it_says_what_the_network_says(where: str, head: str) -> None:
     slots = {} if head == "size-free" else {"value": AddedForecast(DenseValue(8, (5, 5)), 8)}
     net = network(**slots)
     many = positions()
-    priors, values, scores, owners = evaluate(evaluator_of(net, where=where), many)
+    priors, values, scores, owners = evaluate(snapshot(net, "float32", forecasts=True, where=where), many)
     policy, black = net(many)
     coarse = 100 if where == "cuda" else 1  # its float32 convolutions are TF32
     assert priors == pytest.approx(policy, abs=1e-4 * coarse)
@@ -63,7 +60,7 @@ def test_it_says_what_the_network_says(where: str, head: str) -> None:
 def test_symmetries_are_the_mean_over_turned_games() -> None:
     """Against games that are turned by their moves: as if the board itself lay in another direction."""
     net, many = network(), positions()
-    evaluator = evaluator_of(net)
+    evaluator = snapshot(net, "float32", forecasts=True)
     chosen = (0, 1, 5)
     priors, values, scores, owners = evaluate(evaluator, many, chosen)
     turned = []

@@ -22,7 +22,7 @@ from alphago.nn.inference.gpu_forms import Unsupported, build_gpu_form, translat
 from alphago.nn.inference.gpu_stream import padded_size
 from alphago.nn.inference.hardware import torch_device
 from tests.devices import needs_compiler
-from tests.nn.boards import evaluate, lived_in, random_batch
+from tests.nn.boards import evaluate, lived_in, random_batch, snapshot
 
 ENV = GoEnv(5, margin_weight=0.3)
 COUNT = 40
@@ -136,8 +136,6 @@ def test_what_is_broken_is_said(device: str) -> None:
         evaluate(evaluator, GoEnv(7).new_batch(1), np.arange(1))
     with pytest.raises(ValueError, match=r"for 1 slots .* got \(1, 3\) and \(1,\)"):
         evaluator.evaluate(batch, np.arange(1), np.empty((1, 3), np.float32), np.empty(1, np.float32))
-    with pytest.raises(ValueError, match="dtype must be 'float32', 'bfloat16', 'int8' or None, got 'float16'"):
-        net.evaluator("float16", device)
     net.policy.points.weight.data[:] = 1e38
     evaluator.load(net.base_net, net.value, net.policy)
     with pytest.raises(ValueError, match="the network's output is not finite"):
@@ -161,8 +159,7 @@ class Stubborn(torch.nn.Module):
 
 def by_modules(net: NeuralNet, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Priors and values of the first positions, as the CPU computes them."""
-    evaluator = NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32")
-    return evaluate(evaluator, played("cpu"), np.arange(count))
+    return evaluate(snapshot(net, "float32"), played("cpu"), np.arange(count))
 
 
 def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
@@ -284,10 +281,7 @@ FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capac
     ("error", "text"),
     [
         (torch.OutOfMemoryError(FULL), "20.00 MiB does not fit into the memory that is left on the GPU"),
-        (
-            RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
-            "an allocation does not fit into the memory .*",
-        ),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), "an allocation does not fit into the memory .*"),
     ],
 )
 def test_a_full_gpu_is_one_sentence(error: Exception, text: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,11 @@ import torch
 
 from alphago import GoEnv, NeuralNet
 from alphago.nn.inference import openvino
-from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
+from alphago.nn.inference.cpu import compiled_evaluator, compiled_network
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, SharedModel, calls_for
 from alphago.system.kernels.cache import warn_once
-from tests.nn.boards import evaluate, lived_in, needs_openvino, planes_of, random_batch
+from tests.nn.boards import evaluate, lived_in, needs_openvino, planes_of, random_batch, snapshot
 
 needs_bfloat16 = pytest.mark.skipif(not has_native_bfloat16(), reason="needs a CPU that multiplies bfloat16")
 
@@ -41,15 +41,11 @@ def test_models_that_are_compiled(monkeypatch, exact, sizes, dtype):
 
     monkeypatch.setattr(openvino, "Request", Watched)
     net = lived_in(NeuralNet(GoEnv(9), tower_height=1, channels=8))  # 9x9 has 19 positions for calibration
-    evaluator = NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, exact=exact)
-    assert set(compiled) == {BATCH_SIZE}
-    evaluate(evaluator, random_batch(net.env, 40), np.arange(40))
-    assert set(compiled) == {BATCH_SIZE}
-    evaluate(evaluator, random_batch(net.env, 13), np.arange(13))
-    assert set(compiled) == {BATCH_SIZE}
-    for count in (2, 5, 7):
-        evaluate(evaluator, random_batch(net.env, count), np.arange(count))
-    assert set(compiled) == sizes
+    evaluator = snapshot(net, dtype, exact=exact)
+    for counts, expected in (((), {BATCH_SIZE}), ((40, 13), {BATCH_SIZE}), ((2, 5, 7), sizes)):
+        for count in counts:
+            evaluate(evaluator, random_batch(net.env, count), np.arange(count))
+        assert set(compiled) == expected
 
 
 @needs_openvino
@@ -96,12 +92,3 @@ def test_a_tower_that_torch_computes_says_so_once() -> None:
     (warning,) = told
     said = r"OpenVINO cannot compute this network \(Turned\), so torch does, in the form '\w+'"
     assert re.match(said, str(warning.message))
-
-
-# --- where it is not installed ---------------------------------------------------------------------
-
-
-def test_without_the_package_torch_computes(without_openvino):
-    with pytest.raises(ImportError):
-        openvino.package()
-    assert NeuralNet(GoEnv(5), tower_height=2, channels=8).evaluator("float32").form == "folded"
