@@ -47,19 +47,6 @@ def draw(shown: GoPosition | np.ndarray) -> str:
     return "\n".join(" ".join(".XO"[colour] for colour in row) for row in cells)
 
 
-def owners(shown: GoPosition) -> np.ndarray:
-    """Whose area each point is in, as a board: int8 [N, N], 1 Black's, -1 White's."""
-    size = shown.env.N
-    movers = shown.batch.ownership(np.zeros(1, np.int64), np.full((1, size * size), 9, np.int8))
-    return movers.reshape(size, size) * np.int8(shown.to_play)
-
-
-def beside(drawings: str) -> tuple[str, str]:
-    """Two drawings that stand side by side, four blanks apart."""
-    left, right = zip(*(line.strip().split("    ") for line in drawings.strip().splitlines()), strict=True)
-    return "\n".join(left), "\n".join(right)
-
-
 def tidy(drawing: str) -> str:
     """A drawing with the spacing of `draw`, to compare with it."""
     return draw(board(drawing))

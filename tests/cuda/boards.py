@@ -7,7 +7,7 @@ import numpy as np
 
 from alphago import GameEnv, GoEnv
 from alphago.cuda.contract import Backend
-from alphago.env.device_batch import DeviceBatch
+from alphago.env.device_batch import REACHED, DeviceBatch
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.go_cuda import CudaGoBatch
@@ -103,13 +103,9 @@ class Twins:
                 position = position.play(int(paths[i, lengths[i]]))
                 lengths[i] += 1
         self.do("replay", roots, paths, lengths, spare)
-        ours, theirs = (
-            Reached(np.zeros(third, np.bool_), np.zeros(third, np.int8), np.zeros(third, np.float32)) for _ in range(2)
-        )
-        self.ours.reach(Leaves(roots, paths, lengths, slots), ours)
-        backend = self.theirs.backend
-        there = Reached(*(backend.upload(array.copy(), array.dtype) for array in theirs))
-        self.theirs.reach(Leaves(roots, paths, lengths, slots), there)
+        leaves, backend = Leaves(roots, paths, lengths, slots), self.theirs.backend
+        ours = self.ours.reach(leaves, Reached(*(np.zeros(third, dtype) for dtype in REACHED)))
+        there = self.theirs.reach(leaves, Reached(*(backend.zeros((third,), dtype) for dtype in REACHED)))
         assert all(np.array_equal(one, backend.download(two)) for one, two in zip(ours, there, strict=True))
         assert np.array_equal(self.ours.rows, self.theirs.rows)
 

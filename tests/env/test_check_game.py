@@ -87,14 +87,8 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ({"legal_mask": lambda self: np.zeros(9, bool)}, r"legal_mask: expected to have a legal action in a game that"),
         ({"legal_mask": taken_squares_too, "is_over": never_over}, r"is_over: expected True after max_moves = 9 plies"),
         ({"copy": lambda self: self}, r"copy, seen by to_play: expected 1 \(the original does not .*, got -1"),
-        (
-            {"copy": shallow_copy},
-            r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n  in .* after \w\d ",
-        ),
-        (
-            {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
-            r"planes: expected different answers for different ",
-        ),
+        ({"copy": shallow_copy}, r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n .* after \w\d "),
+        ({"planes": lambda self: np.zeros((2, 3, 3), np.float32)}, r"planes: expected different answers for diff"),
         ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
         ({"planes": lambda self: TicTacToe.planes(self).astype(float)}, r"planes: .*, got float64 \[2, 3, 3\]"),
         ({"is_over": lambda self: None}, "is_over: expected True or False, got None"),
@@ -143,12 +137,9 @@ IN_BLACKS_VIEW = r"outcome: expected -1 where the last move has won.*, got all \
         ({"outcome": lambda self: -TicTacToe.outcome(self)}, LOST_BY_LAST_MOVE),
         (
             {"planes": view_of_black},
-            r"planes: expected the new stone at row \d column \d in plane 1 .*, got it in plane 0",
+            r"planes: expected the new stone at row \d column \d in plane 1 .*, got .*plane 0",
         ),
-        (
-            {"planes": lambda self: TicTacToe.planes(self)[::-1].copy()},
-            r"planes: expected the new stone at .* in plane 1",
-        ),
+        ({"planes": lambda self: TicTacToe.planes(self)[::-1].copy()}, "planes: .* the new stone at .* in plane 1"),
     ],
 )
 def test_a_wrong_view_is_found_without_a_second_game(changes: dict, text: str) -> None:
@@ -324,11 +315,7 @@ def test_a_twin_that_alone_has_a_score_is_not_asked_for_it() -> None:
     ("verbs", "spoil", "text"),
     [
         (["outcome"], negated, "outcome: expected the sign of the score, -0.5, which the same player has, got 1"),
-        (
-            ["outcome", "score"],
-            negated,
-            "outcome: expected more games won than lost by the side with more",
-        ),
+        (["outcome", "score"], negated, "outcome: expected more games won than lost by the side with more"),
         (["outcome", "score"], in_blacks_view, "score: expected the view of the player to move, got one that changes"),
         (["ownership"], in_blacks_view, "ownership: expected the view of the player to move, got one that changes"),
     ],
@@ -389,10 +376,7 @@ def test_a_config_may_be_an_attribute_of_the_object() -> None:
         ({"score": lambda self: np.inf}, "score of BrokenEnv.* must be a number from .* got inf"),
         ({"planes": lambda self: np.full((2, 3, 3), np.nan)}, "planes of BrokenEnv.* must be finite, got array"),
         ({"to_play": property(lambda self: 0, lambda *_: None)}, "to_play of BrokenEnv.* must be 1 or -1, got 0"),
-        (
-            {"is_over": never_over, "legal_mask": lambda self: np.ones(9, bool)},
-            "is_over of BrokenEnv.* must be True after max_moves, 9 plies",
-        ),
+        ({"is_over": never_over, "legal_mask": lambda self: np.ones(9, bool)}, "is_over of .* after max_moves, 9 pl"),
     ],
 )
 def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sentence: str) -> None:

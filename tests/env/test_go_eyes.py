@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from tests.diagrams import position
 from tests.eyes import own_eyes
 from tests.naive.go import is_own_eye, naive_go, random_board
@@ -14,6 +15,12 @@ def eyes_of(drawing: str, to_play: str = "black") -> str:
     drawn = position(drawing, to_play=to_play)
     (eyes,) = own_eyes(drawn.batch.rows, drawn.env.N)  # type: ignore[attr-defined]
     return " ".join(drawn.env.to_text(int(action)) for action in np.flatnonzero(eyes))
+
+
+def moves_by(drawn: GoPosition, mask: str) -> set[str]:
+    """The actions in a mask of the position's batch."""
+    out = getattr(drawn.batch, mask)(np.zeros(1, np.int64), np.empty((1, drawn.env.action_space), np.bool_))
+    return {drawn.env.to_text(int(action)) for action in np.flatnonzero(out[0])}
 
 
 CENTRE = """
@@ -56,13 +63,10 @@ def test_they_agree_with_plain_go(size: int) -> None:
 def test_moves_that_a_person_might_play(drawing: str, moves: str) -> None:
     """No own eyes, and no points that belong to a side for good, unless a stone there still counts."""
     drawn = position(drawing, to_play="black")
-    slots, out = np.zeros(1, np.int64), np.empty((1, drawn.env.action_space), np.bool_)
-    found = {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.batch.sensible_mask(slots, out)[0])}
+    expected = {*moves.split(), "pass"}
     if moves.startswith("all but"):
-        eyes = set(moves.split()[2:]) | set(eyes_of(drawing).split())
-        assert found == {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.legal_mask)} - eyes
-    else:
-        assert found == {*moves.split(), "pass"}
+        expected = moves_by(drawn, "legal_mask") - {*moves.split()[2:], *eyes_of(drawing).split()}
+    assert moves_by(drawn, "sensible_mask") == expected
 
 
 WALLS = "\n".join([". X . O ."] * 5)  # the points between them are neither side's
@@ -83,7 +87,4 @@ ONE_LIBERTY = "X . O . .\nO O O . .\n. . . . .\n. . . . .\n. . . . ."
 )
 def test_moves_onto_neutral_points(drawing: str, to_play: str, moves: str) -> None:
     drawn = position(drawing, env=GoEnv(5, suicide=True), to_play=to_play)
-    slots, out = np.zeros(1, np.int64), np.empty((1, drawn.env.action_space), np.bool_)
-    assert {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.batch.neutral_mask(slots, out)[0])} == set(
-        moves.split()
-    )
+    assert moves_by(drawn, "neutral_mask") == set(moves.split())

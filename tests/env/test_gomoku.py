@@ -13,18 +13,13 @@ def play(env: GomokuEnv, moves: str):
     return env.position().after(moves.split())
 
 
-@pytest.mark.parametrize(
-    ("options", "games"),
-    [((2, 2, 3), 4), ((4, 1, 3), 2), ((3, 3, 17), 4), ((5, 4, 5), 4), ((6, 3, 3), 2), ((9, 5, 17), 1)],
-)
-def test_agrees_with_its_twin(options: tuple[int, int, int], games: int) -> None:
+SMALL = [((2, 2, 3), 4), ((4, 1, 3), 2), ((3, 3, 17), 4), ((5, 4, 5), 4), ((6, 3, 3), 2), ((9, 5, 17), 1)]
+LARGE = [pytest.param((size,), 1, marks=pytest.mark.slow) for size in (15, 19, 25)]
+
+
+@pytest.mark.parametrize(("options", "games"), [*SMALL, *LARGE])
+def test_agrees_with_its_twin(options: tuple[int, ...], games: int) -> None:
     check_game(GomokuEnv(*options), with_states(GomokuEnv(*options), NaiveGomoku), games=games)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [15, 19, 25])
-def test_agrees_with_its_twin_on_large_boards(size: int) -> None:
-    check_game(GomokuEnv(size), with_states(GomokuEnv(size), NaiveGomoku), games=1)
 
 
 def test_counts_of_tic_tac_toe() -> None:

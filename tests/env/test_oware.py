@@ -1,8 +1,5 @@
 """Oware Abapa: each rule in a position, and the naive twin."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -25,21 +22,10 @@ def play(start: OwarePosition, moves: str) -> OwarePosition:
     return start.after(moves)
 
 
-def sides(position: OwarePosition) -> tuple[str, str]:
-    houses = [str(seeds) for seeds in position.houses]
-    return " ".join(houses[:6]), " ".join(houses[6:])
-
-
-def check(env: OwareEnv, games: int, setups: Sequence[dict[str, Any]] = ({},)) -> None:
-    check_game(env, with_states(env, NaiveOware), games=games, setups=setups)
-
-
-@pytest.mark.parametrize("max_moves", [200, 7])
-def test_agrees_with_its_twin(max_moves: int) -> None:
-    check(OwareEnv(max_moves), 2)
-
-
 OPTIONS = [
+    {},
+    {"max_moves": 7},
+    {"max_moves": 60},
     pytest.param({"rules": "cgzero"}, marks=pytest.mark.slow),
     {"max_moves": 30, "rules": "cgzero", "planes": "one-hot"},
     {"max_moves": 50, "repetition": False},
@@ -49,15 +35,12 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_agrees_with_its_twin_by_other_rules(options: dict) -> None:
+def test_agrees_with_its_twin(options: dict) -> None:
     """From the start, and from few seeds, where sides are starved, positions come again and games are drawn."""
-    check(OwareEnv(**options), 1)
-    check(OwareEnv(**options), 4, few_seeds(4))
-
-
-def test_agrees_with_its_twin_near_the_end() -> None:
-    """Few seeds: positions come again, sides are starved and have to be fed."""
-    check(OwareEnv(60), 12, few_seeds(12))
+    env = OwareEnv(**options)
+    twin = with_states(env, NaiveOware)
+    check_game(env, twin, games=1)
+    check_game(env, twin, games=6, setups=few_seeds(6))
 
 
 def few_seeds(count: int) -> list[dict]:

@@ -31,15 +31,10 @@ def test_agrees_with_its_twin(size: int, games: int) -> None:
     check_game(ReversiEnv(size), with_states(ReversiEnv(size), NaiveReversi), games=games)
 
 
-def test_numbers_of_games() -> None:
-    """As Othello programs count them."""
-    assert count_games(ReversiEnv(), 7) == [4, 12, 56, 244, 1396, 8200, 55092]
-
-
-@pytest.mark.slow
-def test_numbers_of_games_with_passes() -> None:
-    """The first pass is at ply 9."""
-    assert count_games(ReversiEnv(), 9) == [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288]
+@pytest.mark.parametrize("depth", [7, pytest.param(9, marks=pytest.mark.slow)])
+def test_numbers_of_games(depth: int) -> None:
+    """As Othello programs count them; the first pass is at ply 9."""
+    assert count_games(ReversiEnv(), depth) == [4, 12, 56, 244, 1396, 8200, 55092, 390216, 3005288][:depth]
 
 
 def test_the_second_player_wins_by_4_on_6x6() -> None:
