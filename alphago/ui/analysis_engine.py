@@ -18,18 +18,8 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst, Evaluators
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.questions import Answer, Question
-from alphago.system.validation import check_choice, check_int, shown
-from alphago.ui.analysis_query import (
-    MOST_VISITS,
-    Defaults,
-    Limits,
-    Query,
-    QueryError,
-    QueryTurn,
-    read_object,
-    read_query,
-    require,
-)
+from alphago.system.validation import MOST_READOUTS, check_choice, check_int, shown
+from alphago.ui.analysis_query import Defaults, Limits, Query, QueryError, QueryTurn, read_object, read_query, require
 from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.katago import SIDES, board_fields, move_infos, raw_fields, root_fields, seen_by
 
@@ -110,7 +100,7 @@ class AnalysisEngine:
         notes: bool = False,
     ) -> None:
         self.networks, self.version, self.limits, self.notes = networks, version, limits, notes
-        visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
+        visits = min(check_int("visits", visits, 1, MOST_READOUTS), limits.visits)
         game = cache(self.networks.game)  # equal queries share a game, and so a kind of search
         self.defaults = Defaults(game, visits, check_choice("side", side, SIDES), limits)
         self._write, self._write_lock = write, threading.Lock()
@@ -308,9 +298,5 @@ def no_results(query: Query, turn: QueryTurn) -> dict[str, Any]:
 
 def error(message: str, field: str | None = None, query_id: object = None, kind: str = "error") -> dict[str, Any]:
     """Return an error reply (kind "error" or "warning"), with the field and id of the query if they are known."""
-    reply: dict[str, Any] = {kind: message}
-    if field is not None:
-        reply["field"] = field
-    if isinstance(query_id, str):
-        reply["id"] = query_id
-    return reply
+    reply = {kind: message, "field": field, "id": query_id if isinstance(query_id, str) else None}
+    return {name: value for name, value in reply.items() if value is not None}

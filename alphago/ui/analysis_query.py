@@ -20,13 +20,12 @@ from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
-from alphago.system.validation import check_choice, check_int, check_positive, is_int, shown
-from alphago.ui.gtp.gtp_game import GtpGame, begins_with_handicap
+from alphago.system.validation import MOST_READOUTS, check_choice, check_int, check_positive, is_int, shown
+from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.katago import SIDES
 
 T = TypeVar("T")
 Play = tuple[int, int]  # a colour, +1 or -1, and an action
-MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
 LEAST_AT_ONCE = 4  # from so many moves on, one call of a kernel is faster than playing them one by one
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
@@ -102,7 +101,7 @@ class Limits(NamedTuple):
 
     characters: int = 10_000_000
     positions: int = 1_000_000
-    visits: int = MOST_VISITS
+    visits: int = MOST_READOUTS
     slots: int = 64
     kinds: int = 16
     tree_bytes: int = 2**31
@@ -150,7 +149,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
     # In `overrideSettings`, else in the query, else the default.
     max_visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
-    visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_VISITS)
+    visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_READOUTS)
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
         visits = defaults.limits.visits
@@ -164,10 +163,9 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     env = check_field("boardXSize", defaults.game, size, rules)
     stones = read_plays("initialStones", fields.get("initialStones", []), env)
     moves = read_plays("moves", fields.get("moves"), env)
-    turns = parse_turns(fields, env, stones, moves, defaults.limits.positions)
+    turns, has_handicap = parse_turns(fields, env, stones, moves, defaults.limits.positions)
     bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
     require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
-    has_handicap = begins_with_handicap([player for player, _ in stones], [player for player, _ in moves])
     if str(bonus) != "0" and has_handicap:
         warnings.append(("rules", go_rules.NO_BONUS))
     flags = {word for name, words in FLAGS.items() if boolean_field(fields, name) for word in words}
@@ -220,8 +218,8 @@ def interpret_rules(text: str) -> tuple[go_rules.Rules, str, bool]:
 
 def parse_turns(
     fields: Mapping[str, Any], env: GoEnv, stones: Sequence[Play], moves: Sequence[Play], most: int
-) -> list[QueryTurn]:
-    """Return the positions to analyse, in the order of the game.
+) -> tuple[list[QueryTurn], bool]:
+    """Return the positions to analyse, in the order of the game, and whether Black has handicap stones.
 
     Args:
         stones: the query's set-up stones.
@@ -241,7 +239,8 @@ def parse_turns(
     komi = check_field("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
     game = check_field("initialStones", GtpGame, env, komi, black, white, first_player)
     positions = positions_after(game, moves, priorities)
-    return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
+    turns = [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
+    return turns, game.has_handicap
 
 
 def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:

@@ -100,10 +100,8 @@ class GtpGame:
     @property
     def has_handicap(self) -> bool:
         """Whether Black has several stones before White's first one, set up or played."""
-        return begins_with_handicap(
-            [1] * len(self.stones.get("black", ())) + [-1] * len(self.stones.get("white", ())),
-            [colour for colour, _ in self.plays],
-        )
+        colours = [1] * len(self.stones.get("black", ())) + [colour for colour, _ in self.plays]
+        return "white" not in self.stones and colours[:2] == [1, 1]  # the first two show that there are several
 
     @property
     def is_over(self) -> bool:
@@ -120,13 +118,3 @@ def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
     resized = env if size == env.N else env.resized(size)
     max_moves = max(resized.max_moves, 3 * size * size)
     return resized.replace(max_moves=max_moves, turns=None, first_pass=0, **rules._asdict())
-
-
-def begins_with_handicap(stones: Sequence[int], players: Sequence[int]) -> bool:
-    """Return whether Black has several stones before White's first one.
-
-    Args:
-        stones: the colours of the stones that are set up.
-        players: the colours of the moves.
-    """
-    return [*stones, *players][:2] == [1, 1] and -1 not in stones  # Black's first two show that there are several
