@@ -1,6 +1,6 @@
 """Tools for assistants that speak the Model Context Protocol: analyse, find mistakes, explain a move, show a board."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import wraps
 from inspect import signature
@@ -31,7 +31,7 @@ MOST_MOVES = 8  # of an analysis
 
 
 class GoTools:
-    """The tools: methods whose docstrings tell an assistant what they do, see `tools`.
+    """The tools: methods whose docstrings tell an assistant what they do.
 
     Args:
         network: called with a board's size, returns the network for it; raises ValueError if there is none.
@@ -105,11 +105,6 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         return {"text": str(position), "svg": str(position.svg())}
 
-    @property
-    def tools(self) -> Sequence[Callable[..., Any]]:
-        """All tools."""
-        return self.analyze_position, self.find_mistakes, self.explain_move, self.show_board
-
     def server(self) -> Any:
         """Return an `MCPServer` of the official SDK with the tools; its `run()` speaks on standard input and output.
 
@@ -119,17 +114,18 @@ class GoTools:
         sdk = optional_import("mcp.server.mcpserver", MISSING)
         error = optional_import("mcp.server.mcpserver.exceptions", MISSING).ToolError
         server = sdk.MCPServer("alphago", instructions=INSTRUCTIONS, version=alphago.__version__, log_level="WARNING")
-        for tool in self.tools:
+        tools = (self.analyze_position, self.find_mistakes, self.explain_move, self.show_board)
+        for tool in tools:
             server.add_tool(translate_errors(tool, error))
-        tools, call = {tool.__name__: tool for tool in self.tools}, server.call_tool
+        by_name, call = {tool.__name__: tool for tool in tools}, server.call_tool
 
         async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
             """Call a tool after checking its arguments.
 
             The SDK alone would ignore unknown arguments, and describe invalid ones in pydantic's words.
             """
-            if name in tools:
-                translate_errors(check_arguments, error)(tools[name], arguments)
+            if name in by_name:
+                translate_errors(check_arguments, error)(by_name[name], arguments)
             return await call(name, arguments, *context)
 
         server.call_tool = call_checked

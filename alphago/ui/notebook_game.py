@@ -5,7 +5,7 @@ and the engine thinks in a thread of its own.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -43,7 +43,7 @@ class NotebookGame:
             choices: the page's settings with which the board begins: `players` and `strength`.
             device: the network's device: "cpu", "cuda" or "auto".
         """
-        make_widget = widget_maker()
+        self.widget = make_widget(self._receive)
         env: GameEnv = start.env
         self.env, self.network, self.device, self._start = env, nn, device, start
         self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
@@ -52,7 +52,6 @@ class NotebookGame:
         # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
         first = {**choices, "game": describe_start(start)}
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
-        self.widget = make_widget(self._receive)
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
         reader = QueryReader(engines, self._usual_games, self._greeting)
@@ -108,8 +107,8 @@ class NotebookGame:
 STYLES = (STATIC / "board.css", STATIC / "column.css", WIDGET / "widget.css")
 
 
-def widget_maker() -> Any:
-    """Return a function that makes a widget from a callback, which is called with each message of the browser.
+def make_widget(receive: Callable[[Any], None]) -> Any:
+    """Return a widget that calls `receive` with each message of the browser.
 
     Raises:
         ImportError: with a sentence, if anywidget is missing.
@@ -120,12 +119,9 @@ def widget_maker() -> Any:
         _esm = bundle("widget", (WIDGET, STATIC))
         _css = "".join(path.read_text("utf-8") for path in STYLES)
 
-    def make(receive: Any) -> Any:
-        widget = BoardWidget()
-        widget.on_msg(lambda _, content, buffers: receive(content))
-        return widget
-
-    return make
+    widget = BoardWidget()
+    widget.on_msg(lambda _, content, buffers: receive(content))
+    return widget
 
 
 def play_in_notebook(

@@ -10,20 +10,9 @@ from alphago import __version__
 from alphago.env import go_rules
 from alphago.env.go import GoEnv
 from alphago.env.position import IllegalMove
-from alphago.ui.gtp import analysis_commands, ending_commands, file_commands, parameter_commands
+from alphago.ui.gtp import analysis_commands, ending_commands, file_commands, parameter_commands, protocol
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
-from alphago.ui.gtp.protocol import (
-    Command,
-    GtpFailure,
-    argument,
-    as_failure,
-    check_colour,
-    converse,
-    integer,
-    lines_of_stdin,
-    number,
-    reserved_stdout,
-)
+from alphago.ui.gtp.protocol import Command, GtpFailure, argument, as_failure, check_colour, integer, number
 
 NAME = "alphago"
 TIME_SYSTEMS = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}  # by name, how many numbers follow it
@@ -66,12 +55,12 @@ def serve(
     """
     with contextlib.ExitStack() as stack:
         if output is None or output is sys.stdout:
-            output = stack.enter_context(reserved_stdout())
+            output = stack.enter_context(protocol.reserved_stdout())
         engine = GoEngine(env, network, readouts, **options)
-        lines = lines_of_stdin() if input is None else input
+        lines = protocol.lines_of_stdin() if input is None else input
         stack.callback(engine.close)  # the process must not end within a wave
         print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
-        converse(engine.commands, lines, output, on_idle=engine.ponder, on_line=engine.stop_background)
+        protocol.converse(engine.commands, lines, output, on_idle=engine.ponder, on_line=engine.stop_background)
 
 
 class GoEngine(GtpEngine):

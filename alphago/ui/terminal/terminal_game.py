@@ -214,9 +214,7 @@ class TerminalGame:
 
     def takes_back(self, action: int) -> bool:
         """Explain a move that loses much before it is played, and return whether the person takes it back."""
-        if self.teacher is None:
-            return False
-        lesson = self.teacher.lesson(self.position, self.position.check_action(action))
+        lesson = self.teacher and self.teacher.lesson(self.position, self.position.check_action(action))
         if lesson is None:
             return False
         self.say(f"{lesson}")

@@ -1,6 +1,6 @@
 """Who may talk to the server: requests with the right Host and Origin, and the token where one is needed.
 
-The limits of what pages and programs may ask for protect the server's memory and processor.
+The limits of a message and of a search protect the server's memory and processor.
 """
 
 import contextlib
@@ -12,7 +12,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import shown
-from alphago.ui.analysis_query import Limits
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COOKIE = "alphago_token"
@@ -28,18 +27,11 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 MOST_MESSAGE = 1_000_000  # most bytes of a message, and so of an SGF file
-MOST_PAGES = 32
-FIRST_SECONDS = 20.0  # seconds within which a page must have asked its first question
 MOST_SECONDS = 600.0  # seconds of the search for one move
 MOST_READOUTS = 100_000  # simulations of one search
 TREE_BYTES = 128 * 1024 * 1024  # bytes of one search's tree
 TREE_WIDTH = 5  # bytes that a node takes for each action: 4 for its prior, 1 for the owner of its point
-MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
-MOST_THREADS = 4  # threads of a connection's engine
 LONGEST_REASON = 123  # most bytes of the reason for which a WebSocket is closed
-UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
-# The limits of a connection's engine.
-PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kinds=2, tree_bytes=TREE_BYTES)
 
 
 class Guard:

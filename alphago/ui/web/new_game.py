@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
 from alphago.env.game import GameEnv
@@ -17,7 +17,6 @@ MOST_POINTS = 25 * 25  # most points of a board
 MOST_PLANES, MOST_PLIES = 1000, 2**16  # of a game, whose positions take as much memory
 MOST_NODES = 4000  # most positions of a game with its variations
 SKIPPED_TURN = "_"  # stands before a move out of turn among the moves of a link
-LETTERS = {"B": 1, "W": -1}  # the sides of moves, as KataGo's queries write them
 
 
 def usual_game(name: str, usual_games: Mapping[str, GameEnv]) -> GameEnv:
@@ -96,15 +95,6 @@ def field_of(given: Mapping[str, Any], name: str, kind: type[T]) -> T:
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be {'a list' if kind is list else 'an object'}, got {shown(value)}")
     return value
-
-
-def next_position(position: Position, move: object) -> Position:
-    """Return the position after a move such as ["B", "C3"]; raise ValueError for another form or an illegal move."""
-    match move:
-        case [str(side), str(text)] if side in LETTERS:
-            before = position if position.is_over else position.give_turn(LETTERS[side])
-            return before.play(text)
-    raise ValueError(f'a move must be such as ["B", "C3"], got {shown(move)}')
 
 
 # --- links -----------------------------------------------------------------------------------------
@@ -206,11 +196,11 @@ class GameTree:
             self.nodes.append({"parent": parent, "move": self.env.to_text(action), "mover": position.to_play})
         return self._numbers[key]
 
-
-def line_tree(position: Position) -> GameTree:
-    """Return the moves that led to a position as a tree without variations."""
-    start, *_ = position.replay()
-    tree = GameTree(start)
-    for mover, action in zip(position.movers, position.moves, strict=True):
-        tree.view["end"] = tree.play(tree.view["end"], action, mover)
-    return tree
+    @classmethod
+    def leading_to(cls, position: Position) -> Self:
+        """Return the moves that led to a position as a tree without variations."""
+        start, *_ = position.replay()
+        tree = cls(start)
+        for mover, action in zip(position.movers, position.moves, strict=True):
+            tree.view["end"] = tree.play(tree.view["end"], action, mover)
+        return tree

@@ -17,22 +17,13 @@ from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.game_files import open_sgf, read_game_tree, sgf_text
 from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
-from alphago.ui.web.new_game import (
-    MOST_NODES,
-    GameTree,
-    describe_start,
-    field_of,
-    line_tree,
-    link_head,
-    next_position,
-    open_link,
-    start_from,
-)
+from alphago.ui.web.new_game import MOST_NODES, GameTree, describe_start, field_of, link_head, open_link, start_from
 from alphago.ui.web.views import board_view, game_view, with_dead
 from alphago.ui.why.explain import Explanation, explain_moves
 from alphago.ui.why.facts import MISTAKE
 
 READOUTS = 200  # of each position that an explanation searches
+LETTERS = {"B": 1, "W": -1}  # the sides of moves, as KataGo's queries write them
 Query = Mapping[str, Any]
 
 
@@ -80,6 +71,15 @@ class QueryReader:
         return self.engines.engine(str(query.get("network")), env, self.tell)
 
 
+def next_position(position: Position, move: object) -> Position:
+    """Return the position after a move such as ["B", "C3"]; raise ValueError for another form or an illegal move."""
+    match move:
+        case [str(side), str(text)] if side in LETTERS:
+            before = position if position.is_over else position.give_turn(LETTERS[side])
+            return before.play(text)
+    raise ValueError(f'a move must be such as ["B", "C3"], got {shown(move)}')
+
+
 def hello(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return the games to choose from, the runs to watch, and the strength with which the engine begins.
 
@@ -99,7 +99,7 @@ def new(page: QueryReader, query: Query) -> dict[str, Any]:
 
 def link(page: QueryReader, query: Query) -> dict[str, Any]:
     """Return the game of a `link`."""
-    return game_answer(page, line_tree(open_link(query.get("link"), page.usual_games)))
+    return game_answer(page, GameTree.leading_to(open_link(query.get("link"), page.usual_games)))
 
 
 def open_text(page: QueryReader, query: Query) -> dict[str, Any]:

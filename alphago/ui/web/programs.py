@@ -15,21 +15,21 @@ from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import Evaluator
 from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine, Networks, error
+from alphago.ui.analysis_query import Limits
 from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Engines, SharedEngine
-from alphago.ui.web.guard import (
-    FIRST_SECONDS,
-    MOST_PAGES,
-    MOST_PROGRAMS,
-    MOST_THREADS,
-    PROGRAM,
-    UNREAD_SECONDS,
-    closing_reason,
-)
+from alphago.ui.web.guard import MOST_READOUTS, TREE_BYTES, closing_reason
 from alphago.ui.web.page_actions import QueryReader
 
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
+MOST_PAGES = 32
+FIRST_SECONDS = 20.0  # seconds within which a page must have asked its first question
+MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
+MOST_THREADS = 4  # threads of a connection's engine
+UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
+# The limits of a connection's engine.
+PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kinds=2, tree_bytes=TREE_BYTES)
 
 
 class OfferedNetworks(Networks):

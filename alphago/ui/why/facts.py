@@ -181,15 +181,10 @@ class SaferChain(Fact):
     best_share: float
     share: float
 
-    @property
-    def would_die(self) -> bool:
-        """Whether the chain is expected to die after the played move."""
-        return self.share < SURE
-
     def sentence(self, words: Phrasing) -> str:
         chain, move, best = words.chain(self.chain), words.move(self.action), words.move(self.best)
         die, be = ("dies", "is") if self.chain.stones == 1 else ("die", "are")
-        if self.would_die:
+        if self.share < SURE:  # it is expected to die
             return f"{chain} {die} after {move}, and would live after {best}."
         return f"{chain} {be} safer after {best} than after {move}."
 

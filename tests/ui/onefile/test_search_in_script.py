@@ -13,7 +13,7 @@ from alphago.mcts.level_choice import CHANCES, move_probabilities, sure_losses
 from alphago.mcts.levels import LevelTerms
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.ui.onefile.page import level_facts
-from alphago.ui.web.page_search import analysis_fields
+from alphago.ui.web.answers import analysis_fields
 from tests.random_games import random_game
 from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of
 from tests.ui.onefile.test_network_in_script import model_of

@@ -9,8 +9,8 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.questions import Limit
 from alphago.system.kernels.cache import compiling_time
 from alphago.ui.web import answers
+from alphago.ui.web.answers import analysis_fields
 from alphago.ui.web.guard import most_readouts
-from alphago.ui.web.page_search import analysis_fields
 from tests.ui.own_games import NimEnv, OwnedByBlack
 from tests.ui.web.desks import GO5, PATIENCE, Asker, about, engines, played
 

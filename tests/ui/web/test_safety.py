@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from alphago.cli import main
 from alphago.ui.web import programs
 from alphago.ui.web import server as server_module
-from alphago.ui.web.guard import MOST_MESSAGE, MOST_PAGES, Guard
+from alphago.ui.web.guard import MOST_MESSAGE, Guard
 from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
 from tests.ui.web.served import PATIENCE, Served, ask, reply, serving, threads, wait_until
@@ -198,7 +198,7 @@ def test_two_hundred_connections() -> None:
             with contextlib.suppress(ConnectionClosed):
                 ask(page, action="hello")
                 pages.append(page)
-        assert len(pages) == MOST_PAGES
+        assert len(pages) == programs.MOST_PAGES
         with served.page() as late:
             assert reply(late)["error"].startswith("This server has ")
         for page in pages:
