@@ -24,11 +24,9 @@ from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, as_failure, boolean, check_colour, integer, number
 from alphago.ui.katago import board_fields, flat_board, move_infos, raw_fields, root_fields, seen_by
 
-GOGUI = (
-    "dboard/Ownership (1 Black, -1 White)/alphago-ownership",
-    "dboard/Policy of the network/alphago-policy",
-    "gfx/Visits and best line/alphago-search",
-)
+GOGUI = """dboard/Ownership (1 Black, -1 White)/alphago-ownership
+dboard/Policy of the network/alphago-policy
+gfx/Visits and best line/alphago-search"""
 MOST_LABELS = 30  # points that show their visits
 LZ_SCALE = 10_000  # Leela Zero writes shares, 0 .. 1, as 0 .. 10000
 FLAGS = ("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev", "pvVisits", "pvEdgeVisits", "rootInfo")
@@ -260,7 +258,7 @@ COMMANDS = {
     "kata-raw-nn": raw_network,
     "stop": stop_pondering,
     "clear_cache": lambda engine, arguments: engine.forget(),
-    "gogui-analyze_commands": lambda engine, arguments: "\n".join(GOGUI),
+    "gogui-analyze_commands": lambda engine, arguments: GOGUI,
     "alphago-ownership": ownership,
     "alphago-policy": policy,
     "alphago-search": search,

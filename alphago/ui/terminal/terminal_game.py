@@ -87,25 +87,11 @@ class TerminalGame:
         self.count: GoCount | None = None  # the count of a game that ended by two passes
         self.files = GameFiles(self.env, screen)
         # Each command is called with the text after its name; those without an argument are called with "".
-        self.commands: dict[str, Callable[[str], None]] = {
-            "undo": self.undo,
-            "hint": self.hint,
-            "why": self.why,
-            "score": self.score,
-            "save": self.save,
-            "save!": partial(self.save, replace=True),
-            "load": self.load,
-            "resign": lambda _: self.resign(self.human),
-            "alive": self.count_all_as_alive,
-            "quit": self.quit,
-            "help": self.help,
-        }
-
-    @property
-    def words(self) -> list[str]:
-        """The words that can be typed, without the names of points."""
-        pass_word = [] if self.env.pass_action is None else ["pass"]
-        return [*self.commands, *ALIASES, *pass_word]
+        own = (self.undo, self.hint, self.why, self.score, self.save, self.load, self.alive, self.quit, self.help)
+        self.commands: dict[str, Callable[[str], None]] = {command.__name__: command for command in own}
+        self.commands |= {"save!": partial(self.save, replace=True), "resign": lambda _: self.resign(self.human)}
+        # The words that can be typed, without the names of points.
+        self.words = [*self.commands, *ALIASES, *([] if self.env.pass_action is None else ["pass"])]
 
     @property
     def position(self) -> Position:
@@ -193,7 +179,7 @@ class TerminalGame:
             self.screen.draw(draw_count(count))
             self.say(f"{COUNTED}\n{count}.")
 
-    def count_all_as_alive(self, _: str) -> None:
+    def alive(self, _: str) -> None:
         """Count all stones as alive."""
         if self.count is None or not self.is_counting:
             raise RefusedCommand("There is nothing to count: two passes end the game")

@@ -3,9 +3,8 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, with_planes
@@ -25,8 +24,7 @@ THREAD = "alphago-engine"  # the name of the threads that search
 MOST_ENGINES = 8  # most engines in memory; there is one for each network and game in use
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A network that the page offers.
 
     Attributes:

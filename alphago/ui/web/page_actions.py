@@ -210,14 +210,7 @@ def explanation_view(explanation: Explanation) -> dict[str, Any]:
 
 
 ACTIONS: dict[str, Callable[[QueryReader, Query], dict[str, Any]]] = {
-    "hello": hello,
-    "new": new,
-    "link": link,
+    **{action.__name__: action for action in (hello, new, link, game, save, view, count, why)},
     "open": open_text,
     "run-game": open_run_game,
-    "game": game,
-    "save": save,
-    "view": view,
-    "count": count,
-    "why": why,
 }

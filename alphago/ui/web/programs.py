@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -64,26 +65,24 @@ class OfferedNetworks(Networks):
         return self.engines.engine(self.network_name or self.engines.usual_network(env), env)
 
 
+@dataclass
 class Connections:
     """The connections of one kind to a server.
 
-    Args:
+    Attributes:
         most: most connections at a time.
         refusal: the sentence that one more connection is told.
         make: given a connection's WebSocket and a function that sends a reply, returns the object that answers its
             queries; raises ValueError to refuse the connection.
         first_seconds: seconds within which the first query must come; None for no limit.
+        count: how many there are now.
     """
 
-    def __init__(
-        self,
-        most: int,
-        refusal: str,
-        make: Callable[[WebSocket, Callable[[str], None]], PageAnswers | AnalysisEngine],
-        first_seconds: float | None = None,
-    ) -> None:
-        self.most, self.refusal, self.make, self.first_seconds = most, refusal, make, first_seconds
-        self.count = 0
+    most: int
+    refusal: str
+    make: Callable[[WebSocket, Callable[[str], None]], PageAnswers | AnalysisEngine]
+    first_seconds: float | None = None
+    count: int = 0
 
     async def serve(self, socket: WebSocket) -> None:
         """Answer the queries of a connection until it ends; its unfinished queries end then too."""

@@ -4,10 +4,9 @@ import contextlib
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from alphago.drawing.curves import panel_drawing
 from alphago.drawing.svg import to_svg
@@ -32,8 +31,7 @@ RECENT = 20  # while a run goes on, its pace is that of so many of its latest it
 MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
 
-@dataclass
-class RunGame:
+class RunGame(NamedTuple):
     """A game of a run that a page may open.
 
     Attributes:

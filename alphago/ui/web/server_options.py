@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -36,10 +35,7 @@ class ServerOptions:
 
 
 def make_offer(
-    words: Sequence[str],
-    game: str | None = None,
-    board_size: int | None = None,
-    given: Mapping[str, Any] = MappingProxyType({}),
+    words: Sequence[str], game: str | None = None, board_size: int | None = None, given: Mapping[str, Any] = {}
 ) -> ServerOptions:
     """Return what to offer, given the words and options of the command `alphago web`.
 

@@ -251,8 +251,7 @@ class Capturable(Fact):
 # --- what facts are read from ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AnalysisRow:
+class AnalysisRow(NamedTuple):
     """One of the positions of an analysis, position `i`; values and scores are in the analysis's view, here Black's."""
 
     analysis: Analysis
@@ -290,8 +289,7 @@ class AnalysisRow:
         return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), order=0).line
 
 
-@dataclass(frozen=True)
-class Candidate(Generic[P]):
+class Candidate(NamedTuple, Generic[P]):
     """A move, the best move, and the positions before and after them."""
 
     position: P
@@ -306,8 +304,7 @@ class Candidate(Generic[P]):
         return self.position.to_play
 
 
-@dataclass(frozen=True)
-class SearchResults:
+class SearchResults(NamedTuple):
     """The analyses of the positions before a move, after it, and after the best move."""
 
     before: AnalysisRow
