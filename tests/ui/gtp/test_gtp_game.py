@@ -15,9 +15,8 @@ def test_a_file_is_printed_as_it_was_loaded(tmp_path: Path) -> None:
     (tmp_path / "game.sgf").write_text(text)
     gtp = engine(network=prefers("D3"), readouts=0)
     assert ask(gtp, f"loadsgf {tmp_path}/game.sgf", "printsgf")[1].replace("\n", "") == text
-    assert ask(gtp, "genmove w", "printsgf")[1].replace("\n", "") == text.replace("RE[W+T]", "").replace(
-        ";B[cc]", ";B[cc];W[dc]"
-    )
+    played = text.replace("RE[W+T]", "").replace(";B[cc]", ";B[cc];W[dc]")
+    assert ask(gtp, "genmove w", "printsgf")[1].replace("\n", "") == played
     assert "XX" not in ask(gtp, "clear_board", "printsgf")[1]
 
 

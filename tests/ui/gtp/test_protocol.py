@@ -64,9 +64,8 @@ class TestConverse:
 
         output = io.StringIO()
         converse({"fail": fails, "break": breaks}, ["1 fail", "2 break", "3 known_command break"], output)
-        assert output.getvalue() == (
-            "?1 not today\n\n?2 internal error: ZeroDivisionError: it was\nzero\n\n=3 true\n\n"
-        )
+        told = "?1 not today\n\n?2 internal error: ZeroDivisionError: it was\nzero\n\n=3 true\n\n"
+        assert output.getvalue() == told
         assert "Traceback" in capsys.readouterr().err
 
     def test_each_reply_is_sent_while_no_line_follows(self) -> None:
@@ -147,13 +146,6 @@ class TestProcess:
         assert done.stdout.decode() == wanted
         assert done.returncode == 0
         assert b"Traceback" not in done.stderr
-
-    @pytest.mark.slow
-    def test_the_end_of_input(self) -> None:
-        done = run("gtp", "--board-size", "3", "--policy", "random", sent=b"1 genmove b\n2 name")
-        assert done.stdout.startswith(b"=1 ")
-        assert done.stdout.endswith(b"\n\n=2 alphago\n\n")
-        assert done.returncode == 0
 
     @pytest.mark.slow
     def test_long_lines_and_texts_of_any_script(self, tmp_path: Path) -> None:

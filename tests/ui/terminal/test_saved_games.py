@@ -102,7 +102,6 @@ def test_files_that_cannot_be_loaded_or_saved(tmp_path, monkeypatch, row):
     ("text", "moves", "sentence"),
     [
         ("(;SZ[5];B[aa];W[ba];B[ca];W[da];B[ea])", 3, ", node 4: move 4, White D5, is illegal: the game ends after"),
-        ("(;SZ[5];B[aa];W[aa])", 1, ", node 2: move 2, White A5, is illegal: "),
         ("(;SZ[5];B[aa];W[b", 1, ": the file ends within the game."),
         ("(;SZ[5];B[aa])(;SZ[5])", 1, " holds several games; this is the first."),
     ],

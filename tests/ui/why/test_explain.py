@@ -9,21 +9,12 @@ import numpy as np
 import pytest
 from go_variants import TwoStonesGoEnv
 
-from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, Position, analyze, explain, load_model
+from alphago import ConnectFourEnv, GameEnv, GoEnv, IllegalMove, Position, analyze, explain, load_model
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.exams.positions import find_exam
+from alphago.ui.why import go_facts
 from alphago.ui.why.explain import smaller_loss
 from alphago.ui.why.facts import Candidate, Capturable, Loss, NamedChain, Phrasing, Reply, SaferChain
-from alphago.ui.why.go_facts import (
-    answer,
-    capturable,
-    captures_and_ataris,
-    go_facts,
-    in_danger,
-    is_in_ko,
-    keep_lasting,
-    read_stones,
-    safer_chain,
-)
 from tests.diagrams import position as drawn
 from tests.ui.why.rules_say import check_facts, is_caught
 
@@ -39,7 +30,7 @@ DRAWN = {
 def test_what_a_stone_does(name: str) -> None:
     drawing, move, expected = DRAWN[name]
     position = drawn(drawing)
-    assert say(captures_and_ataris(position, position.env.from_text(move)), position.env) == expected
+    assert say(go_facts.captures_and_ataris(position, position.env.from_text(move)), position.env) == expected
 
 
 def tried(position: Any, action: int, best: int) -> Candidate[Any]:
@@ -60,7 +51,7 @@ def test_a_ladder_is_read() -> None:
     """Black's stone is caught on its way to the upper right; the line is legal and ends with its capture."""
     rows = ". . . . . . .\n" * 4 + ". O . . . . .\n. O X . . . .\n. . O . . . ."
     position = drawn(rows, to_play="white")
-    ((chain, line),) = in_danger(position)
+    ((chain, line),) = go_facts.in_danger(position)
     (point,) = chain.stones
     assert position.env.to_text(point) == "C2"
     assert is_caught(position.play(line[0]), point)
@@ -72,9 +63,10 @@ KO = ". . X O .\n. X O . O\n. . X O .\n. . . . .\n. . . . ."  # White's stone at
 
 def test_a_stone_in_a_ko_is_in_no_danger() -> None:
     position = drawn(KO)
-    ko, other = (read_stones(position).chain(position.env.from_text(point)) for point in ("C4", "D5"))
-    assert (is_in_ko(read_stones(position), ko), is_in_ko(read_stones(position), other)) == (True, False)
-    assert ko not in [chain for chain, _ in in_danger(position)]
+    stones = go_facts.read_stones(position)
+    ko, other = (stones.chain(position.env.from_text(point)) for point in ("C4", "D5"))
+    assert [go_facts.is_in_ko(stones, chain) for chain in (ko, other)] == [True, False]
+    assert ko not in [chain for chain, _ in go_facts.in_danger(position)]
 
 
 def test_only_chains_that_were_there_are_in_danger() -> None:
@@ -82,12 +74,12 @@ def test_only_chains_that_were_there_are_in_danger() -> None:
     position = drawn(". . . . .\n. O X . .\n. O X O .\n. . O . .\n. . . . .")
     env = position.env
     elsewhere, extends = env.from_text("E1"), env.from_text("C5")
-    told = say(capturable(tried(position, elsewhere, extends), seen()), env)
+    told = say(go_facts.capturable(tried(position, elsewhere, extends), seen()), env)
     assert told
     assert all(text.startswith("After E1 White can ca") and text.endswith("; C5 would prevent it.") for text in told)
-    assert not capturable(tried(position, elsewhere, position.env.pass_action), seen())  # a pass prevents nothing
+    assert not go_facts.capturable(tried(position, elsewhere, env.pass_action), seen())  # a pass prevents nothing
     thrown_in = tried(position, env.from_text("B2"), extends)
-    assert [fact for fact in capturable(thrown_in, seen()) if fact.chain.stones == 1] == []
+    assert [fact for fact in go_facts.capturable(thrown_in, seen()) if fact.chain.stones == 1] == []
 
 
 def likes_the_top(position: Position) -> tuple[np.ndarray, float]:
@@ -155,7 +147,7 @@ def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> Non
     position = drawn(drawing)
     action = position.env.from_text(move)
     loss = Loss(1, action, action, 0.0, 0.0, share)
-    told = say(go_facts(tried(position, action, action), seen(), loss), position.env)
+    told = say(go_facts.go_facts(tried(position, action, action), seen(), loss), position.env)
     assert told == (expected if share == 0.9 else [])
 
 
@@ -167,7 +159,7 @@ def test_what_the_better_move_captures_is_told_unless_it_is_answered(answered: b
     played, best = map(position.env.from_text, ("A1", move))
     found = seen(best, is_clear=True) if answered else seen()
     loss = Loss(1, played, best, 5.0, 0.2, share=0.6)
-    told = say(go_facts(tried(position, played, best), found, loss), position.env, 1)
+    told = say(go_facts.go_facts(tried(position, played, best), found, loss), position.env, 1)
     assert told == (["C3 is vital for both sides: White would play there next."] if answered else expected)
 
 
@@ -176,7 +168,7 @@ def survival(row: str, chances: tuple[float, float]) -> list[str]:
     position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", to_play="white")
     bad = tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
     owners, owners_best = (np.full((5, 5), 1 - 2 * chance) for chance in chances)
-    return say(safer_chain(bad, seen(owners=owners, owners_best=owners_best)), position.env)
+    return say(go_facts.safer_chain(bad, seen(owners=owners, owners_best=owners_best)), position.env)
 
 
 def test_a_chain_is_safer_only_if_it_was_at_risk() -> None:
@@ -210,20 +202,20 @@ def test_a_clear_answer_is_told_by_what_it_does(caught: bool) -> None:
     clear, unclear = (seen(*line, is_clear=is_clear) for is_clear in (True, False))
     loss = Loss(1, played, best, 9.0, 0.2, share=0.9)
     end = ", and it cannot escape." if caught else "."
-    assert say(answer(bad, clear, loss, []), env, 1) == [f"White's C4 puts Black's stone at C3 in atari{end}"]
+    assert say(go_facts.answer(bad, clear, loss, []), env, 1) == [f"White's C4 puts Black's stone at C3 in atari{end}"]
     told_by_capture = Capturable(1, played, best, NamedChain(1, env.from_text("C3"), 1), (line[0], line[2]))
-    assert answer(bad, clear, loss, [told_by_capture]) == []
-    assert answer(bad, unclear, loss, []) == []
-    assert [type(fact) for fact in answer(bad, unclear, replace(loss, best=line[0]), [])] == [Reply]
+    assert go_facts.answer(bad, clear, loss, [told_by_capture]) == []
+    assert go_facts.answer(bad, unclear, loss, []) == []
+    assert [type(fact) for fact in go_facts.answer(bad, unclear, replace(loss, best=line[0]), [])] == [Reply]
 
 
 @pytest.mark.parametrize("alive", [True, False])
 def test_a_capture_by_stones_that_are_dead_is_not_told(alive: bool) -> None:
     drawing, move, _ = DRAWN["captures"]
     position = drawn(drawing)
-    found = captures_and_ataris(position, position.env.from_text(move))
+    found = go_facts.captures_and_ataris(position, position.env.from_text(move))
     owners = np.full((4, 4), 0.9 if alive else -0.9)
-    assert keep_lasting(found, owners) == (found if alive else [])
+    assert go_facts.keep_lasting(found, owners) == (found if alive else [])
 
 
 def explain_bad_moves(size: int, count: int, readouts: int) -> Counter[Any]:
@@ -255,15 +247,9 @@ def test_facts_about_two_hundred_blunders() -> None:
     assert {Loss, Reply, SaferChain, Capturable} <= set(kinds)
 
 
-class Nameless(GomokuEnv):
-    """A game that no packaged network plays."""
-
-    name = "nameless"
-
-
 def test_without_a_network_the_packaged_one_explains() -> None:
     position = GoEnv(5).position().after(["C3"])
     told = explain(position, "A1", readouts=8, device="cpu", threads=1)
     assert told == explain(position, "A1", "7x7", readouts=8, device="cpu", threads=1)
-    with pytest.raises(ValueError, match="net must be given: no network for nameless comes with"):
-        explain(Nameless(7).position(), "A1")
+    with pytest.raises(ValueError, match="net must be given: no network for tic-tac-toe comes with"):
+        explain(TicTacToeEnv().position(), "A1")
