@@ -22,13 +22,8 @@ class LeaningEnv(ConnectFourEnv):
     @cached_property
     def board_view(self) -> BoardView:
         upright = super().board_view
-        return replace(
-            upright,
-            size=(9.5, 6),
-            cells=tuple((x + 0.5 * (5.5 - y), y) for x, y in upright.cells),
-            sides=("Red", "Yellow"),
-            colours=("#a01818", "#f4d03f"),
-        )
+        cells = tuple((x + 0.5 * (5.5 - y), y) for x, y in upright.cells)
+        return replace(upright, size=(9.5, 6), cells=cells, sides=("Red", "Yellow"), colours=("#a01818", "#f4d03f"))
 
 
 class Ring:
@@ -88,28 +83,16 @@ class RingEnv(GameEnv):
         return "bell" if action == self.N else f"r{action + 1}"
 
     def from_text(self, text: str) -> int:
-        names = [self.to_text(action) for action in range(self.action_space)]
-        if text not in names:
-            raise ValueError(f"{text!r} is none of {', '.join(names)}")
-        return names.index(text)
+        return [self.to_text(action) for action in range(self.action_space)].index(text)
 
     @cached_property
     def board_view(self) -> BoardView:
         turns = [2 * pi * cell / self.N for cell in range(self.N)]
         cells = tuple((2 + 1.8 * sin(turn), 2 - 1.8 * cos(turn)) for turn in turns)
         places = (*((cell,) for cell in range(self.N)), ())
-        ends = zip(cells, cells[1:] + cells[:1], strict=True)
-        return BoardView(
-            self.title,
-            "lines",
-            size=(4, 4),
-            margin=0.8,
-            cells=cells,
-            places=(places, places),
-            stars=(0,),
-            lines=tuple((*one, *other) for one, other in ends),
-            sides=("First", "Second"),
-        )
+        lines = tuple((*one, *other) for one, other in zip(cells, cells[1:] + cells[:1], strict=True))
+        look: dict[str, Any] = {"size": (4, 4), "margin": 0.8, "stars": (0,), "sides": ("First", "Second")}
+        return BoardView(self.title, "lines", cells=cells, places=(places, places), lines=lines, **look)
 
     @cached_property
     def options(self) -> tuple[Option, ...]:

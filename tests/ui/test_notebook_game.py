@@ -1,6 +1,7 @@
 """A game in a notebook: the widget's Python side, with a browser that is played by the test."""
 
 import builtins
+import queue
 import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -17,9 +18,8 @@ from alphago import ConnectFourEnv, GoEnv, Position, play
 from alphago.mcts.questions import Limit
 from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame, play_in_notebook
 from alphago.ui.web.new_game import link_head
-from alphago.ui.web.page_files import STATIC, WIDGET, bundle
-from tests.ui.web.desks import about
-from tests.ui.web.served import wait_until
+from alphago.ui.web.page_files import STATIC
+from tests.ui.web.desks import PATIENCE, about
 
 GO = GoEnv(5, komi=0.5)
 
@@ -29,19 +29,11 @@ def even(position: Position) -> tuple[np.ndarray, float]:
     return position.legal_mask / max(1, position.legal_mask.sum()), 0.0
 
 
-class Shell:
-    """What IPython's shell in a notebook has."""
-
-    def __init__(self) -> None:
-        self.kernel = object()
-        self.execution_count = 7
-
-
 @pytest.fixture
 def displayed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """A notebook; what is displayed in it."""
     ipython = pytest.importorskip("IPython", reason="IPython is not installed")
-    shell, shown = Shell(), []
+    shell, shown = SimpleNamespace(kernel=object(), execution_count=7), []  # what IPython's shell in a notebook has
     monkeypatch.setattr(ipython, "get_ipython", lambda: shell)
     monkeypatch.setattr("IPython.display.display", lambda *things, **_: shown.extend(things))
     return shown
@@ -61,13 +53,14 @@ def from_browser(game: NotebookGame, /, **message: Any) -> None:
     game.widget._handle_custom_msg(message, [])
 
 
-def told(game: NotebookGame, monkeypatch: pytest.MonkeyPatch, /, **query: Any) -> dict[str, Any]:
+def told(game: NotebookGame, /, **query: Any) -> dict[str, Any]:
     """The answer to a query of the page."""
-    answers: list[dict[str, Any]] = []
-    monkeypatch.setattr(game.widget, "send", answers.append)
+    answers: queue.Queue[dict[str, Any]] = queue.Queue()
+    game.widget.send = answers.put
     from_browser(game, id=1, **query)
-    wait_until(lambda: any(answer.get("id") == 1 and not answer.get("isDuringSearch") for answer in answers))
-    return next(answer for answer in answers if answer.get("id") == 1 and not answer.get("isDuringSearch"))
+    while (answer := answers.get(timeout=PATIENCE)).get("id") != 1 or answer.get("isDuringSearch"):
+        pass
+    return answer
 
 
 def play_there(game: NotebookGame, moves: str, result: str = "") -> None:
@@ -76,38 +69,32 @@ def play_there(game: NotebookGame, moves: str, result: str = "") -> None:
     from_browser(game, id=9, action="keep", kept={"here": here, "result": result})
 
 
-def test_the_cell_returns_at_once_and_the_engine_answers(
-    displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    game = play(GO, even, num_readouts=4)
-    assert isinstance(game, NotebookGame)
-    games.append(game)
+def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], games: list[NotebookGame]) -> None:
+    games.append(game := play(GO, even, num_readouts=4))
     assert displayed == [game.widget]
+    assert str(game.widget._css).startswith((STATIC / "board.css").read_text("utf-8"))
     assert (len(game.position.moves), game.result) == (0, "")
-    first = told(game, monkeypatch, action="hello")["first"]
+    first = told(game, action="hello")["first"]
     assert first["players"] == ["human", "engine"]
     assert (first["strength"]["readouts"], first["strength"]["tree"]) == (4, True)
     query = {**about(GO.position().play("C3")), "network": NETWORK_NAME}
-    assert told(game, monkeypatch, maxVisits=5, play=True, **query)["searched"] == 4
+    assert told(game, maxVisits=5, play=True, **query)["searched"] == 4
     play_there(game, "C3 C4")
     assert game.position.moves_text() == "B C3, W C4"
 
 
-def test_the_board_begins_as_it_was_asked_for(
-    displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_board_begins_as_it_was_asked_for(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(white := play(ConnectFourEnv(), even, num_readouts=0, mode=1))
-    first = told(white, monkeypatch, action="hello")["first"]
+    first = told(white, action="hello")["first"]
     assert (first["players"], first["strength"]["tree"]) == (["engine", "human"], False)
     games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2, komi=5.5))
     assert game.position.komi == 5.5
     assert (game.position.board == 1).sum() == 2
-    first = told(game, monkeypatch, action="hello")["first"]["game"]
+    first = told(game, action="hello")["first"]["game"]
     assert (first["config"]["komi"], first["setup"]) == (5.5, {"black": "G7 C3", "to_play": "white"})
     play_there(game, "C3", "White wins by resignation")
     assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
-    again = told(game, monkeypatch, action="hello")["kept"]  # for a cell that is shown again
-    assert again["result"] == "White wins by resignation"
+    assert told(game, action="hello")["kept"]["result"] == "White wins by resignation"  # for a cell shown again
 
 
 def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
@@ -129,12 +116,6 @@ def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], 
     assert displayed == [game.widget, game.widget]
 
 
-def test_the_widget_is_the_pages_own_module(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play(GO, even, num_readouts=4))
-    assert str(game.widget._esm) == bundle("widget", (WIDGET, STATIC))
-    assert str(game.widget._css).startswith((STATIC / "board.css").read_text("utf-8"))
-
-
 def test_without_anywidget_it_is_played_in_text(displayed: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
     monkeypatch.setattr(builtins, "input", lambda prompt: "quit")
@@ -147,8 +128,6 @@ def test_without_anywidget_it_is_played_in_text(displayed: list[Any], monkeypatc
 def test_a_terminal_stays_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """IPython without a kernel, and text that is asked for."""
     ipython = pytest.importorskip("IPython", reason="IPython is not installed")
-    for shell in (None, SimpleNamespace()):
+    for shell in (None, SimpleNamespace(), SimpleNamespace(kernel=object())):
         monkeypatch.setattr(ipython, "get_ipython", lambda shell=shell: shell)
         assert isinstance(play(GO, even, num_readouts=4, read=lambda prompt: "quit", write=lambda text: None), Position)
-    monkeypatch.setattr(ipython, "get_ipython", Shell)
-    assert isinstance(play(GO, even, num_readouts=4, read=lambda prompt: "quit", write=lambda text: None), Position)

@@ -63,22 +63,16 @@ class Cell(Visitor):
 
 
 @pytest.fixture
-def cell(chromium: Any) -> Iterator[Callable[[GameEnv], Cell]]:
-    cells: list[Cell] = []
-
-    def make(env: GameEnv) -> Cell:
-        cells.append(Cell(chromium, env))
-        return cells[-1]
-
-    yield make
-    for shown in cells:
-        shown.game.close()
-        shown.__exit__(None)
+def shown(chromium: Any) -> Iterator[Cell]:
+    """A cell with a board of 5x5."""
+    cell = Cell(chromium, GoEnv(5, komi=0.5))
+    cell.until(lambda: cell.page.locator('[data-point="C3"]').count() == 1)
+    yield cell
+    cell.game.close()
+    cell.__exit__(None)
 
 
-def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
-    shown = cell(GoEnv(5, komi=0.5))
-    shown.until(lambda: shown.page.locator('[data-point="C3"]').count() == 1)
+def test_a_click_is_answered(shown: Cell) -> None:
     shown.click("C3")
     shown.until(lambda: shown.stones() == (1, 1) and len(shown.game.position.moves) == 2)
     assert shown.game.position.moves[0] == GoEnv(5).from_text("C3")
@@ -88,10 +82,8 @@ def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
 
 
 @pytest.mark.slow
-def test_a_cell_that_is_cleared_and_shown_again(cell: Callable[[GameEnv], Cell]) -> None:
+def test_a_cell_that_is_cleared_and_shown_again(shown: Cell) -> None:
     """The game is the board's; what it has told last is on a board that is shown later."""
-    shown = cell(GoEnv(5))
-    shown.until(lambda: shown.page.locator('[data-point="C3"]').count() == 1)
     shown.click("C3")
     shown.until(lambda: len(shown.game.position.moves) == 2)
     shown.page.evaluate("window.unrender()")

@@ -29,9 +29,8 @@ CELLS = (
 )
 
 # JupyterLab shows SVG as an image whose address is the text.
-SHOWN = (
-    "text => [...document.querySelectorAll('.jp-OutputArea img')].some(i => decodeURIComponent(i.src).includes(text))"
-)
+IMAGES = "[...document.querySelectorAll('.jp-OutputArea img')]"
+SHOWN = f"text => {IMAGES}.some(image => decodeURIComponent(image.src).includes(text))"
 
 
 def answers(port: int) -> bool:
@@ -55,17 +54,9 @@ def address(tmp_path: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     token, extensions = secrets.token_hex(16), Path(sys.prefix) / "share" / "jupyter" / "labextensions"
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        f"--port={port}",
-        f"--IdentityProvider.token={token}",
-        "--allow-root",
-        f"--LabApp.extra_labextensions_path={extensions}",
-        *os.environ.get("LAB_ARGUMENTS", "").split(),
-    ]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}"]
+    command += [f"--IdentityProvider.token={token}", f"--LabApp.extra_labextensions_path={extensions}"]
+    command += os.environ.get("LAB_ARGUMENTS", "").split()
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     server = subprocess.Popen(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
     try:

@@ -24,9 +24,8 @@ from alphago.ui.why.facts import Captures, NamedChain
 from tests.drawing.reading import texts
 
 ENV = GoEnv(5, komi=0.5)
-GAME = SgfGame.in_game(
-    ENV, tuple(map(ENV.from_text, ("C3", "C2", "A1", "D3", "E1"))), players=("Anna", "Bert"), result="B+R"
-)
+MOVES = tuple(map(ENV.from_text, ("C3", "C2", "A1", "D3", "E1")))
+GAME = SgfGame.in_game(ENV, MOVES, players=("Anna", "Bert"), result="B+R")
 
 
 def corner_hater(position: Position) -> tuple[np.ndarray, float]:

@@ -3,22 +3,16 @@
 import numpy as np
 import pytest
 
-from alphago import ConnectFourEnv, NeuralNet, Position, load_model
+from alphago import ConnectFourEnv, Position, load_model
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import FunctionEvaluator
 from alphago.ui.teacher import Teacher
 
 
-@pytest.fixture(scope="module")
-def net() -> NeuralNet:
-    return load_model("7x7")
-
-
-def test_a_move_that_gives_a_group_away(net: NeuralNet) -> None:
-    position = net.env.position().after(
-        ["D4", "D3", "C3", "E4", "E3", "D5", "E5", "C4", "D2", "B4", "F4"]
-    )  # D3 is taken, E4 in atari
-    analyst = Analyst(net, device="cpu")
+def test_a_move_that_gives_a_group_away() -> None:
+    moves = "D4 D3 C3 E4 E3 D5 E5 C4 D2 B4 F4"  # D3 is taken, E4 in atari
+    net = load_model("7x7")
+    position, analyst = net.env.position().after(moves.split()), Analyst(net, device="cpu")
     teacher = Teacher(analyst, 2, 32)
     action = position.check_action("A7")
     told = teacher.lesson(position, action)

@@ -13,39 +13,28 @@ from tests.ui.web.desks import Guest
 
 SAME = ("node", "line", "view", "over", "result", "count", "players", "study", "link", "comment", "busy")
 BOTH = {"black": "human", "white": "human"}
-GO = [
-    {"type": "hello"},
-    *({"type": "play", "move": move} for move in ("C3", "c4", "B4", 0, "D4", "E5", "C5")),
-    {"type": "play", "move": "C3"},
-    {"type": "undo"},
-    {"type": "undo"},
-    {"type": "play", "move": "E1"},
-    {"type": "variation", "direction": -1},
-    {"type": "step", "count": 1},
-    {"type": "go", "node": 3},
-    {"type": "redo"},
-    {"type": "resign"},
-    {"type": "play", "move": "A1"},
-    {"type": "undo"},
-    {"type": "new", "game": "go", "options": {"komi": 0.5, "rules": "AGA"}, "setup": {}, **BOTH},
-    {"type": "play", "move": "B2"},
-    {"type": "play", "move": "pass"},
-    {"type": "play", "move": "pass"},
-    *({"type": command, "point": 16} for command in ("all-alive", "dead", "dead", "dead")),  # B2 is dead, alive, dead
-    {"type": "new", "game": "go", "options": {"board_size": 7}, "setup": {"handicap": 4}, **BOTH},
-    {"type": "play", "move": "A7"},
-    {"type": "hello", "link": "game=go&board_size=7&komi=9&rules=Chinese&black=C5+E5+C3+E3&to_play=white&moves=A7.B7"},
-    {"type": "new", "game": "go", "options": {"board_size": 5, "komi": 0.3}, "setup": {}, **BOTH},
-    {"type": "go", "node": 99},
-]
-OWARE = [
-    {"type": "hello"},
-    *({"type": "play", "move": move} for move in "FfCaF"),
-    {"type": "undo"},
-    {"type": "hello", "link": "game=oware&repetition=no&moves=A.B.C"},
-    {"type": "new", "game": "oware", "options": {"repetition": "no", "remainder": "nobody"}, "setup": {}, **BOTH},
-]
-FOUR = [{"type": "hello"}, *({"type": "play", "move": move} for move in "DDCDDDD")]
+HELLO, UNDO = {"type": "hello"}, {"type": "undo"}
+LINK = "game=go&board_size=7&komi=9&rules=Chinese&black=C5+E5+C3+E3&to_play=white&moves=A7.B7"
+
+
+def plays(*moves: str | int) -> list[dict[str, Any]]:
+    return [{"type": "play", "move": move} for move in moves]
+
+
+def new(game: str, setup: dict[str, int] | None = None, **options: Any) -> dict[str, Any]:
+    return {"type": "new", "game": game, "options": options, "setup": setup or {}, **BOTH}
+
+
+GO = [HELLO, *plays("C3", "c4", "B4", 0, "D4", "E5", "C5", "C3"), UNDO, UNDO, *plays("E1")]
+GO += [{"type": "variation", "direction": -1}, {"type": "step", "count": 1}, {"type": "go", "node": 3}]
+GO += [{"type": "redo"}, {"type": "resign"}, *plays("A1"), UNDO]
+GO += [new("go", komi=0.5, rules="AGA"), *plays("B2", "pass", "pass")]
+GO += [{"type": kind, "point": 16} for kind in ("all-alive", "dead", "dead", "dead")]  # B2 is dead, alive, dead
+GO += [new("go", {"handicap": 4}, board_size=7), *plays("A7"), {**HELLO, "link": LINK}]
+GO += [new("go", board_size=5, komi=0.3), {"type": "go", "node": 99}]
+OWARE = [HELLO, *plays(*"FfCaF"), UNDO, {**HELLO, "link": "game=oware&repetition=no&moves=A.B.C"}]
+OWARE += [new("oware", repetition="no", remainder="nobody")]
+FOUR = [HELLO, *plays(*"DDCDDDD")]
 
 
 def reply(mover: int, win: float, score: float | None, best: int) -> dict[str, Any]:
@@ -63,12 +52,7 @@ def facts_of(env: GameEnv) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("after", "told"),
-    [
-        ((0.4, -1.0), (4.0, 0.1)),
-        ((0.3, 2.0), None),
-        ((0.45, None), None),
-        ((0.3, None), (None, 0.2)),
-    ],
+    [((0.4, -1.0), (4.0, 0.1)), ((0.3, 2.0), None), ((0.45, None), None), ((0.3, None), (None, 0.2))],
 )
 def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
     after: tuple[float, float | None], told: tuple[float | None, float] | None
@@ -78,7 +62,7 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
     best = env.from_text("C3")
     before = reply(1, 0.5, None if after[1] is None else 3.0, best)
     found = [before, reply(-1, *after, 0), reply(-1, 0.5, None, 0)]
-    sent = [{"type": "hello"}, {"type": "teach", "points": 2}, {"type": "play", "move": "D4"}, {"type": "stop"}]
+    sent = [HELLO, {"type": "teach", "points": 2}, *plays("D4"), {"type": "stop"}]
     answers = ask("desk", facts=facts_of(env), messages=sent, found=found)
     messages = [message for answer in answers for message in answer["told"]]
     why = [message for message in messages if message["type"] == "why"]
@@ -95,8 +79,8 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
     ids=["go", "oware", "four"],
 )
 def test_both_carriers_are_asked_the_same_and_lead_to_the_same(env: GameEnv, messages: list[dict[str, Any]]) -> None:
-    hello, begin = {"type": "hello"}, {"type": "players", **BOTH}  # as a Guest has done
-    _, _, *told = ask("desk", facts=facts_of(env), messages=[hello, begin, *messages])
+    begin = {"type": "players", **BOTH}  # as a Guest has done
+    _, _, *told = ask("desk", facts=facts_of(env), messages=[HELLO, begin, *messages])
     with Guest(env=env) as guest:
         for message, answers in zip(messages, told, strict=True):
             guest.queries.clear()

@@ -37,10 +37,8 @@ NETWORKS = {
 def model_of(net: NeuralNet, kind: str = "w32") -> dict[str, Any]:
     """A network as the modules take it."""
     weights, described = raw_files(network_graph(net), net, Path("net"), kind).values()
-    return {
-        "manifest": json.loads(described),
-        "weights": packed(np.frombuffer(weights, "<f4" if kind == "w32" else "<f2")),
-    }
+    numbers = np.frombuffer(weights, "<f4" if kind == "w32" else "<f2")
+    return {"manifest": json.loads(described), "weights": packed(numbers)}
 
 
 def outputs(net: NeuralNet, planes: np.ndarray) -> dict[str, np.ndarray]:

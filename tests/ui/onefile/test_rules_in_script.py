@@ -12,30 +12,13 @@ from alphago.ui.web.views import position_view
 from tests.random_games import random_game
 from tests.ui.onefile.scripts import actions_of, ask, inputs, numbers, options_of
 
-GAMES = [
-    ConnectFourEnv(),
-    GomokuEnv(6, 4, 7),
-    ReversiEnv(6),
-    OwareEnv(),
-    OwareEnv(rules="cgzero", planes="one-hot").match_variant(),
-    GoEnv(5),
-    GoEnv(4, "turns", suicide=True),
-    GoEnv(3, "turns", ko="situational", suicide=True),
-    GoEnv(4, 7, ko="simple"),
-    GoEnv(4, turns=15),
-]
+GAMES = [ConnectFourEnv(), GomokuEnv(6, 4, 7), ReversiEnv(6), OwareEnv()]
+GAMES += [OwareEnv(rules="cgzero", planes="one-hot").match_variant(), GoEnv(5), GoEnv(4, "turns", suicide=True)]
+GAMES += [GoEnv(3, "turns", ko="situational", suicide=True), GoEnv(4, 7, ko="simple"), GoEnv(4, turns=15)]
 
 
-LARGER = [
-    GoEnv(9),
-    GoEnv(13),
-    GoEnv(19, "turns"),
-    GoEnv(7, 17, ko="situational"),
-    GomokuEnv(9),
-    ReversiEnv(8),
-    OwareEnv(),
-    ConnectFourEnv(),
-]
+LARGER = [GoEnv(9), GoEnv(13), GoEnv(19, "turns"), GoEnv(7, 17, ko="situational")]
+LARGER += [GomokuEnv(9), ReversiEnv(8), OwareEnv(), ConnectFourEnv()]
 
 
 def compare(env: GameEnv, seeds: range, stones: tuple[int, ...] = (), **setup: Any) -> None:

@@ -10,15 +10,13 @@ import pytest
 from alphago.env.games import GAMES
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+QUIET += ["--disable-sync", "--no-first-run"]
 PATIENCE = 120_000  # milliseconds
+MIDDLE = """point => {
+    const box = document.querySelector(`[data-point="${point}"]`).getBoundingClientRect();
+    return {x: box.x + box.width / 2, y: box.y + box.height / 2};
+}"""
 FORGETS = """for (const storage of ["sessionStorage", "localStorage"]) {
     Object.defineProperty(window, storage, { get() { throw new DOMException("denied", "SecurityError"); } });
 }"""
@@ -31,7 +29,7 @@ def chromium() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("there is no Chromium here: apt-get install chromium")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield browser
         Visitor.free.clear()
         browser.close()
@@ -84,9 +82,7 @@ class Visitor:
         self.page.on("pageerror", self.hear)
         self.lines: list[tuple[Any, Any]] = []
         if lines:
-            self.page.route_web_socket(
-                re.compile("/board"), lambda line: self.lines.append((line, line.connect_to_server()))
-            )
+            self.page.route_web_socket(re.compile("/board"), self.connect)
         if forgets:
             self.page.add_init_script(FORGETS)
         self.page.goto(address)
@@ -108,6 +104,9 @@ class Visitor:
 
     def hear(self, said: Any) -> None:
         self.console.append(str(getattr(said, "text", said)))
+
+    def connect(self, line: Any) -> None:
+        self.lines.append((line, line.connect_to_server()))
 
     def cut(self) -> None:
         """Cut the connection, and wait until the page has another."""
@@ -135,14 +134,7 @@ class Visitor:
     def middle(self, point: str) -> dict[str, float]:
         """The middle of a point of the board on the screen, in one call: between two the board may be drawn anew."""
         self.page.locator(".ag-svg").scroll_into_view_if_needed()
-        found = self.page.evaluate(
-            """point => {
-                const box = document.querySelector(`[data-point="${point}"]`).getBoundingClientRect();
-                return {x: box.x + box.width / 2, y: box.y + box.height / 2};
-            }""",
-            point,
-        )
-        return dict(found)
+        return dict(self.page.evaluate(MIDDLE, point))
 
     def press(self, *keys: str) -> None:
         for key in keys:

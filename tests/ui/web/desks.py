@@ -138,6 +138,11 @@ class Guest:
         self.until("state", lambda state: not state["busy"])
         return text
 
+    def saved(self) -> str:
+        """The text of the game's file, without its line breaks."""
+        self.post("save")
+        return str(self.until("file")["text"]).replace("\n", "")
+
     def play(self, moves: str) -> Answer:
         state: Answer = {}
         for move in moves.split():

@@ -56,16 +56,10 @@ class Served(NamedTuple):
     def page(self, path: str = "/board", **headers: str) -> ClientConnection:
         """A WebSocket like a page's."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
+        # The server answers pings when it has read what came before them.
+        patience: Any = dict.fromkeys(("open_timeout", "close_timeout", "ping_timeout"), PATIENCE)
         address = f"ws://127.0.0.1:{self.port}{path}"
-        return connect(
-            address,
-            additional_headers=named,
-            open_timeout=PATIENCE,
-            close_timeout=PATIENCE,
-            ping_timeout=PATIENCE,  # the server answers pings when it has read what came before them
-            max_size=None,
-            proxy=None,
-        )
+        return connect(address, additional_headers=named, max_size=None, proxy=None, **patience)
 
 
 @contextlib.contextmanager

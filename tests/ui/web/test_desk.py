@@ -14,15 +14,8 @@ from tests.ui.own_games import LeaningEnv, NimEnv, OwnedByBlack, RingEnv
 from tests.ui.web.desks import GO5, Guest, stones
 from tests.ui.web.test_answers import Broken
 
-GAMES: list[GameEnv] = [
-    GomokuEnv(6, 3),
-    ConnectFourEnv(),
-    ReversiEnv(4),
-    OwareEnv(60),
-    TicTacToeEnv(),
-    LeaningEnv(),
-    RingEnv(),
-]
+GAMES: list[GameEnv] = [GomokuEnv(6, 3), ConnectFourEnv(), ReversiEnv(4), OwareEnv(60)]
+GAMES += [TicTacToeEnv(), LeaningEnv(), RingEnv()]
 
 
 @pytest.fixture
@@ -44,8 +37,7 @@ def test_dead_stones_are_proposed_and_corrected() -> None:
         assert alive["count"]["dead"] == []
         assert (alive["count"]["points"], alive["result"]["short"]) == ([2, 2], "W+0.5")
         assert guest.ask("dead", point=GO5.from_text("C2"))["result"]["short"] == "W+25.5"
-        guest.post("save")
-        assert "RE[W+25.5]" in guest.until("file")["text"]
+        assert "RE[W+25.5]" in guest.saved()
         assert guest.ask("all-alive")["result"]["short"] == "W+0.5"
         assert guest.refused("dead", point=0) == "A point with a stone must be named, got A5."
         assert guest.ask("undo")["count"] is None
@@ -69,19 +61,14 @@ FILED = "(;FF[4]CA[UTF-8]DT[1999]KM[0.5]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];W
 
 def test_what_was_not_touched_is_saved_as_it_was_opened(guest: Guest) -> None:
     """The file's result too, until the game goes another way or is counted; and the page tells it."""
-
-    def saved() -> str:
-        guest.post("save")
-        return str(guest.until("file")["text"]).replace("\n", "")
-
     guest.ask("open", text=FILED)
-    assert saved() == FILED
+    assert guest.saved() == FILED
     state = guest.ask("step", count=4)
     assert state["over"]
     assert state["result"] == {"text": "The file says W+T", "winner": -1, "short": "W+T"}
     guest.ask("step", count=-3)
     guest.play("D4")  # a variation
-    assert saved() == FILED.replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
+    assert guest.saved() == FILED.replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
 
 
 def test_a_file_that_is_scored_by_territory_is_told(guest: Guest) -> None:
@@ -113,8 +100,7 @@ def test_turns_that_are_skipped_are_in_files_and_links(guest: Guest) -> None:
     assert state["link"].endswith("moves=A5._.E1.C3._.B4")
     again = open_link(state["link"], {"go": GO5})
     assert again.moves_text() == "B A5, B E1, W C3, W B4"
-    guest.post("save")
-    assert ";B[aa];B[ee];W[cc];W[bb]" in guest.until("file")["text"].replace("\n", "")
+    assert ";B[aa];B[ee];W[cc];W[bb]" in guest.saved()
 
 
 def test_undo_redo_and_variations(guest: Guest) -> None:

@@ -77,10 +77,7 @@ def test_other_programs_files() -> None:
         ("(;CA[UTF-8]HA[分先]SZ[9];B[ee];W[cc])", "the handicap must be a number of stones, got '分先'"),
         ("(;CA[UTF-8]KM[six]SZ[9];B[ee];W[cc])", "komi must be"),
         ("(;CA[UTF-8]KM[six]SZ[9:5];B[ee];W[cc])", "komi must be"),
-        (
-            "(;CA[UTF-8]SZ[9];B[E5];W[cc])",
-            "points must be two letters such as dp, got B[E5], which is read as people write it",
-        ),
+        ("(;CA[UTF-8]SZ[9];B[E5];W[cc])", "two letters such as dp, got B[E5], which is read as people write it"),
     ],
 )
 def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: str) -> None:

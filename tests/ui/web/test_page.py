@@ -318,9 +318,8 @@ def test_a_finger(chromium: Any) -> None:
         visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.part("stop").tap()
         visitor.expect(visitor.part("stop")).to_be_disabled()
-        listed = visitor.page.locator(".ag-moves [data-action]").evaluate_all(
-            "rows => rows.map(row => +row.dataset.action)"
-        )
+        actions = "rows => rows.map(row => +row.dataset.action)"
+        listed = visitor.page.locator(".ag-moves [data-action]").evaluate_all(actions)
         spot = visitor.middle(next(GO5.to_text(action) for action in listed if action < 25))
         fingers = visitor.context.new_cdp_session(visitor.page)
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [spot]})

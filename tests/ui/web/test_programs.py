@@ -1,22 +1,17 @@
 """The analysis protocol over a WebSocket: what programs are answered, what they may ask for, and who may not ask."""
 
-import asyncio
 import contextlib
 import json
 import socket
 import threading
 import time
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed
 
-from alphago.mcts.evaluator import HashEvaluator
-from alphago.ui.analysis_engine import THREAD, AnalysisEngine, Networks
+from alphago.ui.analysis_engine import THREAD
 from alphago.ui.web.guard import MOST_READOUTS, closing_reason
-from alphago.ui.web.programs import Connections
-from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, ask, reply, serving, threads, wait_until
 
 QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
@@ -56,38 +51,6 @@ def test_the_queries_of_a_program_that_leaves_are_ended() -> None:
                 assert reply(program)["isDuringSearch"]
         wait_until(lambda: served.app.state.programs.count + threads(THREAD) == 0)
         assert served.get()[0] == 200
-
-
-class LeavingSocket:
-    """The WebSocket of a program that leaves just when its first reply has been sent, in the same turn of the loop."""
-
-    def __init__(self) -> None:
-        self.queries = [json.dumps(QUERY)]
-        self.sent = asyncio.get_running_loop().create_future()
-
-    async def receive_text(self) -> str:
-        if self.queries:
-            return self.queries.pop()
-        await self.sent
-        raise WebSocketDisconnect
-
-    async def send_text(self, line: str) -> None:
-        self.sent.set_result(None)
-
-
-@pytest.mark.slow
-def test_a_program_that_leaves_while_it_is_answered() -> None:
-    """The cancelling of the task that sends replies must not get lost (Python 3.11's `asyncio.wait_for` loses it)."""
-
-    async def leave() -> None:
-        networks = Networks(GO5, HashEvaluator(), "cpu")
-        programs = Connections(1, "too many", lambda socket, put: AnalysisEngine(networks, put))
-        serving = asyncio.create_task(programs.converse(cast(Any, LeavingSocket())))
-        ended, _ = await asyncio.wait([serving], timeout=PATIENCE)
-        assert ended
-
-    asyncio.run(leave())
-    assert threads(THREAD) == 0
 
 
 @pytest.mark.slow

@@ -39,8 +39,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     runs = Runs([run])
     shown = json.loads(json.dumps(runs.overview("games")))
     (facts,) = shown["runs"]
-    assert facts["name"] == "a"
-    assert facts["facts"]["games"] == "8 of 8"
+    assert (facts["name"], facts["facts"]["games"]) == ("a", "8 of 8")
     assert facts["facts"]["over"] == "yes, all games are played"
     assert "against random@0" in facts["facts"]
     told = r"wins \d+ % of \d+ games against random@0 \(95 % sure: \d+ to \d+ %\)"
@@ -108,6 +107,7 @@ def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path
 
 # A run whose last iterations were faster.
 FASTER = [[0, 0], [300, 30], *([300 + 15 * i, 30 + 18 * i] for i in range(1, 21))]
+SHARED = [[0, 0], [240, 40, 60]]  # a minute of the processor took four by the clock
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,7 @@ FASTER = [[0, 0], [300, 30], *([300 + 15 * i, 30 + 18 * i] for i in range(1, 21)
         ({"max_minutes": 5}, False, [[0, 0], [60, 82]], "60 s · 82 games · 82 games/min · about 4 min to go"),
         ({"max_minutes": 20}, False, FASTER, "10 min · 390 games · 72 games/min · about 10 min to go"),
         ({"max_minutes": 20}, True, FASTER, "10 min · 390 games · 39 games/min · finished"),
-        # Half of the processor's minutes took four by the clock.
-        (
-            {"max_processor_minutes": 2.0},
-            False,
-            [[0, 0], [240, 40, 60]],
-            "4 min · 40 games · 10 games/min · about 4 min to go",
-        ),
+        ({"max_processor_minutes": 2.0}, False, SHARED, "4 min · 40 games · 10 games/min · about 4 min to go"),
     ],
 )
 def test_how_far_a_run_is(settings: dict[str, float], over: bool, rows: list[list[int]], told: str) -> None:
@@ -199,9 +193,6 @@ def test_of_networks_with_one_name_none_is_lost(run: Path, tmp_path: Path) -> No
     shutil.copytree(run, second)
     shutil.copy(NETWORKS / third.name, third)
     offer = make_offer([str(run), str(second), str(third)])
-    assert [(choice.name, choice.source) for choice in offer.choices][:3] == [
-        ("a", run),
-        (str(second), second),
-        ("7x7", third),
-    ]
+    named = [("a", run), (str(second), second), ("7x7", third)]
+    assert [(choice.name, choice.source) for choice in offer.choices][:3] == named
     assert [choice.source for choice in Engines(offer.choices).choices.values()][:3] == [run, second, third]

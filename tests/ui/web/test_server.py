@@ -2,6 +2,7 @@
 
 import logging
 
+import pytest
 from starlette.applications import Starlette
 
 from alphago.ui.web.server import new_server
@@ -9,21 +10,12 @@ from tests.ui.web.desks import GO5
 from tests.ui.web.served import serving
 
 
-def test_how_the_process_logs_stays_as_it_is() -> None:
+def test_how_the_process_logs_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Closing others' handlers closes their streams: absl's would close what pytest captures."""
-    closed = []
-
-    class Handler(logging.Handler):
-        def close(self) -> None:
-            closed.append(self)
-            super().close()
-
-    handler = Handler()
-    before = list(logging.getLogger().handlers)
+    handler, closed, before = logging.Handler(), [], list(logging.getLogger().handlers)
+    monkeypatch.setattr(handler, "close", lambda: closed.append(handler))
     new_server(Starlette())
-    assert closed == []
-    assert logging.getLogger().handlers == before
-    handler.close()
+    assert (closed, logging.getLogger().handlers) == ([], before)
 
 
 def test_a_network_as_a_file_to_take_along() -> None:

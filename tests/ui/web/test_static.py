@@ -12,19 +12,12 @@ import pytest
 from alphago import ConnectFourEnv, OwareEnv
 from alphago.env.games import GAMES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.web.page_files import (
-    STATIC,
-    bundle,
-    list_imports,
-    module_text,
-    without_comments,
-)
+from alphago.ui.web.page_files import STATIC, bundle, list_imports, module_text, without_comments
 from tests.ui.clients.installed import node
 from tests.ui.web.desks import Guest
 
-LOSSES = json.loads(
-    re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))[0]
-)  # from the best move to a blunder
+# The colours of moves, from the best move to a blunder.
+LOSSES = json.loads(re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))[0])
 # Vienot, Brettel and Mollon 1999: linear RGB as people without long-wave, or without middle-wave cones see it.
 BLINDNESS = {
     "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
@@ -90,10 +83,8 @@ def test_marks_and_numbers_stand_out_from_the_board() -> None:
 
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
     files = {path.name: path.read_text() for path in STATIC.iterdir()}
-    sent = {"page.js": without_comments(bundle("page"))} | {
-        name: files[name] for name in files if name.endswith(".css")
-    }
-    assert sum(len(text.encode()) for text in sent.values()) < 150_000
+    sent = [without_comments(bundle("page")), *(files[name] for name in files if name.endswith(".css"))]
+    assert sum(len(text.encode()) for text in sent) < 150_000
     for name, text in files.items():
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
 
@@ -241,19 +232,14 @@ def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
     assert told[:move] + told[move + 1 :] == MOVES[:move] + MOVES[move + 1 :]
 
 
-LINE = [
-    {"win": 0.5, "score": 1.0, "mean": [0.4, 0.0]},
-    {"win": 0.93, "score": 9.0, "mean": [0.79, 4.0]},
-    {"win": 0.33, "score": None, "mean": [0.95, 9.5]},
-    {"win": None, "score": None, "mean": [0.91, None]},
-    {"win": 0.6, "score": 2.0, "mean": None},
-]
+# Of each position: what its search says of it and of its best move.
+LINE = [(0.5, 1, [0.4, 0]), (0.93, 9, [0.79, 4]), (0.33, None, [0.95, 9.5]), (None, None, [0.91, None]), (0.6, 2, None)]
 
 
 def test_the_graph_falls_by_what_each_move_loses(tmp_path: Path) -> None:
     """Another line goes on to what the search of each position finds, and on where no search has been."""
-    whose = [{"node": i, "move": i, "mover": 1 - 2 * (i % 2)} for i in range(len(LINE))]
-    line = json.dumps([{**own, **one, "analysis": {"mean": one["mean"]}} for own, one in zip(whose, LINE, strict=True)])
+    said = [{"win": win, "score": score, "analysis": {"mean": mean}} for win, score, mean in LINE]
+    line = json.dumps([{"node": i, "move": i, "mover": 1 - 2 * (i % 2), **one} for i, one in enumerate(said)])
     curves, losses = computed(tmp_path, "losses", f"[page.curvesOf({line}), page.lossesOf({line})]")
     falls = [(end[0], (1 - 2 * (end[0] % 2)) * (begin[1] - end[1])) for begin, end in curves["moves"]]
     assert falls == [(loss["number"], pytest.approx(loss["win"])) for loss in losses]
