@@ -26,8 +26,8 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.packaged_nets import packaged_net
 from alphago.env.reversi import ReversiEnv
+from alphago.mcts.evaluator import PlayoutEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.ui.onefile.page import export_page
 from alphago.ui.web.new_game import link_head
 

@@ -19,8 +19,7 @@ from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
-from alphago.mcts.evaluator import as_evaluator
-from alphago.mcts.playout_evaluator import PlayoutEvaluator
+from alphago.mcts.evaluator import PlayoutEvaluator, as_evaluator
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.search_specs import make_search

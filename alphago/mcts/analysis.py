@@ -15,9 +15,8 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analyst import Analyst, Evaluators
 from alphago.mcts.evaluator import Evaluator, evaluate_all, new_boards, points_forecast
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
-from alphago.mcts.search import leaves_for, node_bytes
+from alphago.mcts.search import Forbidden, leaves_for, node_bytes
 from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.validation import MOST_READOUTS, check_bool, check_int, check_positive, checks_keywords, shown
 

@@ -15,12 +15,11 @@ from alphago.env.go_count import GoCount, count_as_alive
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.evaluator import AveragedEvaluator, Evaluator, as_evaluator, as_network
-from alphago.mcts.forbidden_moves import Forbidden, check_move_left, usable
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level, measured_network
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
-from alphago.mcts.search import leaves_for
+from alphago.mcts.search import Forbidden, check_move_left, leaves_for, usable
 from alphago.mcts.search_group import SearchGroup
 from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.system.cores import available_cores

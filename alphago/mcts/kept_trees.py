@@ -7,8 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from alphago.env.position import Position
-from alphago.mcts.forbidden_moves import Forbidden
-from alphago.mcts.search import Search
+from alphago.mcts.search import Forbidden, Search
 
 MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
 LOOK_BACK = 24  # the most moves between a position and an earlier one whose tree is used

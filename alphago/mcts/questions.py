@@ -12,10 +12,10 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.levels import Level
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Forbidden
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 LONG = 1000  # readouts above which a search is long, see `Question.is_long`

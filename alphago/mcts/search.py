@@ -8,7 +8,7 @@ search only as a `SearchRule`.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,13 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.device_tree import DeviceTree, DeviceWaves
 from alphago.mcts.evaluator import Evaluations, Evaluator, evaluate_boards, new_boards, new_evaluations, points_forecast
-from alphago.mcts.forbidden_moves import Forbidden, excluded
 from alphago.mcts.kernels import subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.rule import Generators, PolicyMoves, SearchSettings, without_early_passes, without_idle_moves
 from alphago.mcts.tree import Wave, new_tree, new_wave, root_priors, root_visits
 from alphago.system.stopwatch import BOARDS, TREE
+from alphago.system.validation import shown
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
 FULL_BATCH = 128  # leaves of a wave, over all games, that fill the network's batch
@@ -47,6 +47,33 @@ def leaves_for(games: int, readouts: int) -> int:
 def node_bytes(env: GameEnv) -> int:
     """Return about how many bytes a node takes: a float32 prior for each action and an int8 owner for each point."""
     return 4 * env.action_space + env.plane_shape[0] * env.plane_shape[1]
+
+
+class Forbidden(NamedTuple):
+    """Actions that a search must not try for a player (+1 or -1) within `plies` plies of the root.
+
+    With `plies` = 1 they are forbidden only at the root.
+    """
+
+    player: int
+    actions: frozenset[int]
+    plies: int = 1
+
+
+def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
+    """Return the rules that forbid at least one action."""
+    return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
+
+
+def excluded(rules: Sequence[Forbidden], player: int, depth: int) -> list[int]:
+    """Return the actions that rules forbid a player (+1 or -1) at a node; depth: the node's distance from the root."""
+    return list({action for rule in rules if rule.player == player and depth < rule.plies for action in rule.actions})
+
+
+def check_move_left(position: Position, rules: Sequence[Forbidden]) -> None:
+    """Raise ValueError if rules forbid all legal moves of a position."""
+    if rules and not np.delete(position.legal_mask, excluded(rules, position.to_play, depth=0)).any():
+        raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
 
 
 class Search:

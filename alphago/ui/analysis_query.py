@@ -18,8 +18,8 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
+from alphago.mcts.search import Forbidden
 from alphago.system.validation import MOST_READOUTS, check_choice, check_int, check_positive, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.katago import SIDES

@@ -9,9 +9,8 @@ from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position
 from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import DEVIATIONS
 from alphago.mcts.evaluator import AveragedEvaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import Search
+from alphago.mcts.search import Forbidden, Search
 from alphago.mcts.tree_reading import read_analysis
 from tests.mcts.trees import children
 

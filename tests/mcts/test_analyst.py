@@ -13,8 +13,8 @@ from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, IllegalMove, MCTSPl
 from alphago.mcts.analysis_result import ARRAYS
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import LONG, Answer, Limit
+from alphago.mcts.search import Forbidden
 from tests.mcts.trees import Counting
 from tests.ui.own_games import OwnedByBlack
 

@@ -16,12 +16,12 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
 from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search import Forbidden
 from alphago.nn.net import NeuralNet
 from tests.mcts.trees import assert_same, random_position, run, search_from
 

@@ -22,10 +22,9 @@ from alphago import (
 from alphago.cuda.host import Host, HostKernels
 from alphago.env.device_batch import DeviceBatch
 from alphago.mcts.evaluator import HashEvaluator, WaveEvaluator
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.puct import PuctRule
-from alphago.mcts.search import Search
+from alphago.mcts.search import Forbidden, Search
 from alphago.mcts.tree_reading import read_analysis
 from tests.devices import needs_compiler
 from tests.mcts.trees import assert_same, random_position

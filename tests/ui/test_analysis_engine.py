@@ -9,8 +9,8 @@ import pytest
 from alphago import GoEnv, NeuralNet, __version__
 from alphago.env.go_rules import NO_BONUS
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.forbidden_moves import Forbidden
 from alphago.mcts.questions import Limit
+from alphago.mcts.search import Forbidden
 from alphago.ui.analysis_engine import AnalysisEngine, Networks
 from alphago.ui.analysis_query import Limits, QueryError, positions_after
 from alphago.ui.gtp.gtp_game import GtpGame

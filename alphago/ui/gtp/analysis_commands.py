@@ -18,7 +18,7 @@ from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import AveragedEvaluator, Forecaster
-from alphago.mcts.forbidden_moves import Forbidden, check_move_left
+from alphago.mcts.search import Forbidden, check_move_left
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, as_failure, boolean, check_colour, integer, number

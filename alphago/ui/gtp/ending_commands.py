@@ -1,7 +1,7 @@
 """GTP commands for the end of a game: the score, dead stones, and cleaning up on KGS."""
 
 from alphago.env.go_count import GoCount, chains, count_as_alive
-from alphago.mcts.forbidden_moves import Forbidden
+from alphago.mcts.search import Forbidden
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 

@@ -11,9 +11,8 @@ from alphago.env.games import GAMES, USUAL_GAME, with_planes
 from alphago.env.packaged_nets import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_evaluator, fitting_network
+from alphago.mcts.evaluator import PlayoutEvaluator, as_evaluator, fitting_network
 from alphago.mcts.levels import Level, measured_network
-from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.ui.web.guard import TREE_BYTES
 
