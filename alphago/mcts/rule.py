@@ -228,7 +228,7 @@ def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:
 
 
 def without_early_passes(
-    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
+    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weights: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
     """Return the actions, int32 [n], with a move onto a neutral point in place of each early pass.
 
@@ -236,18 +236,16 @@ def without_early_passes(
     replaced by the neutral move with the greatest weight.
 
     Args:
-        batch: the positions.
+        batch: the positions, of a game with passes.
         games: int64 [n], their slots in the batch.
         actions: int32 [n], the chosen actions.
-        weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
+        weights: [n, A], of all actions, 0 for actions that must not be played.
         values: [n], from the mover's view.
     """
-    if batch.env.pass_action is None:
-        return actions
     early = np.flatnonzero((actions == batch.env.pass_action) & (np.abs(values) <= DECIDED))
     if not len(early):
         return actions
-    weights = np.where(neutral_moves(batch, games[early]), weigh()[early], 0)
+    weights = np.where(neutral_moves(batch, games[early]), weights[early], 0)
     has_neutral = weights.any(axis=1)  # elsewhere there is no neutral point that may be played, and the pass stays
     actions = actions.copy()
     actions[early[has_neutral]] = weights[has_neutral].argmax(axis=1)
@@ -255,7 +253,7 @@ def without_early_passes(
 
 
 def without_idle_moves(
-    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
+    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weights: np.ndarray, values: np.ndarray
 ) -> np.ndarray:
     """Return the actions, int32 [n], with another action in place of each idle move.
 
@@ -269,20 +267,12 @@ def without_idle_moves(
     Else the idle move stays: it may be a threat in a ko.
 
     Args:
-        batch: the positions.
-        games: int64 [n], their slots in the batch.
-        actions: int32 [n], the chosen actions.
-        weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
-        values: [n], from the mover's view.
+        batch, games, actions, weights, values: as in `without_early_passes`.
     """
-    env, slots = batch.env, np.arange(len(games))
-    if env.pass_action is None:
-        return actions
-    boards = cpu_copy(batch, games)
+    env, slots, boards = batch.env, np.arange(len(games)), cpu_copy(batch, games)
     sensible = boards.sensible_mask(slots, np.empty((len(games), env.action_space), np.bool_))
     if sensible[slots, actions].all():
         return actions
-    weights = weigh()
     sensible &= weights > 0  # now without actions that must not be played
     may_pass = sensible[:, env.pass_action]
     is_idle = ~sensible[slots, actions] & may_pass

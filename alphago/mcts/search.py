@@ -392,18 +392,16 @@ class Search:
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n].
 
-        They are the choice of the rule, `SearchRule.choose`, with better moves in place of moves that gain nothing
-        (`without_idle_moves`) and of passes too early (`without_early_passes`).
+        They are the choice of the rule, `SearchRule.choose`.  In games with passes there are better moves in place of
+        moves that gain nothing (`without_idle_moves`) and of passes too early (`without_early_passes`).
         """
-
-        def weigh() -> np.ndarray:
-            """Return weights in the order of visits; priors, at most 1, order the actions of equal visits."""
-            return self.visits(games) + self.priors(games)
-
-        values = self.root_values(games)
         actions = self.rule.choose(self.tree, games, by_chance, chance)
-        actions = without_idle_moves(self.batch, games, actions, weigh, values)
-        return without_early_passes(self.batch, games, actions, weigh, values)
+        if self.env.pass_action is None:
+            return actions
+        weights = self.visits(games) + self.priors(games)  # priors, at most 1, order the actions of equal visits
+        values = self.root_values(games)
+        actions = without_idle_moves(self.batch, games, actions, weights, values)
+        return without_early_passes(self.batch, games, actions, weights, values)
 
     @TREE
     def selfplay_moves(self, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:

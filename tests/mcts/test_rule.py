@@ -105,7 +105,7 @@ def test_a_pass_instead_of_an_own_eye_but_none_that_loses(
     weights = position.legal_mask[None] / 2.0
     weights[0, position.env.from_text("D2")] *= 2
     games, actions = np.zeros(1, np.int64), np.array([position.env.from_text(chosen)], np.int32)
-    found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, value, np.float32))
+    found = without_idle_moves(position.batch, games, actions, weights, np.full(1, value, np.float32))
     assert found.dtype == np.int32
     assert position.env.to_text(int(found[0])) == played
 
@@ -131,15 +131,9 @@ def test_the_last_neutral_points_of_an_open_game(moves: str, value: float, likel
     if likely:
         weights[0, env.from_text(likely)] = 0.1
     actions = np.array([env.pass_action], np.int32)
-    found = without_early_passes(position.batch, np.zeros(1, np.int64), actions, lambda: weights, np.full(1, value))
+    found = without_early_passes(position.batch, np.zeros(1, np.int64), actions, weights, np.full(1, value))
     assert found.dtype == np.int32
     assert env.to_text(int(found[0])) == played
-
-
-def test_games_without_passes_have_no_early_ones() -> None:
-    actions = np.array([4], np.int32)
-    batch = TicTacToeEnv().new_batch(1)
-    assert without_early_passes(batch, np.zeros(1, np.int64), actions, lambda: np.ones((1, 9)), np.zeros(1)) is actions
 
 
 @pytest.mark.parametrize(
