@@ -1,9 +1,8 @@
 """`Analyst`: the one holder of position searches, which answers the questions of many clients at once."""
 
-import heapq
-import itertools
 import threading
 import traceback
+from bisect import insort
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, Self
@@ -77,11 +76,10 @@ class Analyst:
         self._estimator_lock = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
-        self._numbers = itertools.count()  # of the questions
-        self._waiting: list[tuple[int, int, Question]] = []  # a heap of (-priority, number, question)
+        self._waiting: list[Question] = []  # those of the greatest priority first
         self._shared: dict[Kind, list[SearchGroup]] = {}  # for short questions
-        self._ready: list[SearchGroup] = []  # groups that wait for a thread
-        self._stepping: list[SearchGroup] = []  # groups that a thread works on
+        self._groups: list[SearchGroup] = []  # those that have questions; the one that waits longest is the first
+        self._stepping: list[SearchGroup] = []  # those of them that a thread works on
         self._latest_was_long = False
         self._workers: list[threading.Thread] = []
         self._closing = False
@@ -183,9 +181,7 @@ class Analyst:
         with self._changed:
             self._closing = True
             if not wait:
-                questions = [question for *_, question in self._waiting]
-                questions += [question for group in self._groups for question in group.all]
-                for question in questions:
+                for question in [*self._waiting, *(own for group in self._groups for own in group.all)]:
                     question.stopped = True  # the threads still give each of them its last answer
             self._changed.notify_all()
         for worker in self._workers:
@@ -208,7 +204,7 @@ class Analyst:
                 raise RuntimeError("the analyst must be open to be asked, and it was closed")
             for question in questions:
                 question.wake, question.waits = self._wake, True
-                heapq.heappush(self._waiting, (-question.priority, next(self._numbers), question))
+                insort(self._waiting, question, key=lambda one: -one.priority)  # behind those of the same priority
             while len(self._workers) < self.threads:
                 worker = threading.Thread(target=self._work, name=self.name, daemon=True)
                 self._workers.append(worker)
@@ -241,9 +237,9 @@ class Analyst:
         with self._changed:
             while True:
                 self._admit()
-                if self._ready:  # the group of the least rank comes, of equals the first; False is less than True
-                    ranks = [(not group.is_urgent, group.is_long == self._latest_was_long) for group in self._ready]
-                    group = self._ready.pop(ranks.index(min(ranks)))
+                ready = [group for group in self._groups if group not in self._stepping]
+                if ready:  # of the groups of the least rank the first comes; False is less than True
+                    group = min(ready, key=lambda own: (not own.is_urgent, own.is_long == self._latest_was_long))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
                     return group
@@ -255,21 +251,17 @@ class Analyst:
         """Let a group wait for its next turn if it has questions left."""
         with self._changed:
             self._stepping.remove(group)
+            self._groups.remove(group)
             if group.all:
-                self._ready.append(group)
+                self._groups.append(group)
             if self._closing:
                 self._changed.notify_all()
-
-    @property
-    def _groups(self) -> list[SearchGroup]:
-        """The groups that have questions."""
-        return [*self._ready, *self._stepping]
 
     def _admit(self) -> None:
         """Give waiting questions to groups, those of the greatest priority first, as far as there is room."""
         busy = sum(len(group.all) for group in self._groups) if self._waiting else 0
         while self._waiting and busy < self.slots * self.threads:
-            question = heapq.heappop(self._waiting)[2]
+            question = self._waiting.pop(0)
             if not question.waits:  # it was stopped, and `_wake` has answered it
                 continue
             question.waits = False
@@ -277,7 +269,7 @@ class Analyst:
             group.coming.append(question)
             busy += 1
             if group not in self._groups:
-                self._ready.append(group)
+                self._groups.append(group)
                 self._changed.notify()
 
     def _group(self, question: Question) -> SearchGroup:
@@ -285,8 +277,7 @@ class Analyst:
         if question.is_long:
             return SearchGroup(self, question.kind, count=1)
         if question.kind not in self._shared and len(self._shared) >= self.kinds:  # drop kinds without questions
-            busy = self._groups
-            self._shared = {kind: own for kind, own in self._shared.items() if any(group in busy for group in own)}
+            self._shared = {kind: own for kind, own in self._shared.items() if any(group.all for group in own)}
         groups = self._shared.setdefault(question.kind, [])
         if len(groups) < self.threads and all(group.all for group in groups):
             groups.append(SearchGroup(self, question.kind, self.slots))
