@@ -185,38 +185,26 @@ class Analysis:
         return values[np.arange(len(self)), self.leading]
 
     def _worse_for_mover(self, values: np.ndarray, limits: np.ndarray) -> np.ndarray:
-        """Return the value or the limit of each action, whichever is worse for the player to move, [n, A].
+        """Return the value or the limit of each action, whichever is worse for the player to move, float32 [n, A].
 
         Args:
-            values, limits: [n, A] or [n, 1], in the rows' views.
+            values, limits: [n, A] or [n, 1], in the rows' views; NaN if unknown, and so is the result.
         """
         views = np.ones(len(self)) if self.views is None else self.views
         sign = views[:, None].astype(values.dtype)  # turns a value to the mover's view, and back
-        return sign * np.minimum(sign * values, sign * limits)
-
-    def capped(self, values: np.ndarray) -> np.ndarray:
-        """Return values of the actions, [n, A], with no value better for the mover than that of the best action.
-
-        A better value is replaced by that of the best action, which is the one that is played: the better one comes
-        from fewer visits, and is less certain.
-
-        Args:
-            values: [n, A], in the rows' views.
-        """
-        best = self._of_leading(values)[:, None]
-        # NaN: the position has no visits, or scores are unknown.
-        capped = np.where(np.isnan(best), values, self._worse_for_mover(values, best))
-        return np.asarray(capped, values.dtype)
+        worse: np.ndarray = sign * np.minimum(sign * values, sign * limits)
+        return worse
 
     @cached_property
     def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values, scores and lower bounds of the actions, each [n, A], to be shown to people.
+        """The values, scores and lower bounds of the actions, each float32 [n, A], to be shown to people.
 
-        Values and scores are `capped`, and no lower bound is above the win rate that belongs to the capped value.
+        No value or score is better for the mover than that of the best action, which is the one that is played: a
+        better one comes from fewer visits, is less certain, and is replaced by that of the best action.  No lower bound
+        is above the win rate that belongs to the value.
         """
-        q, score = self.capped(self.q), self.capped(self.score)
-        bound = self._worse_for_mover(self.lower_bound, (1 + q) / 2)
-        return q, score, np.asarray(bound, q.dtype)
+        q, score = (self._worse_for_mover(own, self._of_leading(own)[:, None]) for own in (self.q, self.score))
+        return q, score, self._worse_for_mover(self.lower_bound, (1 + q) / 2)
 
     @cached_property
     def root_readings(self) -> tuple[np.ndarray, np.ndarray]:
@@ -301,8 +289,7 @@ class Analysis:
 
 
 ARRAYS = tuple(field.name for field in fields(Analysis) if field.name not in ("env", "positions"))
-OWNERSHIP = ("ownership", "raw_ownership", "move_ownership")
-TURNED = ("q", "score", "value", "raw_value", "root_score", "raw_score", *OWNERSHIP)
+TURNED = ("q", "score", "value", "raw_value", "root_score", "raw_score", "ownership", "raw_ownership", "move_ownership")
 
 
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:

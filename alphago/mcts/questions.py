@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -163,15 +164,15 @@ class Question:
         self.wake(self)
 
     def answer(self, answer: Answer) -> None:
-        """Give the client an answer; do nothing if it has the last one already."""
+        """Give the client an answer, first by `tell`; do nothing if it has the last one already."""
         if self._ended.is_set():
             return
         self.due = time.monotonic() + (self.every or math.inf)
+        if self.tell is not None:
+            self.tell(answer)
         with self._told:
             self.newest = answer
             self._told.notify_all()
-        if self.tell is not None:
-            self.tell(answer)
         if answer.is_last:
             self._ended.set()
 
@@ -196,8 +197,4 @@ class Question:
 
     def last(self) -> Answer:
         """Wait for the last answer and return it; raise the error of a search that has failed."""
-        self.wait()
-        assert self.newest is not None
-        if self.newest.error is not None:
-            raise self.newest.error
-        return self.newest
+        return deque(self, maxlen=1).pop()

@@ -25,8 +25,6 @@ from alphago.mcts.search_specs import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
 from alphago.system.children import exit_when_input_ends, start_child
 from alphago.system.cores import available_cores
 
-GAMES_AT_ONCE = 2  # games searched side by side
-
 
 @cache
 def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
@@ -69,19 +67,24 @@ class PlainGame(TicTacToeEnv):
 
 
 def compile_tree() -> None:
-    """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
-    games = np.arange(GAMES_AT_ONCE)
+    """Run every rule's search on the tree, as self-play does, so that its kernels are compiled."""
     for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # False is first: the rule of self-play
-        search = Search(PlainGame(), UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
-        generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
-        search.forget(games)
+        search, games = run_search(rule), np.arange(1)
+        generators = [np.random.default_rng(0)]
         search.begin_move(games)
         search.expand_roots(games)
-        search.priors(games)
         search.add_noise(games, generators)
-        search.run(np.full(GAMES_AT_ONCE, 4, np.int32))
-        search.selfplay_moves(games, np.ones(GAMES_AT_ONCE, np.bool_), generators)
-        search.advance(games, np.zeros(GAMES_AT_ONCE, np.int32))
+        search.selfplay_moves(games, np.ones(1, np.bool_), generators)
+        search.advance(games, np.zeros(1, np.int32))
+
+
+def run_search(rule: str) -> Search:
+    """Run a few simulations of a rule, which call the kernels that every search needs; return the search of a game."""
+    search, games = Search(PlainGame(), UniformEvaluator(), 1, SEARCHES[rule](), forecasts=True), np.arange(1)
+    search.forget(games)
+    search.run(np.full(1, 4, np.int32))
+    search.priors(games)
+    return search
 
 
 def compile_planes(game: str) -> None:
@@ -100,11 +103,7 @@ def compile_player(analysis: bool = True) -> None:
     """
     from alphago.mcts.tree_reading import read_analysis  # only here: self-play does not need it
 
-    games = np.arange(1)
-    search = Search(PlainGame(), UniformEvaluator(), 1, SEARCHES[PLAYER_RULE](), forecasts=True)
-    search.forget(games)
-    search.run(np.full(1, 4, np.int32))  # a few simulations call every kernel
-    search.priors(games)
+    search, games = run_search(PLAYER_RULE), np.arange(1)
     if analysis:
         read_analysis(search, games)
         search.advance(games, np.zeros(1, np.int32))
