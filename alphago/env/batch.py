@@ -60,11 +60,12 @@ class GameBatch(ABC):
         for slot, batch in enumerate(batches):
             self.copy(FIRST, np.array([slot]), of=batch)
 
-    def extract(self, slot: int) -> "GameBatch":
-        """Return a new batch whose only slot is a copy of this slot."""
-        alone = self.env.new_batch(1)
-        alone.copy(np.array([slot]), FIRST, of=self)
-        return alone
+    def extract(self, slots: "int | np.ndarray") -> "GameBatch":
+        """Return a new batch in the CPU's memory whose slots are copies of `slots`, int64 [n] or a single one."""
+        sources = np.atleast_1d(slots)
+        copies = self.env.new_batch(len(sources))
+        copies.copy(sources, np.arange(len(sources)), of=self)
+        return copies
 
     def position(self, slot: int) -> Any:
         """Return a copy of this slot as a Position; only a batch `with_moves` knows the moves that led to it."""

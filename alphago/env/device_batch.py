@@ -66,11 +66,12 @@ class DeviceBatch(GameBatch):
             sources = np.arange(len(targets))
         self._copy(rows, self.backend.upload(sources, np.int64), self.backend.upload(targets, np.int64))
 
-    def extract(self, slot: int) -> GameBatch:
-        """Return a batch on the CPU whose only slot is a copy of `slot`; only this slot's row is transferred."""
-        alone: Any = self.env.new_batch(1)
-        alone.rows[0] = self.backend.download(self._rows[slot : slot + 1])[0]
-        return alone
+    def extract(self, slots: int | np.ndarray) -> GameBatch:
+        """Return a batch on the CPU with copies of some slots; only their rows are transferred."""
+        rows = self.backend.download(self._rows[self.backend.upload(np.atleast_1d(slots), np.int64)])
+        copies: Any = self.env.new_batch(len(rows))
+        copies.rows[:] = rows
+        return copies
 
     def play(self, slots: Array, actions: Array) -> None:
         self._launch("play_batch", slots, self.backend.upload(actions, np.int32))

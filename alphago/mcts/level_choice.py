@@ -178,21 +178,6 @@ def current_outcomes(search: Search, games: np.ndarray) -> np.ndarray:
     return search.batch.outcome(games, np.empty(len(games), np.float32))
 
 
-def played_losses(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
-    """Return what one action (int64 [n]) in each of `games` (int64 [n]) loses, float32 [n]; see `move_losses`.
-
-    Args:
-        unit: of the losses, as in `LevelTerms`.
-    """
-    analysis = read_analysis(search, games, plies=1)
-    rows = np.arange(len(games))
-    is_played = np.zeros(analysis.visits.shape, np.bool_)
-    is_played[rows, actions] = True
-    worth = move_values(search, games, analysis, is_played, unit)
-    best = worth[rows, move_shares(analysis).argmax(axis=1)]
-    return np.maximum(best - worth[rows, actions], 0)
-
-
 def move_shares(analysis: Analysis) -> np.ndarray:
     """Return the share of each move, [n, A]: its visits, mixed with its prior."""
     totals = analysis.visits.sum(axis=1, keepdims=True)
@@ -275,9 +260,8 @@ def worth_after(search: Search, games: np.ndarray, moves: np.ndarray, unit: str)
     worth = np.zeros(len(rows), np.float32)
     for part in (slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)):
         count = len(rows[part])
-        batch, slots = search.env.new_batch(count), np.arange(count)
+        batch, slots = search.batch.extract(games[rows[part]]), np.arange(count)
         movers = np.empty((2, count), np.int8)  # before and after the move
-        batch.copy(games[rows[part]], slots, of=search.batch)
         batch.to_play(slots, movers[0])
         batch.play(slots, actions[part].astype(np.int32))
         batch.to_play(slots, movers[1])

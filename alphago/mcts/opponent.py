@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.level_choice import move_losses, move_probabilities, played_losses
+from alphago.mcts.level_choice import move_losses, move_probabilities, move_shares, move_values
 from alphago.mcts.levels import FULL_STRENGTH, POINTS, expected_loss, level_conditions
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
@@ -124,9 +124,11 @@ class StrengthEstimator:
         game, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same unit
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
-        estimated = float(played_losses(self.search, game, np.array([action]), unit)[0])
-        lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
         candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
+        analysis, is_played = candidates.analysis, np.arange(self.search.env.action_space) == action
+        [worth] = move_values(self.search, game, analysis, is_played[None], unit)
+        estimated = float(worth[move_shares(analysis)[0].argmax()] - worth[action])
+        lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
         losses = np.nan_to_num(candidates.lost)
         by_level = [float((move_probabilities(candidates, terms) * losses).sum()) for terms in self.levels]
         return self.known_losses.setdefault(move_key(before, action), np.array([lost, *by_level]))

@@ -198,16 +198,9 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     return priors
 
 
-def cpu_copy(batch: GameBatch, games: np.ndarray) -> GameBatch:
-    """Return a copy of the positions of `games` (int64 [n]) in the CPU's memory, in slots 0 to n - 1."""
-    copied = batch.env.new_batch(len(games))
-    copied.copy(games, np.arange(len(games)), of=batch)
-    return copied
-
-
 def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     """Return whether a pass is legal, ends the game and wins it for the mover, bool [n], in `games` (int64 [n])."""
-    env, slots, boards = batch.env, np.arange(len(games)), cpu_copy(batch, games)
+    env, slots, boards = batch.env, np.arange(len(games)), batch.extract(games)
     may_pass = boards.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
     outcomes = boards.outcome(slots, np.empty(len(games), np.float32))  # before the pass, so from the mover's view
     boards.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
@@ -222,7 +215,7 @@ def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     counts it for the side that takes it.  A game that a pass wins at once has no such moves here.
     """
     neutral = np.empty((len(games), batch.env.action_space), np.bool_)
-    cpu_copy(batch, games).neutral_mask(np.arange(len(games)), neutral)
+    batch.extract(games).neutral_mask(np.arange(len(games)), neutral)
     neutral[winning_passes(batch, games)] = False
     return neutral
 
@@ -269,7 +262,7 @@ def without_idle_moves(
     Args:
         batch, games, actions, weights, values: as in `without_early_passes`.
     """
-    env, slots, boards = batch.env, np.arange(len(games)), cpu_copy(batch, games)
+    env, slots, boards = batch.env, np.arange(len(games)), batch.extract(games)
     sensible = boards.sensible_mask(slots, np.empty((len(games), env.action_space), np.bool_))
     if sensible[slots, actions].all():
         return actions

@@ -11,10 +11,10 @@ from alphago.mcts.level_choice import (
     level_shares,
     move_losses,
     move_probabilities,
-    played_losses,
     sure_losses,
 )
 from alphago.mcts.levels import LevelTerms
+from alphago.mcts.opponent import UNFAIR, StrengthEstimator
 from alphago.mcts.search import Search
 from tests import diagrams
 
@@ -85,9 +85,11 @@ class TestCandidates:
         best = worth[found.shares[0].argmax()]
         assert candidates.sum() > 4
         assert found.lost[0, candidates] == pytest.approx(np.maximum(best - worth[candidates], 0), abs=1e-6)
-        action = int(np.flatnonzero(candidates)[-1])
-        played = played_losses(search, GAMES, np.array([action]), "win rate")
-        assert played[0] == pytest.approx(found.lost[0, action], abs=1e-6)
+        estimator, action = StrengthEstimator(env, HashEvaluator()), int(np.flatnonzero(candidates)[-1])
+        lost, *_ = estimator.losses_by(action, start)
+        again = move_losses(estimator.search, GAMES, LevelTerms(1.0, "win rate", 24)).lost[0, action]
+        assert lost == pytest.approx(again - UNFAIR["win rate"], abs=1e-6)
+        assert lost > 0
 
     def test_points(self) -> None:
         """With forecasts a loss is in points, as the network's scores of the positions after the moves."""
