@@ -93,11 +93,8 @@ class Counting:
         self.makes_forecasts, self.device = self.inner.makes_forecasts, self.inner.device
         self.lock, self.count = threading.Lock(), 0
 
-    def evaluate(self, *arguments: Any) -> None:
-        self.inner.evaluate(*arguments)
-
-    def evaluate_forecasts(self, batch: Any, slots: np.ndarray, *rest: Any) -> None:
-        self.inner.evaluate_forecasts(batch, slots, *rest)
+    def evaluate(self, batch: Any, slots: np.ndarray, *rest: Any) -> None:
+        self.inner.evaluate(batch, slots, *rest)
         with self.lock:
             self.count += len(slots)
 

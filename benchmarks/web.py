@@ -120,7 +120,7 @@ def evaluator_rate(engine: SharedEngine, seconds: float) -> float:
         owners = np.empty((BATCH, engine.env.N**2), np.float32)
         done, end = 0, time.perf_counter() + seconds
         while time.perf_counter() < end:
-            evaluator.evaluate_forecasts(batch, slots, priors, values, (values.copy(), owners))  # type: ignore[attr-defined]
+            evaluator.evaluate(batch, slots, priors, values, (values.copy(), owners))  # type: ignore[call-arg]
             done += BATCH
         counts.append(done)
 
@@ -156,10 +156,10 @@ class Counted:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def evaluate_forecasts(self, batch: Any, slots: np.ndarray, *others: Any, **options: Any) -> None:
+    def evaluate(self, batch: Any, slots: np.ndarray, *others: Any, **options: Any) -> None:
         self.positions += len(slots)
         self.batches += 1
-        self.inner.evaluate_forecasts(batch, slots, *others, **options)
+        self.inner.evaluate(batch, slots, *others, **options)
 
 
 def boards_rate(engine: SharedEngine, port: int, boards: int, seconds: float) -> tuple[float, float]:

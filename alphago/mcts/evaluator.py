@@ -82,19 +82,19 @@ class Forecaster(Evaluator, Protocol):
     makes_forecasts: bool
 
     @abstractmethod
-    def evaluate_forecasts(
+    def evaluate(
         self,
         batch: GameBatch,
         slots: np.ndarray,
         priors: np.ndarray,
         values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        forecasts: tuple[np.ndarray, np.ndarray] | None = None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
-        """Write priors and values as `evaluate` does, and also the forecasts.
+        """Write priors and values, and also the forecasts.
 
         Args:
-            slots, priors, values: as in `evaluate`.
+            slots, priors, values: as in `Evaluator.evaluate`.
             forecasts: two arrays, overwritten; None for no forecasts.  The first has scores, float32 [n], the mover's
                 margin in points.  The second has ownership, float32 [n, H W], 1 for a point that becomes the mover's,
                 -1 for a point that becomes the other side's.
@@ -152,11 +152,9 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
     any_over, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
     live = np.flatnonzero(~over) if any_over else slice(None)  # the rows to evaluate
     evaluated = Evaluations(*(array[live] for array in out)) if any_over else out
-    if len(evaluated.values) and has_forecasts:
-        forecasts = evaluated.scores, evaluated.owners
-        evaluator.evaluate_forecasts(batch, slots[live], evaluated.priors, evaluated.values, forecasts)
-    elif len(evaluated.values):
-        evaluator.evaluate(batch, slots[live], evaluated.priors, evaluated.values)
+    if len(evaluated.values):
+        forecasts = [(evaluated.scores, evaluated.owners)] if has_forecasts else []
+        evaluator.evaluate(batch, slots[live], evaluated.priors, evaluated.values, *forecasts)
     if not any_over:
         return
     for whole, part in zip(out, evaluated, strict=True):
@@ -200,12 +198,10 @@ class AveragedEvaluator(Evaluator):
         self.env, self.reads_moves = getattr(inner, "env", env), getattr(inner, "reads_moves", False)
         self.symmetries = range(len(env.symmetries.points)) if symmetries is None else symmetries
 
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        self.evaluate_forecasts(batch, slots, priors, values, None)
-
-    def evaluate_forecasts(self, batch: GameBatch, slots: np.ndarray, *out: Any) -> None:
-        """Write averages to `out`: priors, values and forecasts, as in `Forecaster.evaluate_forecasts`."""
-        self.inner.evaluate_forecasts(batch, slots, *out, self.symmetries)
+    def evaluate(
+        self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Any = None
+    ) -> None:
+        self.inner.evaluate(batch, slots, priors, values, forecasts, self.symmetries)
 
 
 class UniformEvaluator(Evaluator):
@@ -255,12 +251,9 @@ class PlayoutEvaluator(Evaluator):
         Args:
             seeds: uint64 [n], of the random moves of each game.
         """
-        count = len(slots)
-        movers = batch.to_play(slots, np.empty(count, np.int8))
-        games = batch.env.new_batch(count)
-        all_games = np.arange(count)
-        games.copy(slots, all_games, of=batch)
-        playing = all_games  # the games that are not over
+        games, count = batch.extract(slots), len(slots)
+        playing = all_games = np.arange(count)  # `playing`: those that are not over
+        movers = games.to_play(all_games, np.empty(count, np.int8))
         for ply in range(PLAYOUT_PLIES):
             playing = playing[~games.is_over(playing, np.empty(len(playing), np.bool_))]
             if not len(playing):

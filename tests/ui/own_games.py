@@ -149,15 +149,12 @@ class OwnedByBlack(HashEvaluator):
     owners: Any = 1.0  # in Black's view, as are the next two
     score, value = 20.0, 0.0
 
-    def evaluate(self, batch, slots, priors, values) -> None:
+    def evaluate(self, batch, slots, priors, values, forecasts=None, symmetries=(0,)) -> None:
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
         priors[:] = mask / mask.sum(axis=1, keepdims=True) * 0.01
         priors[:, -1] += 0.99
-        values[:] = self.value * batch.to_play(slots, np.empty(len(slots), np.int8))
-
-    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
-        self.evaluate(batch, slots, priors, values)
         movers = batch.to_play(slots, np.empty(len(slots), np.int8))
+        values[:] = self.value * movers
         if forecasts is not None:
             forecasts[0][:] = self.score * movers
             forecasts[1][:] = self.owners * movers[:, None]

@@ -51,18 +51,14 @@ class RunEvaluator:
             "or its file to the other process, and make the player there"
         )
 
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Compute priors and values of positions; see `evaluate_forecasts`."""
-        self.evaluate_forecasts(batch, slots, priors, values, None)
-
     @translate_out_of_memory()
-    def evaluate_forecasts(
+    def evaluate(
         self,
         batch: GameBatch,
         slots: np.ndarray,
         priors: np.ndarray,
         values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        forecasts: tuple[np.ndarray, np.ndarray] | None = None,
         symmetries: Sequence[int] = (0,),
     ) -> None:
         """Compute priors, values, scores and ownership of positions.
@@ -128,8 +124,7 @@ class RunEvaluator:
         Args:
             planes: float32 [n, planes, height, width].
             mask: bool [n, A], whether an action is legal.
-            outputs: priors, values and, if they are asked for, scores and ownership, all overwritten; see
-                `evaluate_forecasts`.
+            outputs: priors, values and, if they are asked for, scores and ownership, all overwritten; see `evaluate`.
         """
         priors, values, *forecasts = outputs
         count = len(planes)

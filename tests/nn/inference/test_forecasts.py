@@ -35,7 +35,7 @@ def evaluate(
     priors, values = np.empty((len(many), env.action_space), np.float32), np.empty(len(many), np.float32)
     scores, owners = np.empty(len(many), np.float32), np.empty((len(many), env.N**2), np.float32)
     slots = np.arange(len(many))
-    evaluator.evaluate_forecasts(stack(many, env), slots, priors, values, (scores, owners), symmetries)
+    evaluator.evaluate(stack(many, env), slots, priors, values, (scores, owners), symmetries)
     return priors, values, scores, owners
 
 
@@ -80,7 +80,7 @@ def test_a_network_without_forecasts() -> None:
     assert not evaluator.makes_forecasts
     many = positions()
     priors, values = np.empty((len(many), 26), np.float32), np.empty(len(many), np.float32)
-    evaluator.evaluate_forecasts(stack(many, ENV), np.arange(len(many)), priors, values, None, tuple(range(8)))
+    evaluator.evaluate(stack(many, ENV), np.arange(len(many)), priors, values, None, tuple(range(8)))
     assert priors.sum(axis=1) == pytest.approx(1, abs=1e-4)
     with pytest.raises(ValueError, match="makes no forecasts"):
         evaluate(evaluator, many)

@@ -40,20 +40,18 @@ class StandIn:
         seen = planes.reshape(len(slots), planes[0].size if len(slots) else self.inputs)[:, : self.inputs]
         return (seen * (np.arange(self.inputs) % 89 + 1)).sum(axis=1).astype(np.int64)
 
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+    def evaluate(
+        self, batch: Any, slots: Any, priors: Any, values: Any, forecasts: Any = None, symmetries: Any = (0,)
+    ) -> None:
         legal, sums = batch.legal_mask(slots, np.empty(priors.shape, np.bool_)), self.sums(batch, slots)
         priors[:] = np.where(legal, (np.outer(sums % 60 + 1, np.arange(priors.shape[1]) + 3) % 61 + 1) / 64, 0)
         values[:] = (sums % 33 - 16) / 32
-
-    def evaluate_forecasts(
-        self, batch: Any, slots: Any, priors: Any, values: Any, forecasts: Any, symmetries: Any = (0,)
-    ) -> None:
-        self.evaluate(batch, slots, priors, values)
+        if forecasts is None:
+            return
         if self.settled:
             forecasts[0][:] = 0
             forecasts[1][:] = batch.ownership(slots, np.empty(forecasts[1].shape, np.int8))
             return
-        sums = self.sums(batch, slots)
         forecasts[0][:] = sums % 41 - 20
         forecasts[1][:] = np.outer(sums, np.arange(forecasts[1].shape[1]) + 5) % 3 - 1
 
