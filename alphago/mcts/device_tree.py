@@ -188,7 +188,10 @@ class DeviceWaves:
                     evaluator.repeat(partial(self.wave, count, leaves), self.graphs, (count, leaves))
                 else:
                     self.wave(count, leaves, roots, change)
-            return self.download_counts(budget)
+            with NET:  # most of the time; a Stopwatch counts it
+                self.backend.wait()
+            budget[:], broken = self.backend.download(self.counts)
+            return int(broken.sum())
 
     def upload_budget(self, budget: np.ndarray) -> int:
         """Prepare waves of `budget` simulations, int32 [games], and choose the games that take part in them.
@@ -207,14 +210,6 @@ class DeviceWaves:
         chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
-
-    def download_counts(self, budget: np.ndarray) -> int:
-        """Wait for the waves, write the simulations left to `budget`, and return the number of broken evaluations."""
-        with NET:  # most of the time; a Stopwatch counts it
-            self.backend.wait()
-        left, broken = self.backend.download(self.counts)
-        budget[:] = left
-        return int(broken.sum())
 
     def wave(self, count: int, leaves: int, roots: np.ndarray | None = None, change: Change | None = None) -> None:
         """Queue the kernels of one wave: choose leaves, reach and evaluate them, expand them and back them up.

@@ -202,7 +202,7 @@ class MCTSPlayer:
         """
         action = self.position.check_action(action)
         if self.visits().any():
-            self._searched[self.position.moves] = self.root_value, self.search.policies(_GAME)[0]
+            self._searched[self.position.moves] = self.root_value, self.search.rule.policies(self.search.tree, _GAME)[0]
         self._lost_turns.note_turn(self.position, self.root_value, self.network, self.resign_threshold)
         self.search.advance(_GAME, np.array([action], np.int32))
         if not self.search.rule.keeps_trees:

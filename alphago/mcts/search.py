@@ -384,11 +384,6 @@ class Search:
         return priors
 
     @TREE
-    def policies(self, games: np.ndarray) -> np.ndarray:
-        """Return what the policy should learn from the searches of `games` (int64 [n]), [n, A]; each row sums to 1."""
-        return self.rule.policies(self.tree, games)
-
-    @TREE
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n].
 

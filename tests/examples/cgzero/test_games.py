@@ -126,7 +126,7 @@ def test_neither_uses_the_others_tree(leaves: int) -> None:
                 fresh.evaluator = net
                 fresh.forget(zero)
                 fresh.run(np.array([6], np.int32))
-                found.append(fresh.policies(zero)[0])
+                found.append(fresh.rule.policies(fresh.tree, zero)[0])
             by_network.append(np.stack(found))
         turns = np.arange(len(record))[:, None] % 2
         expected = [np.where(turns == start, by_network[0], by_network[1]) for start in (0, 1)]
