@@ -12,9 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from alphago import GoEnv, Gumbel, Position, Puct, SearchSettings
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
+from alphago import GameBatch, GameEnv, GoEnv, Gumbel, Position, Puct, SearchSettings
 from alphago.env.games import GAMES, make_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -88,25 +86,21 @@ def write(path: Path = PATH) -> None:
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
-def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> tuple[int, int]:
-    """Search a game's positions for two moves each; return the CRC-32 of all visits, and the number of simulations.
-
-    readouts: simulations per position, for both moves together.
-    """
+def search_positions(env: GameEnv, settings: SearchSettings) -> int:
+    """Search a game's positions for two moves each; return the CRC-32 of all visits."""
     search = Search(env, HashEvaluator(), POSITIONS, settings)
     games = np.arange(POSITIONS)
     play_openings(search.batch)
-    checksum = simulations = 0
+    checksum = 0
     for _ in range(2):  # moves
         games = games[~search.batch.is_over(games, np.empty(len(games), np.bool_))]
         budget = np.zeros(POSITIONS, np.int32)
-        budget[games] = readouts // 2
+        budget[games] = READOUTS // 2
         search.run(budget)
         visits = search.visits(games)  # [games left, A]
         checksum = zlib.crc32(visits.astype("<i4").tobytes(), checksum)
-        simulations += int(budget.sum())
         search.advance(games, visits.argmax(axis=1).astype(np.int32))
-    return checksum, simulations
+    return checksum
 
 
 def play_openings(batch: GameBatch) -> None:
@@ -126,7 +120,7 @@ def play_openings(batch: GameBatch) -> None:
 def checksums() -> dict[str, int]:
     """The checksum of each game's searches by each rule."""
     return {
-        f"{name} {rule}": search_positions(make_game(name), settings(), READOUTS)[0]
+        f"{name} {rule}": search_positions(make_game(name), settings())
         for name in GAMES
         for rule, settings in RULES.items()
     }

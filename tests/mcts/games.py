@@ -1,7 +1,5 @@
 """Small games and evaluators for the tests of this folder."""
 
-from functools import cache
-
 import numpy as np
 
 from alphago import GameEnv, GoEnv, Position
@@ -64,20 +62,6 @@ class CountingEnv(GameEnv):
 GAMES = [GoEnv(3), GoEnv(5, komi=0.5, max_moves=14), TicTacToeEnv(), CountingEnv(12)]
 
 
-@cache
-def counting_value(pile: int) -> int:
-    """+1 if the player about to move wins a pile of this size."""
-    if pile == 0:
-        raise ValueError("the game is over")
-    values = []
-    for take in range(1, min(3, pile) + 1):
-        if take == pile:
-            values.append(1)
-        else:
-            values.append(counting_value(pile - take) * (1 if take == 1 else -1))
-    return max(values)
-
-
 class DummyNet:
     """Fixed priors and values, Black's view; the values are given out in turn, the last for good."""
 
@@ -87,16 +71,6 @@ class DummyNet:
 
     def __call__(self, position: Position) -> tuple[np.ndarray, float]:
         return self.priors, self.values.pop(0) if len(self.values) > 1 else self.values[0]
-
-
-def misleading(position: Position, good: list[int]) -> np.ndarray:
-    """Priors [A] that all but rule out the good actions: 0.001 each, the rest on the other legal ones."""
-    priors = np.where(position.legal_mask, 1.0, 0.0)
-    priors[good] = 0
-    if priors.any():
-        priors *= (1 - 0.001 * len(good)) / priors.sum()
-    priors[good] = 0.001
-    return priors
 
 
 def best_values(position: Position) -> dict[int, float]:

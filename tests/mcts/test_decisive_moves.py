@@ -5,27 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.position import Position
-from alphago.env.reversi import ReversiEnv
+import alphago
+from alphago import GameBatch, GameEnv, Gumbel, MCTSPlayer, NeuralNet, Puct, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
-from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Forbidden
-from alphago.nn.net import NeuralNet
-from tests.mcts.trees import assert_same, random_position, run, search_from
+from tests.mcts.trees import ONE, assert_same, random_position, run, search_from
 
-TIC_TAC_TOE = GomokuEnv(3, 3)
+TIC_TAC_TOE = alphago.GomokuEnv(3, 3)
 
 
 class PlainTicTacToe(TicTacToeEnv):
@@ -48,7 +37,8 @@ class Told(Evaluator):
                     break
 
 
-GAMES = [ConnectFourEnv(), TIC_TAC_TOE, GomokuEnv(6, 4, 5), ReversiEnv(4), ReversiEnv(10), OwareEnv(), PlainTicTacToe()]
+GAMES = [TIC_TAC_TOE, PlainTicTacToe(), alphago.GomokuEnv(6, 4, 5), alphago.ConnectFourEnv(), alphago.OwareEnv()]
+GAMES += [alphago.ReversiEnv(4), alphago.ReversiEnv(10)]
 
 
 @pytest.mark.parametrize("settings", [Puct(), Puct(leaves=4), Gumbel(), Gumbel(leaves=2)], ids=str)
@@ -66,29 +56,22 @@ def test_as_if_the_network_had_said_so(env: GameEnv, settings: SearchSettings) -
     assert not np.array_equal(without.tree.value, ours.tree.value)
 
 
-def winning() -> Position:
-    """Black wins with C1, and so would White."""
-    return TIC_TAC_TOE.position().after(["A1", "A2", "B1", "B2"])
-
-
 def test_the_root_too_and_a_player_who_must_not() -> None:
+    """Black wins with C1, and so would White."""
+    winning, win = TIC_TAC_TOE.position().after(["A1", "A2", "B1", "B2"]), TIC_TAC_TOE.from_text("C1")
     player = MCTSPlayer(TIC_TAC_TOE, HashEvaluator(), 30, two_player_mode=True)
-    player.initialize_game(winning())
-    win = TIC_TAC_TOE.from_text("C1")
+    player.initialize_game(winning)
     assert (player.suggest_move(), player.root_value) == (win, 1)
     with Analyst(NeuralNet(TIC_TAC_TOE, tower_height=0)) as analyst:
-        assert analyst.ask(winning(), limit=Limit(0), level=10).last().action == win
-        without = analyst.ask(winning(), limit=Limit(30), level=10, avoid=[Forbidden(1, frozenset([win]))]).last()
+        assert analyst.ask(winning, limit=Limit(0), level=10).last().action == win
+        without = analyst.ask(winning, limit=Limit(30), level=10, avoid=[Forbidden(1, frozenset([win]))]).last()
     assert without.action != win
     assert (without.found.value[0] < 1, without.found.visits[0, win]) == (True, 0)
 
 
 def test_graded_games_and_go_do_not_look() -> None:
-    for env in (OwareEnv(rules="cgzero"), GoEnv(5), TicTacToeEnv()):
+    for env in (alphago.OwareEnv(rules="cgzero"), alphago.GoEnv(5), TicTacToeEnv()):
         assert not env.has_decisive_moves
-        batch = env.new_batch(1)
-        search = search_from([env.position()], HashEvaluator(), Puct())
-        assert run(search, 20).sum() == 20
-        if not isinstance(env, (OwareEnv, TicTacToeEnv)):
-            with pytest.raises(NotImplementedError, match="GoBatch must have decisive_moves, since GoEnv"):
-                batch.decisive_moves(np.zeros(1, np.int64), np.empty(1, np.int32))
+        assert run(search_from([env.position()], HashEvaluator(), Puct()), 20).sum() == 20
+    with pytest.raises(NotImplementedError, match="GoBatch must have decisive_moves, since GoEnv"):
+        alphago.GoEnv(5).new_batch(1).decisive_moves(ONE, np.empty(1, np.int32))

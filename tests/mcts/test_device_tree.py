@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import DTypeLike
 
-from alphago import (
-    ConnectFourEnv,
-    GameBatch,
-    GameEnv,
-    GoEnv,
-    GomokuEnv,
-    Gumbel,
-    OwareEnv,
-    Puct,
-    ReversiEnv,
-    SearchSettings,
-)
+import alphago
+from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv, Gumbel, Puct, SearchSettings
 from alphago.cuda.host import Host, HostKernels
 from alphago.env.device_batch import DeviceBatch
 from alphago.mcts.evaluator import HashEvaluator, WaveEvaluator
@@ -30,7 +20,7 @@ from tests.devices import needs_compiler
 from tests.mcts.trees import assert_same, random_position
 
 GO = GoEnv(5, komi=0.5, max_moves=40)
-GAMES = [GO, ReversiEnv(4), GomokuEnv(5, 4), ConnectFourEnv(), OwareEnv(max_moves=60)]
+GAMES = [GO, alphago.ReversiEnv(4), alphago.GomokuEnv(5, 4), ConnectFourEnv(), alphago.OwareEnv(max_moves=60)]
 ROUNDS = Gumbel(considered=8, leaves=8, rounds=True)
 RULES = {
     "puct": Puct(),
@@ -202,13 +192,9 @@ def test_roots_without_candidates(device: str) -> None:
     assert_same(*both)
 
 
-class OwnRule(PuctRule):
-    """May have kernels of its own."""
-
-
 class OwnPuct(Puct):
     def new_rule(self, games: int, actions: int) -> PuctRule:
-        return OwnRule(self, games)
+        return type("OwnRule", (PuctRule,), {})(self, games)  # which may have kernels of its own
 
 
 def test_a_rule_of_ones_own_stays_on_the_cpu(device: str) -> None:

@@ -7,11 +7,9 @@ import pytest
 
 from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, Position, Puct, analyze, evaluate, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
-from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.search import Search, leaves_for
-from tests.mcts.games import CountingEnv, counting_value
-from tests.mcts.trees import ONE, Counting, assert_same, children, random_position, run, search_from
+from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, as_evaluator
+from alphago.mcts.search import leaves_for
+from tests.mcts.trees import ONE, Counting, assert_same, random_position, run, search_from
 
 GO, TIC_TAC_TOE = GoEnv(5), TicTacToeEnv()
 
@@ -54,37 +52,7 @@ class TestGrowth:
         assert_same(small, large)
 
 
-class TestAdvance:
-    @pytest.mark.parametrize("pile", range(2, 11))
-    def test_games_of_double_moves_are_solved(self, pile: int) -> None:
-        search = search_from([CountingEnv(pile).position()], UniformEvaluator(), Puct())
-        visits = run(search, 4000)[0]
-        best = counting_value(pile)
-        take = int(visits.argmax()) + 1
-        after = 1 if take == pile else counting_value(pile - take) * (1 if take == 1 else -1)
-        assert after == best
-        assert search.root_values(ONE)[0] * best > 0
-
-
-class TestVirtualLoss:
-    def test_more_leaves_than_the_tree_has(self) -> None:
-        """Two squares are empty: at most four positions, and eight leaves are asked for."""
-        position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7))
-        search = search_from([position], UniformEvaluator(), Puct(leaves=8))
-        visits = run(search, 50)[0]
-        assert visits.sum() == 50
-        assert not search.tree.virtual.any()
-        assert search.tree.used[0] <= 5
-
-
 class TestNoise:
-    def priors(self, search: Search, game: int) -> np.ndarray:
-        """The root's priors, of tried and untried actions alike."""
-        priors = np.maximum(search.tree.waiting[game, ROOT], 0)
-        for action, child in children(search.tree, game, ROOT).items():
-            priors[action] = search.tree.prior[game, child]
-        return priors
-
     @pytest.mark.parametrize(
         ("readouts", "weight", "alpha"), [(0, 0.25, 0.5), (40, 0.25, 0.5), (0, 0.0, 0.5), (0, 1.0, None)]
     )
@@ -97,14 +65,14 @@ class TestNoise:
         search.expand_roots(np.arange(2))
         if readouts:
             run(search, readouts)
-        before = [self.priors(search, game) for game in range(2)]
+        before = search.priors(np.arange(2))
         search.add_noise(np.arange(2), [np.random.default_rng([7, game]) for game in range(2)])
         for game, position in enumerate(many):
             scale = alpha or 0.03 * 361 / 26
             drawn = np.random.default_rng([7, game]).standard_gamma(scale, position.legal_mask.sum())
             noise = np.zeros(26)
             noise[position.legal_mask] = drawn / drawn.sum()
-            after = self.priors(search, game)
+            after = search.priors(np.array([game]))[0]
             assert after == pytest.approx((1 - weight) * before[game] + weight * noise, abs=1e-6)
             assert after.sum() == pytest.approx(1, abs=1e-5)
             assert (after[~position.legal_mask] == 0).all()
@@ -124,7 +92,12 @@ class TestBrokenEvaluators:
             if self.calls == 5:
                 self.harm(priors, values)
 
+    @staticmethod
+    def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
+        raise KeyboardInterrupt("interrupted")
+
     HARMS = {
+        "interrupt": interrupt,
         "not a number": lambda priors, values: values.put(0, np.nan),
         "infinite": lambda priors, values: values.put(0, np.inf),
         "no priors": lambda priors, values: priors.fill(0),
@@ -133,20 +106,11 @@ class TestBrokenEvaluators:
     }
 
     @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
-    def test_the_error_says_what_is_wrong(self, harm) -> None:
-        search = search_from(positions(GO, 0, 3), self.Broken(harm), Puct())
-        with pytest.raises(ValueError, match=r"Broken returned no usable evaluation of . of 2 positions: .*finite"):
-            run(search, 20)
-
-    @pytest.mark.parametrize("kind", ["not a number", "no priors", "interrupt"])
-    def test_the_search_goes_on_after_an_error(self, kind: str) -> None:
+    def test_the_error_says_what_is_wrong_and_the_search_goes_on_after_it(self, harm) -> None:
         """No half-changed tree is left, and nothing of the broken evaluation."""
-
-        def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
-            raise KeyboardInterrupt
-
-        search = search_from(positions(GO, 0, 3), self.Broken(self.HARMS.get(kind, interrupt)), Puct(leaves=2))
-        with pytest.raises((ValueError, KeyboardInterrupt)):
+        search = search_from(positions(GO, 0, 3), self.Broken(harm), Puct(leaves=2))
+        sentence = r"Broken returned no usable evaluation of . of . positions: .*finite|interrupted"
+        with pytest.raises((ValueError, KeyboardInterrupt), match=sentence):
             run(search, 20)
         fresh = search_from(positions(GO, 0, 3), HashEvaluator(), Puct(leaves=2))
         assert np.array_equal(run(search, 30), run(fresh, 30))

@@ -8,15 +8,18 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from tests import diagrams
-from tests.mcts.games import best_values, misleading
+from tests.mcts.games import best_values
 from tests.mcts.trees import children, run, search_from
 
 TIC_TAC_TOE = TicTacToeEnv()
 
 
 def misled(puzzle: Position, good: list[int]) -> FunctionEvaluator:
-    """Rules out the good actions of the puzzle, all but 0.001, and knows nothing else: values are 0."""
-    policy = misleading(puzzle, good)
+    """Rules out the good actions of the puzzle, all but 0.001 each, and knows nothing else: values are 0."""
+    others = np.where(puzzle.legal_mask, 1.0, 0.0)
+    others[good] = 0
+    policy = others * (1 - 0.001 * len(good)) / others.sum()
+    policy[good] = 0.001
 
     def read(position: Position) -> tuple[np.ndarray, float]:
         same = np.array_equal(position.planes(), puzzle.planes()) and position.to_play == puzzle.to_play

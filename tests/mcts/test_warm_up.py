@@ -10,6 +10,7 @@ import pytest
 from alphago.system.cores import available_cores
 from tests.arena.test_engine import is_running
 
+pytestmark = pytest.mark.slow
 BEGIN = """
 import os, sys
 from alphago.mcts.warm_up import is_compiled, warm_up
@@ -80,13 +81,11 @@ def run(program: str, cache: Path | None = None) -> subprocess.CompletedProcess[
     return done
 
 
-@pytest.mark.slow
 def test_searches_need_no_others() -> None:
     """What is compiled are the very versions of the kernels that a game's search asks for."""
     run(COMPILE + SEARCH + NO_OTHERS)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_searches_find_what_was_compiled(tmp_path: Path) -> None:
     """By another process: this one compiles the game's own kernels alone."""
@@ -94,7 +93,6 @@ def test_searches_find_what_was_compiled(tmp_path: Path) -> None:
     run(SEARCH + NONE_ANEW, tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_it_ends_with_the_process(tmp_path: Path) -> None:
     """Nothing is left behind or printed, whether it is finished or not.
@@ -107,7 +105,6 @@ def test_it_ends_with_the_process(tmp_path: Path) -> None:
         os.kill(int(done.stdout), 0)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_it_ends_if_the_process_is_killed(tmp_path: Path) -> None:
     code = "import time; from alphago.mcts.warm_up import warm_up; print(warm_up().pid, flush=True); time.sleep(600)"

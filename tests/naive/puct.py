@@ -6,7 +6,7 @@ the kernels store it, so that the two agree to the last bit.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -49,12 +49,6 @@ class Node:
     @property
     def mover(self) -> int:
         return self.position.to_play
-
-    def everybody(self) -> Iterator["Node"]:
-        """This node and all below it."""
-        yield self
-        for child in self.children.values():
-            yield from child.everybody()
 
 
 class NaiveSearch:
