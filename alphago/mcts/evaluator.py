@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -71,7 +71,6 @@ class WaveEvaluator(Evaluator, Protocol):
         steps()
 
 
-@runtime_checkable
 class Forecaster(Evaluator, Protocol):
     """An evaluator for boards on the CPU that can also forecast score and ownership.
 
@@ -135,9 +134,8 @@ def new_evaluations(count: int, actions: int, points: int) -> Evaluations:
 
 def points_forecast(env: GameEnv, evaluator: Evaluator) -> int:
     """Return the number of points whose ownership an evaluator forecasts: all of the board, or 0 without forecasts."""
-    if not (isinstance(evaluator, Forecaster) and evaluator.makes_forecasts):
-        return 0
-    return env.plane_shape[0] * env.plane_shape[1]
+    height, width = env.plane_shape
+    return height * width if getattr(evaluator, "makes_forecasts", False) else 0
 
 
 def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: np.ndarray, out: Evaluations) -> None:
@@ -191,7 +189,7 @@ class AveragedEvaluator(Evaluator):
     """
 
     def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
-        if not isinstance(inner, Forecaster):
+        if not hasattr(inner, "makes_forecasts"):
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
         self.inner: Any = inner
         self.device, self.makes_forecasts = inner.device, inner.makes_forecasts

@@ -20,13 +20,12 @@ import numpy as np
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import evaluate_all
 from alphago.mcts.levels import POINTS, LevelTerms, level_conditions
-from alphago.mcts.rule import choose_actions, neutral_moves, winning_passes, without_rash_passes
+from alphago.mcts.rule import DECIDED, choose_actions, neutral_moves, winning_passes, without_rash_passes
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
-SURE = 0.8  # a value farther from 0 than this: the search is sure who wins
-PASS_READOUTS = 400  # simulations before a pass while it is not sure: fewer tell a last point from noise too seldom
+PASS_READOUTS = 400  # simulations before a pass in an undecided game: fewer tell a last point from noise too seldom
 # When the board counts as settled, so that its mover passes:
 IDLE = {"points": 0.75, "win rate": 0.01}  # the most that a move gains over a pass
 IDLE_WHEN_UNSURE = 1 / 3  # the part of IDLE that a move gains at most while the search is not sure who wins
@@ -110,7 +109,7 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
         deadline: as in `level_shares`.
     """
     losses = move_losses(search, games, terms)
-    doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
+    doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < DECIDED))
     if len(doubtful):
         left = np.zeros(search.games, np.int32)
         left[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.at("visits", games[doubtful]))
@@ -134,7 +133,7 @@ def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -
     Args:
         games: int64 [n], the games of the rows of `losses`.
     """
-    doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
+    doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < DECIDED))
     neutral = neutral_moves(search.batch, games[doubtful])
     has_neutral = neutral.any(axis=1)
     rows, neutral = doubtful[has_neutral], neutral[has_neutral]
@@ -241,10 +240,10 @@ def should_pass(
     # The difference of a point that changes hands, from 1 to -1, is 2.
     changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
     gain = worth[slots, best] - worth[:, env.pass_action]
-    is_sure = np.abs(analysis.value) >= SURE
-    nothing_to_gain = gain <= IDLE[unit] * np.where(is_sure, 1, IDLE_WHEN_UNSURE)
+    is_decided = np.abs(analysis.value) >= DECIDED
+    nothing_to_gain = gain <= IDLE[unit] * np.where(is_decided, 1, IDLE_WHEN_UNSURE)
     points_settled = (changing <= MOVING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= EMPTY)
-    has_won_or_no_hope = (outcomes > 0) | (analysis.value < -SURE)
+    has_won_or_no_hope = (outcomes > 0) | (analysis.value < -DECIDED)
     not_rash = shares[:, env.pass_action] > 0
     return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
 

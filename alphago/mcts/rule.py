@@ -13,7 +13,7 @@ from alphago.env.position import Position
 from alphago.mcts.tree import Tree, Wave
 from alphago.system.validation import setting, settings
 
-DECIDED = 0.8  # a value that is farther from 0 than this counts as a decided game
+DECIDED = 0.8  # a value that is farther from 0 than this counts as a decided game: the search is sure who wins
 CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of 0.2 are common
 
 Generators = Sequence[np.random.Generator]  # one for each game

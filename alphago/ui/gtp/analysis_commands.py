@@ -17,7 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.evaluator import AveragedEvaluator, Forecaster
+from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.mcts.search import Forbidden, check_move_left
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
@@ -214,7 +214,7 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     texts = []
     for symmetry in symmetries:
         symmetric = evaluator  # without a network, evaluations do not depend on the symmetry
-        if isinstance(evaluator, Forecaster):
+        if hasattr(evaluator, "makes_forecasts"):
             symmetric = AveragedEvaluator(evaluator, position.env, [symmetry])
         texts.append(f"symmetry {symmetry}\n{raw_text(evaluate_alone([position], symmetric), position)}")
     return "\n".join(texts)
