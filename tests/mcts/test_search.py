@@ -39,81 +39,78 @@ class TestManyGames:
         assert leaves_for(games, readouts) == leaves
 
 
-class TestGrowth:
-    @pytest.mark.parametrize("leaves", [1, 4])
-    def test_a_tree_that_grows_is_the_same(self, leaves: int) -> None:
-        """Arrays begin with 64 nodes a game; the other search has room for all from the start."""
-        small, large = (search_from(positions(GO, 0, 7), HashEvaluator(), Puct(leaves=leaves)) for _ in range(2))
-        large.make_room(4000)
-        assert small.tree.parent.shape == (2, 64)
-        for readouts in ([40, 10], [300, 0], [0, 300], [900, 1]):
-            assert np.array_equal(run(small, readouts), run(large, readouts))
-        assert 64 < small.tree.parent.shape[1] < 5000
-        assert_same(small, large)
+@pytest.mark.parametrize("leaves", [1, 4])
+def test_a_tree_that_grows_is_the_same(leaves: int) -> None:
+    """Arrays begin with 64 nodes a game; the other search has room for all from the start."""
+    small, large = (search_from(positions(GO, 0, 7), HashEvaluator(), Puct(leaves=leaves)) for _ in range(2))
+    large.make_room(4000)
+    assert small.tree.parent.shape == (2, 64)
+    for readouts in ([40, 10], [300, 0], [0, 300], [900, 1]):
+        assert np.array_equal(run(small, readouts), run(large, readouts))
+    assert 64 < small.tree.parent.shape[1] < 5000
+    assert_same(small, large)
 
 
-class TestNoise:
-    @pytest.mark.parametrize(
-        ("readouts", "weight", "alpha"), [(0, 0.25, 0.5), (40, 0.25, 0.5), (0, 0.0, 0.5), (0, 1.0, None)]
-    )
-    def test_it_is_mixed_in_exactly_and_on_legal_actions_only(
-        self, readouts: int, weight: float, alpha: float | None
-    ) -> None:
-        """By itself alpha is scaled by the number of actions; AlphaGo.jl: 0.03 * 361 / actions, 0.0299 on 19x19."""
-        many = positions(GO, 3, 9)
-        search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=weight, dirichlet_alpha=alpha))
-        search.expand_roots(np.arange(2))
-        if readouts:
-            run(search, readouts)
-        before = search.priors(np.arange(2))
-        search.add_noise(np.arange(2), [np.random.default_rng([7, game]) for game in range(2)])
-        for game, position in enumerate(many):
-            scale = alpha or 0.03 * 361 / 26
-            drawn = np.random.default_rng([7, game]).standard_gamma(scale, position.legal_mask.sum())
-            noise = np.zeros(26)
-            noise[position.legal_mask] = drawn / drawn.sum()
-            after = search.priors(np.array([game]))[0]
-            assert after == pytest.approx((1 - weight) * before[game] + weight * noise, abs=1e-6)
-            assert after.sum() == pytest.approx(1, abs=1e-5)
-            assert (after[~position.legal_mask] == 0).all()
+@pytest.mark.parametrize(
+    ("readouts", "weight", "alpha"), [(0, 0.25, 0.5), (40, 0.25, 0.5), (0, 0.0, 0.5), (0, 1.0, None)]
+)
+def test_noise_is_mixed_in_exactly_and_on_legal_actions_only(readouts: int, weight: float, alpha: float | None) -> None:
+    """By itself alpha is scaled by the number of actions; AlphaGo.jl: 0.03 * 361 / actions, 0.0299 on 19x19."""
+    many = positions(GO, 3, 9)
+    search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=weight, dirichlet_alpha=alpha))
+    search.expand_roots(np.arange(2))
+    if readouts:
+        run(search, readouts)
+    before = search.priors(np.arange(2))
+    search.add_noise(np.arange(2), [np.random.default_rng([7, game]) for game in range(2)])
+    for game, position in enumerate(many):
+        scale = alpha or 0.03 * 361 / 26
+        drawn = np.random.default_rng([7, game]).standard_gamma(scale, position.legal_mask.sum())
+        noise = np.zeros(26)
+        noise[position.legal_mask] = drawn / drawn.sum()
+        after = search.priors(np.array([game]))[0]
+        assert after == pytest.approx((1 - weight) * before[game] + weight * noise, abs=1e-6)
+        assert after.sum() == pytest.approx(1, abs=1e-5)
+        assert (after[~position.legal_mask] == 0).all()
 
 
-class TestBrokenEvaluators:
-    class Broken(HashEvaluator):
-        """Fine for a while, then not; `harm` changes what the hash evaluator gave."""
+class Broken(HashEvaluator):
+    """Fine for a while, then not; `harm` changes what the hash evaluator gave."""
 
-        def __init__(self, harm) -> None:
-            self.calls = 0
-            self.harm = harm
+    def __init__(self, harm) -> None:
+        self.calls = 0
+        self.harm = harm
 
-        def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-            super().evaluate(batch, slots, priors, values)
-            self.calls += 1
-            if self.calls == 5:
-                self.harm(priors, values)
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        super().evaluate(batch, slots, priors, values)
+        self.calls += 1
+        if self.calls == 5:
+            self.harm(priors, values)
 
-    @staticmethod
-    def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
-        raise KeyboardInterrupt("interrupted")
 
-    HARMS = {
-        "interrupt": interrupt,
-        "not a number": lambda priors, values: values.put(0, np.nan),
-        "infinite": lambda priors, values: values.put(0, np.inf),
-        "no priors": lambda priors, values: priors.fill(0),
-        "priors not numbers": lambda priors, values: priors.fill(np.nan),
-        "beyond one": lambda priors, values: values.put(0, -7),
-    }
+def interrupt(priors: np.ndarray, values: np.ndarray) -> None:
+    raise KeyboardInterrupt("interrupted")
 
-    @pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
-    def test_the_error_says_what_is_wrong_and_the_search_goes_on_after_it(self, harm) -> None:
-        """No half-changed tree is left, and nothing of the broken evaluation."""
-        search = search_from(positions(GO, 0, 3), self.Broken(harm), Puct(leaves=2))
-        sentence = r"Broken returned no usable evaluation of . of . positions: .*finite|interrupted"
-        with pytest.raises((ValueError, KeyboardInterrupt), match=sentence):
-            run(search, 20)
-        fresh = search_from(positions(GO, 0, 3), HashEvaluator(), Puct(leaves=2))
-        assert np.array_equal(run(search, 30), run(fresh, 30))
+
+HARMS = {
+    "interrupt": interrupt,
+    "not a number": lambda priors, values: values.put(0, np.nan),
+    "infinite": lambda priors, values: values.put(0, np.inf),
+    "no priors": lambda priors, values: priors.fill(0),
+    "priors not numbers": lambda priors, values: priors.fill(np.nan),
+    "beyond one": lambda priors, values: values.put(0, -7),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS.values(), ids=HARMS)
+def test_a_broken_evaluator_is_named_and_the_search_goes_on_after_it(harm) -> None:
+    """No half-changed tree is left, and nothing of the broken evaluation."""
+    search = search_from(positions(GO, 0, 3), Broken(harm), Puct(leaves=2))
+    sentence = r"Broken returned no usable evaluation of . of . positions: .*finite|interrupted"
+    with pytest.raises((ValueError, KeyboardInterrupt), match=sentence):
+        run(search, 20)
+    fresh = search_from(positions(GO, 0, 3), HashEvaluator(), Puct(leaves=2))
+    assert np.array_equal(run(search, 30), run(fresh, 30))
 
 
 class TestEvaluators:

@@ -50,23 +50,22 @@ class TestForms:
         assert make_search(None, readouts, 1, rule="gumbel") == Gumbel(considered=considered, leaves=1)
 
 
-class TestRefused:
-    @pytest.mark.parametrize(
-        ("given", "error", "sentence"),
-        [
-            ("Gumbel", ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 'Gumbel'$"),
-            ({"kind": 3}, TypeError, r"^search must be .*'puct'.*'gumbel'.*, got 3$"),
-            (3, TypeError, r"^search must be 'puct', 'gumbel', a Puct, a dictionary of settings, got 3$"),
-            (Puct, TypeError, r"^search must be 'puct', 'gumbel', a Puct, .*, got <class .*Puct'>$"),
-            ({"c_puk": 1}, TypeError, "^Puct has no keyword 'c_puk': did you mean c_puct"),
-            ({"c_skale": 1}, TypeError, "^Puct has no keyword 'c_skale': did you mean c_scale"),
-            ("nowhere.to.be:Found", ValueError, "^this call has a search .*, nowhere.to.be:Found, which cannot be"),
-            ("builtins:dict", ValueError, "it is no class of settings"),
-        ],
-    )
-    def test_what_is_no_search(self, given: Any, error: type[Exception], sentence: str) -> None:
-        with pytest.raises(error, match=sentence):
-            make_search(given, 8, 1)
+@pytest.mark.parametrize(
+    ("given", "error", "sentence"),
+    [
+        ("Gumbel", ValueError, r"^search must be .*'puct'.*'gumbel'.*, got 'Gumbel'$"),
+        ({"kind": 3}, TypeError, r"^search must be .*'puct'.*'gumbel'.*, got 3$"),
+        (3, TypeError, r"^search must be 'puct', 'gumbel', a Puct, a dictionary of settings, got 3$"),
+        (Puct, TypeError, r"^search must be 'puct', 'gumbel', a Puct, .*, got <class .*Puct'>$"),
+        ({"c_puk": 1}, TypeError, "^Puct has no keyword 'c_puk': did you mean c_puct"),
+        ({"c_skale": 1}, TypeError, "^Puct has no keyword 'c_skale': did you mean c_scale"),
+        ("nowhere.to.be:Found", ValueError, "^this call has a search .*, nowhere.to.be:Found, which cannot be"),
+        ("builtins:dict", ValueError, "it is no class of settings"),
+    ],
+)
+def test_what_is_no_search(given: Any, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        make_search(given, 8, 1)
 
 
 def test_numpys_numbers_are_saved() -> None:
