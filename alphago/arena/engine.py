@@ -113,6 +113,7 @@ class EngineProcess(LineProcess):
     """
 
     farewell = b"quit\n"
+    refusal = "{name} refused {command}: {text}"  # message for a failure reply; text: the reply without its ?
 
     def __init__(self, engine: Engine, command: Sequence[str], **options: Any) -> None:
         super().__init__(command, name=engine.name, **options)
@@ -139,9 +140,5 @@ class EngineProcess(LineProcess):
         self._limit = self.timeout
         text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])  # without the = or ?, and the empty line at the end
         if lines[0][0] == "?":
-            raise self.refusal(command, printable(text))
+            raise EngineError(self.refusal.format(name=self.name, command=shown(command), text=printable(text)))
         return text
-
-    def refusal(self, command: str, text: str) -> EngineError:
-        """Return the error to raise for a failure reply; text: the reply without the question mark."""
-        return EngineError(f"{self.name} refused {shown(command)}: {text}")

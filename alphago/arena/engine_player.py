@@ -2,8 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
-
-COLOURS = {1: "b", -1: "w"}
 
 
 class ProgramPlayer(Player):
@@ -34,6 +32,23 @@ class ProgramPlayer(Player):
         self.env, self.name = env, name
         self.moves: list[list[int]] = [[] for _ in range(games)]
 
+    @abstractmethod
+    def ask_move(self, game: int) -> int:
+        """Return the program's action in a game, or RESIGN; raise EngineError if the program fails."""
+
+    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return actions, int32 [n], RESIGN for a game that the program gives up or forfeits; see `Player.choose`.
+
+        `by_chance` is ignored: only the seed varies a program's moves.
+        """
+        actions = np.full(len(games), RESIGN, np.int32)
+        for i, game in enumerate(games.tolist()):
+            try:
+                actions[i] = self.ask_move(game)
+            except EngineError as error:
+                self.faults[game] = str(error)
+        return actions
+
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Play an action in each game, and keep it in `moves`."""
         for game, action in zip(games.tolist(), actions.tolist(), strict=True):
@@ -45,20 +60,14 @@ class ProgramPlayer(Player):
         try:
             action = self.env.from_text(text)
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
-                self.position(game).check_action(action)  # raises with the reason
+                self.env.position().after(self.moves[game]).check_action(action)  # raises with the reason
         except ValueError as error:  # IllegalMove is one
             raise EngineError(f"{self.name} answered {shown(text)} to {self.question}: {error}") from None
         return action
 
-    def position(self, game: int) -> Any:
-        """Return the position in the game with this index."""
-        return self.env.position().after(self.moves[game])
-
 
 class EnginePlayer(ProgramPlayer):
     """An engine as one side of many games, with one process per game.
-
-    `by_chance` is ignored, since only the seed varies an engine's moves.
 
     Args:
         seeds: the engine's random seed in each game.
@@ -83,28 +92,28 @@ class EnginePlayer(ProgramPlayer):
             self.close()
             raise
 
+    def ask_move(self, game: int) -> int:
+        text = self._ask(game, f"genmove {'bw'[len(self.moves[game]) % 2]}")
+        if text.lower() == "resign":
+            return RESIGN
+        action = self._own_move[game] = self.read_move(game, text)
+        return action
+
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n], RESIGN for a game whose engine failed or resigned; see `Player.choose`."""
-        actions = np.full(len(games), RESIGN, np.int32)
-        movers = self.batch.to_play(games, np.empty(len(games), np.int8))
-        for i, (game, mover) in enumerate(zip(games.tolist(), movers.tolist(), strict=True)):
-            with self._keep_fault(game):
-                text = self._ask(game, f"genmove {COLOURS[mover]}")
-                if text.lower() != "resign":
-                    actions[i] = self._own_move[game] = self.read_move(game, text)
-            if actions[i] == RESIGN:  # the game ends now, and `follow` is not called for it
-                self.processes[game].close()
+        actions = super().choose(games, by_chance, chance)
+        for game in games[actions == RESIGN].tolist():  # these games end now, and `follow` is not called for them
+            self.processes[game].close()
         return actions
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         """Play an action in each game, tell the engine the other side's actions, and end finished games' processes."""
-        movers = self.batch.to_play(games, np.empty(len(games), np.int8))
-        for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
+        for game, action in zip(games.tolist(), actions.tolist(), strict=True):
             # The engine is told the moves that it did not choose: the other side's, and its own in a random opening.
-            is_own_move = self._own_move.pop(game, None) == action
-            if not is_own_move:
-                with self._keep_fault(game):
-                    self._ask(game, f"play {COLOURS[mover]} {self.env.to_text(action)}")
+            if self._own_move.pop(game, None) != action:
+                try:
+                    self._ask(game, f"play {'bw'[len(self.moves[game]) % 2]} {self.env.to_text(action)}")
+                except EngineError as error:
+                    self.faults[game] = str(error)
         super().follow(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
             with contextlib.suppress(EngineError):  # engines need not know `final_score`
@@ -123,14 +132,6 @@ class EnginePlayer(ProgramPlayer):
         if game in self.faults:
             raise EngineError(self.faults[game])
         return self.processes[game].ask(command)
-
-    @contextlib.contextmanager
-    def _keep_fault(self, game: int) -> Iterator[None]:
-        """Turn an EngineError that is raised in the `with` block into the fault by which a game is forfeited."""
-        try:
-            yield
-        except EngineError as error:
-            self.faults[game] = str(error)
 
 
 def check_engine(env: GoEnv, engine: Engine) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from alphago.arena.engine import COMMAND, Engine
-from alphago.arena.engine_player import COLOURS, disagreement, read_margin, set_up
+from alphago.arena.engine_player import disagreement, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
 from alphago.arena.match_games import MatchPlan, play_games
@@ -64,8 +64,8 @@ class Adjudicator:
             return game
         with self.engine.start(seed, self.env.rules) as process:
             set_up(process, self.env)
-            for before, action in self.env.position().after(game.moves).turns():
-                process.ask(f"play {COLOURS[before.to_play]} {self.env.to_text(action)}")
+            for ply, action in enumerate(game.moves):
+                process.ask(f"play {'bw'[ply % 2]} {self.env.to_text(action)}")
             text = process.ask("final_score")
         margin = read_margin(text)
         if margin is None:

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from alphago.arena.engine import Engine, EngineProcess
 from alphago.arena.engine_player import ProgramPlayer
 from alphago.arena.line_process import EngineError
-from alphago.arena.players import RESIGN
 from alphago.env.game import GameEnv
 from alphago.env.games import importable_name
 from alphago.system.children import child_environment, python_command
@@ -74,6 +71,7 @@ class SubmissionProcess(EngineProcess):
     """
 
     farewell = b""
+    refusal = "{name}: {text}"
 
     def __init__(self, submission: Submission, game: str) -> None:
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
@@ -86,9 +84,6 @@ class SubmissionProcess(EngineProcess):
         except BaseException:
             self.close()
             raise
-
-    def refusal(self, command: str, text: str) -> EngineError:
-        return EngineError(f"{self.name}: {text}")
 
     def close(self, patience: float = 1.0) -> None:
         super().close(patience)
@@ -114,17 +109,10 @@ class SubmissionPlayer(ProgramPlayer):
         self.process: SubmissionProcess | None = None
         self.import_error = ""  # why the file cannot be imported; "" if it is not known to fail
 
-    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions, int32 [n], RESIGN for a game that the submission forfeits; see `Player.choose`."""
-        actions = np.full(len(games), RESIGN, np.int32)
-        for i, game in enumerate(games.tolist()):
-            seed = self.seeds[game] + len(self.moves[game])  # another seed for each move
-            moves = map(self.env.to_text, self.moves[game])
-            try:
-                actions[i] = self.read_move(game, self._start().ask(" ".join(["choose", str(seed), *moves])))
-            except EngineError as error:
-                self.faults[game] = str(error)
-        return actions
+    def ask_move(self, game: int) -> int:
+        seed = self.seeds[game] + len(self.moves[game])  # another seed for each move
+        words = ["choose", str(seed), *map(self.env.to_text, self.moves[game])]
+        return self.read_move(game, self._start().ask(" ".join(words)))
 
     def _start(self) -> SubmissionProcess:
         """Return the process, started if it does not run; raise EngineError if it cannot import the file."""
