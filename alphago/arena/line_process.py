@@ -99,11 +99,9 @@ class LineProcess:
         if self.closed:  # the process id may have been reused
             return
         process = self.process
-        if process.stdin is not None and not process.stdin.closed:
-            with contextlib.suppress(OSError, ValueError):
-                process.stdin.write(self.farewell)
-            with contextlib.suppress(OSError):
-                process.stdin.close()
+        assert process.stdin is not None
+        with contextlib.suppress(OSError, ValueError), process.stdin:  # `with` closes it; ValueError: it is closed
+            process.stdin.write(self.farewell)
         if not self._exits_within(patience):
             self._signal("SIGTERM")
             self._exits_within(1.0)
