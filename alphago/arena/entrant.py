@@ -30,10 +30,7 @@ PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Submis
 OPTIONS = {"board_size": "--board-size", "komi": "--komi", "ko": "--rules", "suicide": "--rules", "turns": "--turns"}
 # Players with a number of playouts, a depth or a level behind their name.
 NUMBERED: dict[str, Callable[..., PlayoutSettings | AlphaBetaSettings | Engine]] = {
-    "uct": uct,
-    "rave": rave,
-    "alphabeta": alphabeta,
-    "gnugo": gnugo,
+    player.__name__: player for player in (uct, rave, alphabeta, gnugo)
 }
 
 
@@ -117,14 +114,15 @@ def parse_entrant(text: str) -> EntrantText:
     Raises:
         ValueError: for any other text.
     """
-    base, options = split_name(text)
-    if options is None:
-        player = find_player(base)
-        return EntrantText(base, player if isinstance(player, Path) else None)
+    base, at, options = text.rpartition("@")
+    match = match_options(options)
+    # An @ in an engine's command does not count, nor one in the path of an existing file, unless valid options follow.
+    if not at or text.startswith(COMMAND) or (match is None and Path(text).exists()):
+        player = find_player(text)
+        return EntrantText(text, player if isinstance(player, Path) else None)
     model = network_file(base) if base else None
     if model is None:
         raise ValueError(f"{text}: only networks take readouts, and there is no network's file {base!r}")
-    match = match_options(options)
     if match is None:
         names = ", ".join([*SEARCHES, "FILE.py:CLASS of a rule of your own"])
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
@@ -152,17 +150,6 @@ def match_options(options: str) -> "re.Match[str] | None":
     readouts = r"(?P<readouts>[0-9]+)?"
     search = rf"(?:(?:^|,)(?P<search>{searches}))?"  # a comma stands only after readouts
     return re.fullmatch(f"{level}|{not_empty}{readouts}{search}", options)
-
-
-def split_name(text: str) -> tuple[str, str | None]:
-    """Return the parts of an entrant's name before and after its last @, or (text, None) if there is no @ that counts.
-
-    An @ in an engine's command does not count, nor one in the path of an existing file, unless valid options follow it.
-    """
-    base, at, options = text.rpartition("@")
-    if not at or text.startswith(COMMAND) or (not match_options(options) and Path(text).exists()):
-        return text, None
-    return base, options
 
 
 def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec = None, device: str = "cpu") -> Entrant:
