@@ -162,11 +162,9 @@ def evaluate(
     device = device if workers is None else "cpu"
     first = entrant_for(black, env, first_readouts, first_search, device)
     second = entrant_for(white, env, second_readouts, second_search, device)
+    players = first.player, second.player
     referee = find_adjudicator(adjudicator, env)
-    needs_variant = any(
-        isinstance(entrant.player, (PlayoutSettings, Engine, Submission)) for entrant in (first, second)
-    )
-    if referee is not None or needs_variant:
+    if referee is not None or any(isinstance(one, (PlayoutSettings, Engine, Submission)) for one in players):
         env = env.match_variant()  # without options that only help self-play
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)

@@ -221,10 +221,7 @@ def opening_length(env: GameEnv) -> int:
     choices = int((legal & env.opening_actions).sum())
     if choices < LEAST_POINTS:  # `random_points` soon has to use all legal actions
         choices = int(legal.sum())
-    for plies in range(2, MOST_PLIES, 2):
-        if choices**plies >= ENOUGH:
-            return plies
-    return MOST_PLIES
+    return next((plies for plies in range(2, MOST_PLIES, 2) if choices**plies >= ENOUGH), MOST_PLIES)
 
 
 def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:

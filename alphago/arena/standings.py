@@ -28,10 +28,7 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
     """
     if text is None:
         kinds = [name.split(":")[0] for name in names]
-        for kind in ("gnugo", "rave", "uct"):
-            if kind in kinds:
-                return kinds.index(kind), 0.0
-        return len(names) - 1, 0.0
+        return next((kinds.index(kind) for kind in ("gnugo", "rave", "uct") if kind in kinds), len(names) - 1), 0.0
     name, equals, elo = text.rpartition("=")
     if not equals or text in names:  # a name such as "9x9@level=7" also has a =
         name, elo = text, "0"

@@ -34,13 +34,14 @@ def plot_strength(
     Raises:
         TypeError: for anything but results of `evaluate`.
     """
-    rows = list(results.values()) if isinstance(results, Mapping) else []
-    all_results = [result for row in rows for result in (row.values() if isinstance(row, Mapping) else [None])]
-    if not all_results or not all(isinstance(result, MatchResult) for result in all_results):
+    try:
+        cells = {(first, second): result for first, row in results.items() for second, result in row.items()}
+    except AttributeError:
+        cells = {}
+    if not cells or not all(isinstance(result, MatchResult) for result in cells.values()):
         raise TypeError(
             f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"
         )
-    cells = {(first, second): result for first, row in results.items() for second, result in row.items()}
     picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], 2, "", size=SIZE)
     if out is not None:
         save_drawing(picture, out)
