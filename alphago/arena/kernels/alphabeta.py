@@ -73,28 +73,6 @@ def entry_index(key, table):
 
 
 @inlined
-def remember(stack, table, ply, depth, number):
-    """Write the value of the completely searched node at `ply` into its table entry, over what was there.
-
-    Args:
-        depth, number: as in `search`.
-    """
-    value = stack.best[ply]
-    bound = EXACT
-    # `alpha` is still the value with which the search of the node began: only `best` grows.
-    if value <= stack.alpha[ply]:
-        bound = UPPER
-    elif value >= stack.beta[ply]:
-        bound = LOWER
-    key = hash_position(stack.rows[ply])
-    entry = entry_index(key, table)
-    table[entry, KEY] = key
-    table[entry, VALUE] = value
-    note = (number * DEPTHS + depth - ply) * BOUNDS + bound
-    table[entry, NOTE] = note * ACTIONS + stack.best_action[ply]
-
-
-@inlined
 def probe(stack, table, ply, depth, number):
     """Look up the node at `ply` in the table.
 
@@ -188,14 +166,25 @@ def enter(depth, number, stack, table, history, ply):
 def leave(depth, number, stack, table, history, ply):
     """Write the result of the completely searched node at `ply` into table and history; return its value.
 
-    The other arguments are explained at `search`.
+    It replaces what was in the table's entry.  The other arguments are explained at `search`.
     """
-    remember(stack, table, ply, depth, number)
+    value = stack.best[ply]
+    bound = EXACT
+    # `alpha` is still the value with which the search of the node began: only `best` grows.
+    if value <= stack.alpha[ply]:
+        bound = UPPER
+    elif value >= stack.beta[ply]:
+        bound = LOWER
+    row = stack.rows[ply]
     plies_left = depth - ply
-    history[mover_index(stack.rows[ply]), stack.best_action[ply]] += (
-        plies_left * plies_left
-    )  # large subtrees count more
-    return stack.best[ply]
+    key = hash_position(row)
+    entry = entry_index(key, table)
+    table[entry, KEY] = key
+    table[entry, VALUE] = value
+    note = (number * DEPTHS + plies_left) * BOUNDS + bound
+    table[entry, NOTE] = note * ACTIONS + stack.best_action[ply]
+    history[mover_index(row), stack.best_action[ply]] += plies_left * plies_left  # large subtrees count more
+    return value
 
 
 @inlined

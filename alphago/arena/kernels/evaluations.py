@@ -4,7 +4,7 @@
 """
 
 from alphago.env.kernels import connect_four, gomoku
-from alphago.env.kernels.rows import EMPTY, HEADER, HEIGHT, MARGIN, TO_PLAY, WIDTH, points
+from alphago.env.kernels.rows import HEADER, HEIGHT, MARGIN, TO_PLAY, WIDTH
 from alphago.system.kernels.jit import load, part
 
 # Weights of Reversi's squares: a table of 4 x 4, by the distance from the nearest horizontal edge (row) and from the
@@ -22,24 +22,16 @@ def margin(row):
 
 
 @part
-def square_weight(row, point):
-    """Return the weight of a square of Reversi."""
-    size = load(row, WIDTH)
-    r = point // size
-    c = point % size
-    vertical_distance = min(min(r, size - 1 - r), FARTHEST)  # from the nearest edge
-    horizontal_distance = min(min(c, size - 1 - c), FARTHEST)
-    return SQUARES[vertical_distance * (FARTHEST + 1) + horizontal_distance]
-
-
-@part
 def weighted_squares(row):
     """Return the sum of the weights of the mover's squares minus the sum of the other side's."""
+    size = load(row, WIDTH)
     total = 0
-    for point in range(points(row)):
-        owner = load(row, HEADER + point)
-        if owner != EMPTY:
-            total += owner * square_weight(row, point)
+    for r in range(size):
+        vertical_distance = min(min(r, size - 1 - r), FARTHEST)  # from the nearest edge
+        for c in range(size):
+            horizontal_distance = min(min(c, size - 1 - c), FARTHEST)
+            weight = SQUARES[vertical_distance * (FARTHEST + 1) + horizontal_distance]
+            total += load(row, HEADER + r * size + c) * weight
     return total * load(row, TO_PLAY)
 
 
