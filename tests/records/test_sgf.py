@@ -258,6 +258,17 @@ def test_only_what_was_changed_is_written_anew(change: dict, before: str, after:
     assert written(replace(game, **change)) == text.replace(before, after, 1)
 
 
+def test_two_moves_in_a_node() -> None:
+    """A game that ends between them, or goes on otherwise, is written without the second one."""
+    for text in ("(;SZ[5]B[aa]W[bb])", "(;SZ[5];W[dd];B[aa]W[bb];B[cc];W[ed])"):
+        game = parse_sgf(text)
+        for count in range(len(game.moves)):
+            for more in ((), (24,)):
+                moves, movers = (*game.moves[:count], *more), game.movers[: count + len(more)]
+                again = parse_sgf(format_sgf(replace(game, moves=moves, movers=movers)))
+                assert (again.moves, again.movers) == (moves, movers)
+
+
 def test_notes_leave_comments_as_they_are() -> None:
     game = replace(parse_sgf(TEXT), notes={1: MoveNote(0.5)})
     again = parse_sgf(format_sgf(game))

@@ -90,12 +90,11 @@ def to_document(game: SgfGame) -> SgfDocument:
         document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
         known = game.count_shared(before)
         document.line += origin.line[:known]
+        last = document.line[-1]
+        for mover in before.movers[known : known + origin.line[known:].count(last)]:  # this node has further moves
+            del document.nodes[last][PLAYER_NAMES[mover][0]]
         if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
-            last = document.line[-1]
-            child = origin.line[known]  # the node of the next move, then its ancestors up to the child of `last`
-            while origin.tree.parents[child] != last:  # nodes without a move may be between two moves
-                child = origin.tree.parents[child]
-            document.children[last].remove(child)
+            del document.children[last][:1]
     env = GoEnv(game.board_size)
     for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
