@@ -61,9 +61,7 @@ class LeftOut(Counter[str]):
         examples: the first few sentences about games left out, by reason.
     """
 
-    def __init__(
-        self, counts: Mapping[str, int] | None = None, examples: Mapping[str, list[str]] | None = None
-    ) -> None:
+    def __init__(self, counts: dict[str, int] | None = None, examples: dict[str, list[str]] | None = None) -> None:
         super().__init__(counts)
         self.examples: dict[str, list[str]] = dict(examples or {})
 
@@ -138,29 +136,23 @@ def symmetry_maps(size: int) -> np.ndarray:
     return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
-MERGED_AT = 50_000  # recent hashes, from which on they are merged into the large array
-
-
 class SeenHashes:
-    """The hashes of all games so far, 8 bytes a game: a large sorted array, and a small one of recent hashes."""
+    """The hashes of all games so far, sorted, 8 bytes a game."""
 
     def __init__(self, hashes: np.ndarray) -> None:
-        self.sorted = np.unique(hashes.astype(np.uint64))
-        self.recent = np.zeros(0, np.uint64)
+        self.sorted = np.unique(hashes)
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
         """Add hashes, uint64 [n]; return which of them were new, bool [n].
 
         Of equal new hashes only the first counts as new.
         """
+        is_new = np.zeros(len(hashes), np.bool_)
+        is_new[np.unique(hashes, return_index=True)[1]] = True  # the first of equal hashes
         # Both places where a hash can be inserted, before and after its equals, are the same only if it has no equals.
-        is_new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
-        is_new &= ~np.isin(hashes, self.recent)
-        # `np.unique` returns the index of the first of equal hashes; the others do not count as new.
-        is_new[np.setdiff1d(np.arange(len(hashes)), np.unique(hashes, return_index=True)[1])] = False
-        self.recent = np.concatenate([self.recent, hashes[is_new]])
-        if len(self.recent) >= MERGED_AT:
-            self.sorted, self.recent = np.union1d(self.sorted, self.recent), self.recent[:0]
+        is_new &= np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
+        new = np.sort(hashes[is_new])
+        self.sorted = np.insert(self.sorted, np.searchsorted(self.sorted, new), new)
         return is_new
 
 
@@ -296,12 +288,12 @@ class DatasetWriter:
 
     def flush(self) -> None:
         """Write the waiting games as a part, then the index."""
-        if self.waiting.rows:
-            self.write_part(self.waiting.take())
         if self.index["imports"]:
             last, left_out = self.index["imports"][-1], self.waiting.left_out
             last["rejected"], last["examples"] = dict(left_out), left_out.examples
         with explain_os_error(f"the dataset {self.path} could not be written"):
+            if self.waiting.rows:
+                self.write_part(self.waiting.take())
             write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
     def write_part(self, arrays: Mapping[str, np.ndarray]) -> None:
@@ -318,8 +310,7 @@ class DatasetWriter:
             file = f"{name}-{len(self.index['parts']):06d}.npy"
             data = io.BytesIO()
             np.save(data, array, allow_pickle=False)
-            with explain_os_error(f"the dataset {self.path} could not be written"):
-                write_atomic(self.path / file, data.getbuffer())
+            write_atomic(self.path / file, data.getbuffer())
             entry[name] = {"file": file, "digest": bytes_digest(data.getvalue())}
         self.index["parts"].append(entry)
 

@@ -176,8 +176,7 @@ class TestDuplicates:
         assert len({game_hash(9, 1, 0, words[:2]), *(game_hash(*head, words) for head in heads)}) == 5
         assert game_hash(9, 1, 2, words) == game_hash(9, 1, 2, words[[1, 0, 2]])  # the order of stones means nothing
 
-    def test_seen(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(dataset_writer, "MERGED_AT", 10)
+    def test_seen(self) -> None:
         seen = SeenHashes(np.array([5], np.uint64))
         drawn = np.random.default_rng(0).integers(60, size=300).astype(np.uint64)
         new = np.concatenate([seen.add_new(part) for part in np.split(drawn, 30)])
