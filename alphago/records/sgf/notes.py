@@ -12,6 +12,7 @@ import base64
 import binascii
 import contextlib
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Mapping, Sequence
@@ -24,10 +25,10 @@ from alphago.system.validation import is_finite, is_int
 
 KATRAIN_VERSION = "1.0"  # of the format of KT
 KATRAIN_ADDED = 999  # the field `order` of a move that was played but is not a candidate
+OF_NOTES = frozenset(["SBKV", "SBKS", "AGO", "KT"])  # the properties from which a note is read
 GENERATED = "alphago: "  # prefix of a comment's line that was made from a note (`MoveNote.sentence`)
 LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 LARGEST_COUNT = 2**53 - 1  # larger whole numbers are not exact in every JSON reader
-GZIP_HEADER = 31  # what tells zlib that data has a header of gzip
 
 
 class MoveNote(NamedTuple):
@@ -121,27 +122,19 @@ def pack_value(data: bytes) -> str:
 def unpack_value(text: str) -> bytes:
     """Return the data in a value of KT; raise ValueError for invalid data, or more bytes than LARGEST_ANALYSIS."""
     try:
-        raw = base64.b64decode(text, validate=False)
-        reader = zlib.decompressobj(wbits=GZIP_HEADER)
-        data = reader.decompress(raw, LARGEST_ANALYSIS)
-    except (binascii.Error, zlib.error) as error:
+        with gzip.open(io.BytesIO(base64.b64decode(text))) as file:
+            data = file.read(LARGEST_ANALYSIS + 1)
+    except (binascii.Error, gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise ValueError(str(error)) from None
-    if reader.unconsumed_tail:
+    if len(data) > LARGEST_ANALYSIS:
         raise ValueError("too large")
-    if not reader.eof:
-        raise ValueError("incomplete")
     return data
 
 
 def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
     """Return the notes in the nodes of a game, by ply; nodes[i] is the node of the position before ply i."""
-    notes = {}
-    for ply, node in enumerate(nodes):
-        if "SBKV" in node or "KT" in node or "SBKS" in node or "AGO" in node:
-            note = read_note(node)
-            if note != MoveNote():
-                notes[ply] = note
-    return notes
+    noted = ((ply, read_note(node)) for ply, node in enumerate(nodes) if not OF_NOTES.isdisjoint(node))
+    return {ply: note for ply, note in noted if note != MoveNote()}
 
 
 def read_note(node: Node) -> MoveNote:
