@@ -234,8 +234,7 @@ class Dataset:
         actions = (plies & ACTION).astype(np.int32)
         points = (stones & POINT).astype(np.int32)
         area = int(row["size"]) ** 2
-        is_cut_off = len(plies) != row["length"]
-        if is_cut_off or (actions > area).any() or (points >= area).any():
+        if len(plies) != row["length"] or (actions > area).any() or (points >= area).any():
             raise ValueError(f"game {number} of {self.path} is damaged: {REPAIR}")
         is_white = (stones & WHITE_STONE) != 0
         movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)

@@ -129,8 +129,7 @@ class GameRecord:
         game = require_env(self, env)
         if ply is not None:
             check_int("ply", ply, 0, len(self))
-        is_final = ply in (None, len(self))
-        caption = {"caption": end_text(self)} if is_final else {}
+        caption = {"caption": end_text(self)} if ply in (None, len(self)) else {}
         return self.position(game, ply).svg(**{"numbers": True, **caption, **look})
 
     def animation(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Svg:

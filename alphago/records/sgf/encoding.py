@@ -294,8 +294,7 @@ def cyrillic_score(text: str) -> float:
     letters = sum(not character.isascii() for character in text)
     words = [word for word in WORD.findall(text) if len(word) > 2 and RUSSIAN.fullmatch(word) and VOWEL.search(word)]
     good = sum(map(len, words))
-    others = letters - good
-    return RUSSIAN_GAIN * (good - others) / max(letters, 1)
+    return RUSSIAN_GAIN * (2 * good - letters) / max(letters, 1)
 
 
 def latin_score(data: bytes) -> float:

@@ -262,27 +262,16 @@ class LineReader:
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
         # The first change with moves after it is reported.  Without one, a change at the end of the line is reported as
         # such: it often shows how the game was counted.
-        if with_moves := [(stretch, moves) for stretch, moves in changes if stretch.actions]:
-            change, moves = with_moves[0]
-            is_after = longest.stretch.begins >= change.begins
-            self.report_set_up(change, moves, "after" if is_after else "before")
-        elif changes and changes[-1][0].begins == stretches[-1].begins:
-            self.report_set_up(*changes[-1], "before", kinds.FINAL_SET_UP)
+        told = [(kinds.SET_UP, *change) for change in changes if change[0].actions]
+        told += [(kinds.FINAL_SET_UP, *change) for change in changes if change[0].begins == stretches[-1].begins]
+        for kind, change, move in told[:1]:
+            part = "after" if longest.stretch.begins >= change.begins else "before"
+            got = f"a set-up after move {move}: the game is what comes {part} it"
+            text = f"stones must be set up before the first move, got {got}"
+            self.add_fault(kind, text, node=change.begins, move=move)
         if longest.fault is not None:
             self.faults.append(longest.fault)
         return longest, assumed
-
-    def report_set_up(self, stretch: Stretch, move: int, part: str, kind: str = kinds.SET_UP) -> None:
-        """Add the fault of a set-up that changes the board.
-
-        Args:
-            stretch: the stretch that begins with the set-up.
-            move: the number of moves before the set-up.
-            part: which part of the line is the game, "before" or "after" the set-up.
-            kind: of the fault.
-        """
-        got = f"a set-up after move {move}: the game is what comes {part} it"
-        self.add_fault(kind, f"stones must be set up before the first move, got {got}", node=stretch.begins, move=move)
 
     def comments(self) -> dict[int, str]:
         """Return the comments on moves, by ply; the comment in the root is left out, since it is about the game."""

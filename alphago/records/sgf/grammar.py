@@ -60,12 +60,11 @@ class SgfTree:
 
     def main_numbers(self) -> list[int]:
         """Return the numbers of the main line's nodes."""
-        line, last = [], -1
+        line = [-1]  # the parent of the root
         for number, parent in enumerate(self.parents):
-            if parent == last:
+            if parent == line[-1]:
                 line.append(number)
-                last = number
-        return line
+        return line[1:]
 
     def lines(self) -> Iterator[list[Node] | int]:
         """Yield the nodes of every line, from the root to a leaf; the main line first.

@@ -100,14 +100,12 @@ class PlayedStretch:
 
     Attributes:
         stretch: the stretch with the plays of all that were joined.
-        legal_plays: number of legal plays at the beginning of the stretch.
         fault: the fault of the first illegal play, or of the set-up; None if there is none.
     """
 
     def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
         self.stretch = replace(stretch, colours=[], actions=[], nodes=[])
         self.env, self.number = env, number
-        self.legal_plays = 0
         self.fault: Fault | None = None
         self.batch = env.new_batch(1)
         stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
@@ -120,15 +118,15 @@ class PlayedStretch:
         self.join(stretch)
 
     def join(self, stretch: Stretch) -> None:
-        """Append the plays of a stretch, and follow them up to the first illegal one."""
+        """Append the plays of a stretch, and follow them up to the first illegal one; those before are all legal."""
+        before = len(self.stretch.actions)
         self.stretch.colours += stretch.colours
         self.stretch.actions += stretch.actions
         self.stretch.nodes += stretch.nodes
         colours, actions = np.array(stretch.colours, np.int32), np.array(stretch.actions, np.int32)
         count = go_lines.follow(self.batch.rows[0], colours, actions)
-        self.legal_plays += count
         if count < len(actions):
-            self.fault = self.illegal_play()
+            self.fault = self.illegal_play(before + count)
 
     @property
     def ply_count(self) -> int:
@@ -146,10 +144,10 @@ class PlayedStretch:
         kernels.board(self.batch.rows[0], board)
         return board
 
-    def illegal_play(self) -> Fault:
-        """Return the fault of the first illegal play."""
+    def illegal_play(self, index: int) -> Fault:
+        """Return the fault of the play with this index, the first illegal one."""
         position, plies = GoPosition(self.env, self.batch, {}), self.ply_count
-        action, colour = self.stretch.actions[self.legal_plays], self.stretch.colours[self.legal_plays]
+        action, colour = self.stretch.actions[index], self.stretch.colours[index]
         if position.is_over:
             kind, last = kinds.ENDED, self.env.max_moves
             why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
@@ -157,7 +155,7 @@ class PlayedStretch:
             kind, why = fault_kind(position, action), position.why_illegal(action)
         move = f"{PLAYER_NAMES[colour]} {self.env.to_text(action)}"
         text = f"move {plies + 1}, {move}, is illegal: {why}"
-        return Fault(kind, text, self.number, self.stretch.nodes[self.legal_plays], plies + 1)
+        return Fault(kind, text, self.number, self.stretch.nodes[index], plies + 1)
 
 
 def follow(stretches: Sequence[Stretch], env: GoEnv, number: int | None) -> list[PlayedStretch]:
