@@ -8,17 +8,10 @@ import pytest
 from alphago.arena.elo import elo_ratings, expected_score
 
 
-def expected_points(strengths: list[float], games: int) -> np.ndarray:
-    """The points that players of known ratings make against each other, on average."""
-    table = np.array([[games * expected_score(a - b) for b in strengths] for a in strengths])
-    np.fill_diagonal(table, 0)
-    return table
-
-
 class TestTwoPlayers:
-    @pytest.mark.parametrize(("won", "lost"), [(120, 80), (199, 1), (3, 7), (55.5, 44.5)])
+    @pytest.mark.parametrize(("won", "lost"), [(120, 80), (200, 0), (3, 7), (55.5, 44.5)])
     def test_by_hand(self, won: float, lost: float) -> None:
-        """One drawn game is added; the variance of the log odds is 1 / (n p q)."""
+        """One drawn game is added, so that all won stays finite; the variance of the log odds is 1 / (n p q)."""
         first, second = elo_ratings(np.array([[0, won], [lost, 0]]), anchor=1)
         w, n = won + 0.5, won + lost + 1
         nat = 400 / math.log(10)
@@ -26,11 +19,6 @@ class TestTwoPlayers:
         assert first.high - first.elo == pytest.approx(1.959964 * nat / math.sqrt(w * (n - w) / n))
         assert first.elo - first.low == pytest.approx(first.high - first.elo)
         assert second == (0, 0, 0)
-
-    def test_all_won_stays_finite(self) -> None:
-        first, _ = elo_ratings(np.array([[0, 200], [0, 0]]), anchor=1)
-        assert first.elo == pytest.approx(400 * math.log10(401))
-        assert 300 < first.low < first.elo < first.high < 2000
 
     def test_anchor(self) -> None:
         points = np.array([[0, 30], [70, 0]])
@@ -42,11 +30,6 @@ class TestTwoPlayers:
 
 
 class TestManyPlayers:
-    def test_known_strengths_come_back(self) -> None:
-        strengths = [0.0, 120.0, -340.0, 560.0, 561.0]
-        ratings = elo_ratings(expected_points(strengths, 100_000))
-        assert [rating.elo for rating in ratings] == pytest.approx(strengths, abs=0.2)
-
     def test_the_likelihood_is_at_its_maximum(self) -> None:
         """There each player has as many points as expected, the prior's draws included."""
         points = np.random.default_rng(0).integers(0, 40, (6, 6)).astype(float)

@@ -54,21 +54,9 @@ class TestPlayer:
             player.close()
             assert player.processes[0].process.args[-2:] == [env.ko, str(env.suicide)]
 
-    @pytest.mark.parametrize(
-        ("score", "black"),
-        [
-            ("B+3.5", 3.5),
-            ("w+10", -10),
-            ("W+0.75", -0.75),
-            ("B+0", 0),
-            ("0", 0),
-            ("Draw", 0),
-            ("B+R", None),
-            ("", None),
-        ],
-    )
-    def test_margin(self, score: str, black: float | None) -> None:
-        assert read_margin(score) == black
+    def test_margin(self) -> None:
+        margins = {"B+3.5": 3.5, "w+10": -10, "W+0.75": -0.75, "B+0": 0, "0": 0, "Draw": 0, "B+R": None, "": None}
+        assert {score: read_margin(score) for score in margins} == margins
 
 
 class TestMatch:

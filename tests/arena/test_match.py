@@ -46,20 +46,6 @@ def test_a_name_may_have_its_own_readouts_and_search(tmp_path: Path) -> None:
         evaluate(env, f"{path}@many", "random", 2)
 
 
-class TestColours:
-    def test_the_right_player_is_asked(self) -> None:
-        """In odd games `white` has Black: the position it is asked about says so."""
-
-        def network(asked: set[int], position: Position) -> tuple[np.ndarray, float]:
-            asked.add(len(np.flatnonzero(position.batch.states[0].board)) % 2)
-            return np.ones(9), 0.0
-
-        for games, expected in ((1, [{0}, {1}]), (2, [{0, 1}, {0, 1}])):
-            asked: list[set[int]] = [set(), set()]
-            evaluate(TIC_TAC_TOE, partial(network, asked[0]), partial(network, asked[1]), games, readouts=0)
-            assert asked == expected
-
-
 class TestReproducibility:
     def test_the_same_seed_gives_the_same_games(self) -> None:
         matches = [evaluate(GO, HashEvaluator(), "random", 12, 16, seed=seed) for seed in (3, 3, 4)]

@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago import GoEnv, evaluate
+from alphago import GoEnv
 from alphago.arena.entrant import find_player, resolve_player
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
 from alphago.env.go_position import GoPosition
-from alphago.env.kernels.go_legal import is_own_eye
-from alphago.env.kernels.go_row import TO_PLAY, point_of
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.arena.playing import match_on
 from tests.diagrams import position
@@ -130,22 +128,6 @@ class TestPasses:
     def test_plays_on_where_passing_loses(self, name: str) -> None:
         start = position(ONE_STONE_TO_TAKE, "W pass", env=GoEnv(5, komi=5.5), to_play="white")
         assert chosen(start, name) != "pass"
-
-
-class TestGames:
-    @pytest.mark.parametrize(("size", "playouts", "games"), [(2, 30, 30), (3, 30, 40), (5, 30, 10), (19, 3, 2)])
-    def test_all_moves_are_legal(self, size: int, playouts: int, games: int) -> None:
-        """Under superko too, and none fills an eye of its own."""
-        env = GoEnv(size, komi=0.5, max_moves=4 * size * size)
-        match = evaluate(env, f"rave:{playouts}", f"uct:{playouts}", games, opening_plies=4)
-        for game in match.games:
-            start = env.position()
-            for action in game:
-                if action != env.pass_action:
-                    row = start.batch.rows[0]
-                    assert not is_own_eye(row, point_of(row, action), int(row[TO_PLAY])), f"{action} in {start}"
-                start = start.play(action)  # raises for an illegal one
-            assert start.is_over
 
 
 class TestNames:
