@@ -254,11 +254,6 @@ def check_game_has_evaluation(env: GameEnv) -> None:
 # --- preferences: int64 [A], by which actions are ordered at first, greatest first -----------------------
 
 
-def no_preferences(env: GameEnv) -> np.ndarray:
-    """Return 0 for each action."""
-    return np.zeros(env.action_space, np.int64)
-
-
 def middle_preferences(env: GameEnv) -> np.ndarray:
     """Return minus twice the distance of each action from the board's middle, int64 [A].
 
@@ -283,6 +278,6 @@ def square_preferences(env: GameEnv) -> np.ndarray:
 SEARCHES: dict[str, tuple[Callable[..., bool], Callable[[GameEnv], np.ndarray]]] = {
     "connect-four": (kernels.search_connect_four, middle_preferences),
     "gomoku": (kernels.search_gomoku, middle_preferences),
-    "oware": (kernels.search_oware, no_preferences),
+    "oware": (kernels.search_oware, lambda env: np.zeros(env.action_space, np.int64)),
     "reversi": (kernels.search_reversi, square_preferences),
 }

@@ -102,9 +102,12 @@ class LineProcess:
         assert process.stdin is not None
         with contextlib.suppress(OSError, ValueError), process.stdin:  # `with` closes it; ValueError: it is closed
             process.stdin.write(self.farewell)
-        if not self._exits_within(patience):
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
             self._signal("SIGTERM")
-            self._exits_within(1.0)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1.0)
         self._signal("SIGKILL")  # children may outlive the process
         process.wait()
         for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
@@ -132,12 +135,6 @@ class LineProcess:
             f"{self.name}: {shown(self._sent)} was sent, {what}{status}"
             + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
         )
-
-    def _exits_within(self, seconds: float) -> bool:
-        """Wait for the process, and return whether it has ended."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(seconds)
-        return self.process.returncode is not None
 
     def _signal(self, name: str) -> None:
         """Send the signal called `name` to the process and its children."""
