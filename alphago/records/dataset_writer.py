@@ -249,10 +249,11 @@ class DatasetWriter:
         imports = self.index["imports"]
         if imports and not imports[-1]["complete"]:
             last = imports[-1]
-            if (import_paths(last), last["options"]) != (import_paths(wanted), wanted["options"]):
-                paths = ", ".join(map(str, import_paths(last)[:3]))
+            paths, wanted_paths = ([source[0] for source in entry["sources"]] for entry in (last, wanted))
+            if (paths, last["options"]) != (wanted_paths, wanted["options"]):
+                shown = ", ".join(map(str, paths[:3]))
                 raise ValueError(
-                    f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
+                    f"{self.path} has an interrupted import of {shown}: repeat that call, or choose another folder"
                 )
             if last["sources"] == wanted["sources"]:
                 self.waiting.left_out = LeftOut(last["rejected"], last["examples"])
@@ -359,11 +360,6 @@ class DatasetWriter:
         self.part_extras = {"drawn": drawn}
         if len(self.waiting.rows) >= LABELS_PER_PART:
             self.flush()
-
-
-def import_paths(entry: Mapping[str, Any]) -> list[str]:
-    """Return the paths of an import's sources; entry: the import's entry in the index."""
-    return [source[0] for source in entry["sources"]]
 
 
 def check_begun(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
