@@ -1,6 +1,7 @@
 """Engines as players: what they are told, what their faults cost, and how many run at once."""
 
 import re
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,16 +34,13 @@ class TestPlayer:
         body = f'open({str(log)!r}, "a").write(line); reply(moves.pop(0))'
         note = f'open({str(log)!r}, "a").write(line); reply()'
         engine = scripted(tmp_path, "b2 PASS", genmove=body, play=note)
-        player = EnginePlayer(GO, engine, [5])
-        try:
+        with closing(EnginePlayer(GO, engine, [5])) as player:
             assert player.choose(ONE, NEVER, CHANCE).tolist() == [4]
             player.follow(ONE, np.array([4], np.int32))
             player.follow(ONE, np.array([0], np.int32))
             assert player.choose(ONE, NEVER, CHANCE).tolist() == [9]
             player.follow(ONE, np.array([9], np.int32))
             player.follow(ONE, np.array([9], np.int32))
-        finally:
-            player.close()
         assert log.read_text().splitlines() == ["genmove b", "play w A3", "genmove b", "play w pass"]
         assert player.scores == {0: "B+8.5"}
 
@@ -50,9 +48,8 @@ class TestPlayer:
         """An engine with `rule_options` is started with the match's rules."""
         engine = replace(scripted(tmp_path), rule_options=lambda rules: (rules.ko, str(rules.suicide)))
         for env in (GoEnv(3), GoEnv(3, ko="simple", suicide=True)):
-            player = EnginePlayer(env, engine, [1])
-            player.close()
-            assert player.processes[0].process.args[-2:] == [env.ko, str(env.suicide)]
+            with closing(EnginePlayer(env, engine, [1])) as player:
+                assert player.processes[0].process.args[-2:] == [env.ko, str(env.suicide)]
 
     def test_margin(self) -> None:
         margins = {"B+3.5": 3.5, "w+10": -10, "W+0.75": -0.75, "B+0": 0, "0": 0, "Draw": 0, "B+R": None, "": None}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago import GoEnv, Gumbel, MatchResult, NeuralNet, Position, Puct, evaluate
+from alphago import GoEnv, MatchResult, NeuralNet, Position, Puct, evaluate
 from alphago.arena.engine import EngineError
 from alphago.arena.entrant import entrant_for
 from alphago.arena.match import MatchStopped
@@ -18,7 +18,6 @@ from alphago.arena.match_result import MatchGame, wilson
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.search import Search
 from tests.arena.playing import match_on, scripted
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
@@ -156,25 +155,6 @@ class TestArguments:
         none = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 30, 0, opening_plies=0)
         assert every.distinct > 25
         assert none.distinct == 1
-
-
-class TestGumbel:
-    SETTINGS = Gumbel(considered=4)
-
-    def test_plays_what_sequential_halving_ends_with(self) -> None:
-        """Without noise, in every position of a game, whatever was searched before: nothing is kept."""
-        player = SearchPlayer(GO, HashEvaluator(), 1, 12, self.SETTINGS)
-        game, never = np.zeros(1, np.int64), np.zeros(1, np.bool_)
-        position = GO.position()
-        while not position.is_over:
-            fresh = Search(GO, HashEvaluator(), 1, self.SETTINGS)
-            fresh.batch.copy(game, game, of=position.batch)
-            fresh.run(np.array([12], np.int32))
-            action = player.choose(game, never, np.array([0.99]))
-            assert action.tolist() == fresh.choose(game, np.zeros(1, np.bool_), np.zeros(1)).tolist()
-            assert player.search.tree.visits[0, 0] == 13  # the root's own evaluation is one more
-            player.follow(game, action)
-            position = position.play(int(action[0]))
 
 
 class TestInputPlanes:

@@ -3,6 +3,7 @@
 import os
 import random
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,7 @@ def ask(player: SubmissionPlayer, game: int = 0) -> int:
 
 def test_its_moves_and_its_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    ada = player(tmp_path, FILE, games=2, move_seconds=60)
-    try:
+    with closing(player(tmp_path, FILE, games=2, move_seconds=60)) as ada:
         first = ask(ada)
         assert first == ask(ada) == drawn(7)  # the seed is the game's
         assert ask(ada, 1) == drawn(8)
@@ -79,8 +79,6 @@ def test_its_moves_and_its_faults(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert ask(ada) == RESIGN
         assert "the process has ended (exit status 3)" in ada.faults[0]
         assert ask(ada, 1) >= 0  # another process goes on
-    finally:
-        ada.close()
     assert not os.path.exists(folder)
     assert not os.path.exists(ada.process.folder.name)
 
@@ -90,11 +88,8 @@ def test_a_large_game_travels(tmp_path: Path) -> None:
     env.noted = "x" * 200_000  # what a game keeps stays here
     path = tmp_path / "ada.py"
     path.write_text("def choose(position):\n    return position.env.N\n")
-    ada = SubmissionPlayer(env, Submission(str(path), move_seconds=60), [7])
-    try:
+    with closing(SubmissionPlayer(env, Submission(str(path), move_seconds=60), [7])) as ada:
         assert ask(ada) == 19
-    finally:
-        ada.close()
 
 
 def test_a_game_that_cannot_travel(tmp_path: Path) -> None:
@@ -128,8 +123,7 @@ WRITES = """import os
 def test_a_fault_is_told_in_short(tmp_path: Path, body: str, seconds: float, why: str, ends: bool) -> None:
     """The process goes on, and answers the next question, or is ended."""
     text = f"def choose(position):\n    if position.moves:\n        return 5\n    {body}\n"
-    ada = player(tmp_path, text, move_seconds=seconds)
-    try:
+    with closing(player(tmp_path, text, move_seconds=seconds)) as ada:
         assert ask(ada) == RESIGN
         assert why in ada.faults[0]
         assert len(ada.faults[0]) < 1000
@@ -137,8 +131,6 @@ def test_a_fault_is_told_in_short(tmp_path: Path, body: str, seconds: float, why
         if not ends:
             ada.follow(np.array([0]), np.array([0], np.int32))
             assert ask(ada) == 5
-    finally:
-        ada.close()
 
 
 @pytest.mark.parametrize(

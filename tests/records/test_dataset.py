@@ -264,13 +264,6 @@ class TestFilters:
             dataset, report = imported(tmp_path / f"d-{options}", tmp_path / "a.sgf", filter=chosen)
             assert (len(dataset), report.rejected) == (0, {reason: 1})
 
-    def test_bands_and_players(self, tmp_path: Path) -> None:
-        (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
-        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]PB[Ann B.]BR[5k]PW[C]WR[8k];B[ee];W[ff])")
-        for options in ({"min_rank": -8, "max_rank": -5}, {"player": "ann"}):
-            files = (tmp_path / "lines", tmp_path / "a.sgf")
-            assert len(imported(tmp_path / f"d{options}", *files, filter=replace(ANY, **options))[0]) == 1
-
     @pytest.mark.parametrize(
         ("least", "kept", "left_out"),
         [
@@ -287,10 +280,12 @@ class TestFilters:
         assert len(dataset) == len(kept.split())
 
     def test_ranks_of_games_without(self, tmp_path: Path) -> None:
-        """yenw's lines have none; that all players are 9 dan is said on its page."""
+        """yenw's lines have none; that all players are 9 dan is said on its page.  Limits belong to the band."""
         (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
-        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]BR[5k];B[ee];W[ff])")
-        for options, count in (({}, 2), ({"min_rank": 5}, 0), ({"min_rank": 5, "rank": 9}, 1), ({"rank": 9}, 2)):
+        (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]PB[Ann B.]BR[5k];B[ee];W[ff])")
+        counts = [({}, 2), ({"min_rank": 5}, 0), ({"min_rank": 5, "rank": 9}, 1), ({"player": "ann"}, 1)]
+        counts += [({"min_rank": -8, "max_rank": -5, "rank": -8}, 2), ({"rank": 9}, 2)]
+        for options, count in counts:
             files = (tmp_path / "lines", tmp_path / "a.sgf")
             dataset, _ = imported(tmp_path / f"d{options}", *files, filter=replace(ANY, **options))
             assert len(dataset) == count

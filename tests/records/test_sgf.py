@@ -62,7 +62,7 @@ class TestReading:
         for corners in ("bb:dc", "dc:bb", "db:bc", "bc:db"):
             assert parse_sgf(f"(;SZ[5]AB[{corners}])").setup == {"black": "B4 C4 D4 B3 C3 D3"}
         assert parse_sgf("(;SZ[5]AB[aa]PL[W])").setup == {"black": "A5", "to_play": "white"}
-        assert parse_sgf("(;SZ[5]AW[aa]PL[B])").setup == {"white": "A5"}
+        assert parse_sgf("(;SZ[5]TO[0]AW[aa]PL[B])").setup == {"white": "A5"}
 
     def test_a_colour_that_moves_twice(self) -> None:
         """There is no pass between, and comments stay with their moves."""
@@ -107,6 +107,7 @@ class TestErrors:
             ("(;SZ[9];B[aa]", "the file ends within the game"),
             ("(;GM[2]SZ[8])", "GM must be 1, a game of Go, got '2'"),
             ("(;SZ[9:13])", "the board must be a square one, got '9:13': alphago web --game examples/go_variants.py:"),
+            ("(;SZ[9]TO[3];B[aa])", "the board must be a flat one, got TO[3]"),
             ("(;SZ[26])", "the board must be one from 2 to 25, got '26'"),
             ("(;SZ[9]KM[7.3])", "komi must be a multiple of 0.5, got '7.3'"),
             ("(;SZ[9]KM[nan])", "komi must be a multiple of 0.5, got 'nan'"),

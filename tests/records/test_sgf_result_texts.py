@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alphago.records.sgf import salvage_sgf
 from alphago.records.sgf.result_texts import parse_margin, parse_outcome
 
 ENGLISH = {
@@ -58,11 +57,6 @@ def test_margins_that_are_not_sure(text: str) -> None:
     """A winner, but no number: there are two, or it is the komi's, or no numeral."""
     assert parse_outcome(text) is not None
     assert parse_margin(text) is None
-
-
-def test_a_game_has_them() -> None:
-    game = next(salvage_sgf("(;SZ[5]RE[黒十二目半勝ち])".encode()))
-    assert (game.outcome, game.margin) == (1, 12.5)
 
 
 PARTS = """

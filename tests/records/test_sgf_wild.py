@@ -526,13 +526,6 @@ def test_the_unit_of_komi_is_the_program_s() -> None:
         assert (game.komi, [fault.kind for fault in game.faults]) == (komi, [] if komi is not None else ["komi"])
 
 
-def test_a_board_that_is_joined_at_its_edges_is_refused() -> None:
-    """TO, of programs for Go on a torus and the like."""
-    assert only("(;SZ[9]TO[0];B[aa])").faults == ()
-    with pytest.raises(ValueError, match=r"the board must be a flat one, got TO\[3\]"):
-        parse_sgf("(;SZ[9]TO[3];B[aa])")
-
-
 NAMES_IN = {
     "cp1250": "Čapek Łukasz Őry",
     "cp1253": "Γιώργος Νίκος",
