@@ -23,7 +23,7 @@ from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.faults import FINAL_SET_UP
 from alphago.records.sgf.grammar import trees
-from alphago.records.sgf.notes import katrain_values, pack_value, read_notes, unpack_value
+from alphago.records.sgf.notes import LARGEST_ANALYSIS, katrain_values, pack_value, read_notes, unpack_value
 from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_komi, read_rank
 from tests.random_games import random_game
@@ -73,7 +73,7 @@ READ = r"""
 (;SZ[5];B[aa];W[];B[];W[];B[]) -> B A5, W pass, B pass
 (;SZ[9]HA[2];B[gc];B[cg];W[ee]) -> B G7, B C3, W E5
 (;SZ[5];B[aa];W[aa];AE[aa];B[cc];W[dd]) -> B A5 | occupied point
-(;SZ[5];B[aa];AE[ee];W[aa];AE[bb];B[cc]) -> B A5 | occupied point
+(;SZ[5];B[aa];AE[ee];W[aa];AE[bb];B[cc]) -> B A5 | node 3: move 2, White A5, is illegal: Black has a stone there
 (;SZ[5];B[aa];AE[ee];B[bb]) -> B A5, B B4
 (;SZ[9];B[I5]) ->  | bad point
 (;SZ[9];B[E0]) ->  | bad point
@@ -380,6 +380,8 @@ class TestLimits:
         for length in (40, 80, len(whole) // 8 * 4):
             with pytest.raises(ValueError, match="ended before"):
                 unpack_value(whole[:length])
+        with pytest.raises(ValueError, match="too large"):
+            unpack_value(pack_value(bytes(LARGEST_ANALYSIS + 1)))
 
     def test_notes_that_cannot_be_read(self) -> None:
         """They are left out, also one that unpacks to more than a note can be."""
