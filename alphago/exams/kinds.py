@@ -19,7 +19,7 @@ rules of thumb: a fight may be of several kinds, and the rules know neither ko n
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.exams.ladders import Chain, Reading, Stones, neighbours
+from alphago.exams.ladders import Chain, Reading, Stones
 from alphago.exams.positions import ExamPosition
 
 PHASES = ("opening", "middle game", "endgame")
@@ -118,17 +118,5 @@ def can_race(stones: Stones, chain: Chain) -> bool:
 
 def is_enclosed(stones: Stones, best: int) -> bool:
     """Return whether the best move lies in a small area that stones of one colour enclose."""
-    for colour in (1, -1):
-        area = {best}
-        border = set()
-        to_visit = [best]
-        while to_visit and len(area) <= EYE_SPACE:
-            for point in neighbours(stones.size)[to_visit.pop()]:
-                if stones.colours[point] == colour:
-                    border.add(point)
-                elif point not in area:
-                    area.add(point)
-                    to_visit.append(point)
-        if len(area) <= EYE_SPACE and len(border) >= CIRCLE:
-            return True
-    return False
+    areas = (stones.area(best, 0, enclosed) for enclosed in (-1, 1))  # the other colour is around each area
+    return any(len(area) <= EYE_SPACE and len(circle) >= CIRCLE for area, circle in areas)

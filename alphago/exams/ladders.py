@@ -42,16 +42,24 @@ class Stones(NamedTuple):
 
     def chain(self, point: int) -> Chain:
         """Return the chain of the stone on a point."""
-        colour, liberties = self.colours[point], set()
-        stones, to_visit = {point}, [point]
+        colour = self.colours[point]
+        stones, around = self.area(point, colour)
+        return Chain(colour, frozenset(stones), frozenset(near for near in around if not self.colours[near]))
+
+    def area(self, point: int, *colours: int) -> tuple[set[int], set[int]]:
+        """Return the points that are connected with a point by points of some colours, and the points around them.
+
+        The point itself is among the connected ones, whatever its colour.
+        """
+        connected, around, to_visit = {point}, set(), [point]
         while to_visit:
             for near in neighbours(self.size)[to_visit.pop()]:
-                if self.colours[near] == 0:
-                    liberties.add(near)
-                elif self.colours[near] == colour and near not in stones:
-                    stones.add(near)
+                if self.colours[near] not in colours:
+                    around.add(near)
+                elif near not in connected:
+                    connected.add(near)
                     to_visit.append(near)
-        return Chain(colour, frozenset(stones), frozenset(liberties))
+        return connected, around
 
     def chains(self, points: Iterable[int] | None = None) -> Iterator[Chain]:
         """Yield every chain that has a stone on one of the points, in the order of the points; None for all points."""
