@@ -1,6 +1,7 @@
 """`exam`: grade networks by the positions of an exam."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -28,29 +29,22 @@ class Examinee(NamedTuple):
     """A network that takes the exam.
 
     Attributes:
-        name: the network's name, without readouts, search and level.
+        entry: the parts of its name, as `alphago evaluate` writes it: "9x9@64,gumbel".
         network: a NeuralNet, an evaluator or a function on positions.
         readouts: the numbers of readouts with which it answers, once with each.
-        search, level: as in `Entrant`.
+        search: as in `Entrant`.
     """
 
-    name: str
+    entry: EntrantText
     network: Any
     readouts: tuple[int, ...]
     search: SearchSpec
-    level: float | None = None
 
     @property
     def env(self) -> GameEnv | None:
         """The network's game; None for an evaluator or a function, which may not know it."""
         env = getattr(self.network, "env", None)
         return env if isinstance(env, GameEnv) else None
-
-    def label(self, readouts: int) -> str:
-        """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
-        search = self.search if isinstance(self.search, str) else None
-        any_model = Path()  # the name has readouts only with a model
-        return EntrantText(self.name, any_model, readouts=readouts, search=search, level=self.level).name
 
 
 @checks_keywords()
@@ -105,10 +99,10 @@ def exam(
         env = exam_game(examinee.env or questions.env, questions.size)
         evaluator, positions = make_evaluator(examinee.network, env, dtype, device), questions.positions_of(env)
         for count in examinee.readouts:
-            name = examinee.label(count)
+            name = replace(examinee.entry, readouts=count).name
             if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            settings = evaluator, count, examinee.search, examinee.level
+            settings = evaluator, count, examinee.search, examinee.entry.level
             answers[name] = answer_all(positions, *settings, threads=cores, tell=partial(tell, name, total))
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
 
@@ -125,25 +119,25 @@ def make_examinee(
         given_exam: the exam that the caller named; None if he named none.  A network that was saved for another board
             is loaded for the board of this exam.
     """
-    if not isinstance(network, (str, PathLike)):
-        return Examinee(name, network, readouts, search)
-    text = str(network)
-    entry = parse_entrant(text)
-    if entry.model is None:
-        raise ValueError(f"an exam must be taken by networks, got {text}")
-    env: GameEnv = saved_game(entry.model)
-    if given_exam is not None and given_exam.size != env.N:
-        env = require_go(env, "an exam").resized(given_exam.size)
+    entry = EntrantText(name, Path())  # any file: names of players with one have readouts
+    if isinstance(network, (str, PathLike)):
+        entry = parse_entrant(str(network))
+        if entry.model is None:
+            raise ValueError(f"an exam must be taken by networks, got {network}")
+        env: GameEnv = saved_game(entry.model)
+        if given_exam is not None and given_exam.size != env.N:
+            env = require_go(env, "an exam").resized(given_exam.size)
+        network, search = load_model(entry.model, env), entry.search or search
     if entry.level is not None:
         readouts = (0,)  # not used, since a level has readouts of its own
     elif entry.readouts is not None:
         readouts = (entry.readouts,)
-    return Examinee(entry.base, load_model(entry.model, env), readouts, entry.search or search, entry.level)
+    return Examinee(replace(entry, search=search if isinstance(search, str) else None), network, readouts, search)
 
 
 def common_board_size(examinees: Sequence[Examinee]) -> int:
     """Return the size of the networks' board; raise ValueError if they differ, or if no network knows its board."""
-    boards = {examinee.name: examinee.env.N for examinee in examinees if examinee.env is not None}
+    boards = {examinee.entry.base: examinee.env.N for examinee in examinees if examinee.env is not None}
     if not boards:
         raise ValueError("file must name the exam for networks that do not know their board, got None")
     if len(set(boards.values())) > 1:
