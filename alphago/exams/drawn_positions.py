@@ -153,8 +153,7 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
     """Yield positions of games in a random order; no two of them are equal or symmetric."""
     generator = np.random.default_rng(drawing.seed)
     order = generator.permutation(len(records))
-    seen: set[bytes] = set()
-    number = 0
+    seen: set[bytes] = set()  # a key for each position so far
     for _ in range(drawing.per_game):
         for game in order:
             record = records[game]
@@ -171,8 +170,7 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
             if position.is_over or key in seen:
                 continue
             seen.add(key)
-            yield DrawnPosition(number, position, int(game))
-            number += 1
+            yield DrawnPosition(len(seen) - 1, position, int(game))
 
 
 def symmetric_key(position: GoPosition) -> bytes:
