@@ -15,7 +15,6 @@ from alphago.drawing.shapes import (
     WOOD,
     Circle,
     Drawing,
-    Layer,
     Rect,
     Shape,
     Style,
@@ -76,7 +75,7 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     pixels = min(width, WIDEST)  # the usual width on a screen
     texts, height = texts_below(board.texts, width, board_height, size=PIXELS * width / pixels)
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
-    owners = () if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
+    owners = [] if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
     expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
     parts = (ground(board, spots), pieces, marks(board, spots), (*owners, *expected))
     below, placed, *above = [tuple(move(shape, left, top) for shape in part) for part in parts]
@@ -99,7 +98,7 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
     return texts, (texts[-1].y + 1.2 * size if texts else top)
 
 
-def ground(board: Board, spots: Sequence[Spot]) -> Layer:
+def ground(board: Board, spots: Sequence[Spot]) -> list[Shape]:
     """Return the board without its pieces, and the names beside it (of rows and columns, or of houses).
 
     It is drawn as lines with star points, as a frame with holes, or as houses with stores.
@@ -111,10 +110,10 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         pen = Style(HOLLOW, LINE, 1.5)
         pits = [Circle(x, y, CELL * view.stone, pen) for x, y, _ in spots]
         stores = [Rect(CELL * x, CELL * y, CELL * w, CELL * h, pen, corner=CELL * h / 2) for x, y, w, h in view.stores]
-        return (*pits, *stores, *names)
+        return [*pits, *stores, *names]
     if view.surface == "holes":
         frame = Rect(0, 0, wide, high, Style(FRAME), corner=0.2 * CELL)
-        return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots), *names)
+        return [frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots), *names]
     style = Style(stroke=LINE, width=1.2)
     shapes: list[Shape] = [line(CELL * x1, CELL * y1, CELL * x2, CELL * y2, style) for x1, y1, x2, y2 in view.lines]
     if view.surface == "squares":  # a rim with sharp corners
@@ -124,22 +123,22 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         for x1, y1, x2, y2 in edges:
             shapes += [line(CELL * x1, CELL * y1, CELL * x2, CELL * y2, pen) for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in view.stars]
-    return (*shapes, *names)
+    return shapes + names
 
 
-def stones(board: Board, spots: Sequence[Spot]) -> Layer:
+def stones(board: Board, spots: Sequence[Spot]) -> list[Shape]:
     """Return the stones: the first side's in one colour, the second side's with a dark edge."""
     radius = CELL * (STONE if board.view.surface == "lines" else 0.4)
     first, second = board.view.colours or (BLACK, WHITE)
     styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
-    return tuple(
+    return [
         Circle(spots[point].x, spots[point].y, radius, styles[colour])
         for point, colour in enumerate(board.stones)
         if colour
-    )
+    ]
 
 
-def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
+def seeds(board: Board, spots: Sequence[Spot]) -> list[Shape]:
     """Return the seeds of each house with their number, and in the stores the numbers of captured seeds.
 
     The seeds in a house are spread like those of a sunflower.
@@ -157,10 +156,10 @@ def seeds(board: Board, spots: Sequence[Spot]) -> Layer:
     for (x, y, wide, high), name, captured in zip(view.stores, view.sides, board.captures or (), strict=False):
         middle = CELL * (x + wide / 2), CELL * (y + high / 2)
         shapes.append(Text(*middle, f"{name}: {captured}", 0.5 * CELL, bold=True))
-    return tuple(shapes)
+    return shapes
 
 
-def marks(board: Board, spots: Sequence[Spot]) -> Layer:
+def marks(board: Board, spots: Sequence[Spot]) -> list[Shape]:
     """Return the stones' numbers, a mark on the last move's stone, and squares on points where ko forbids a stone.
 
     The mark is a ring, or a bar below the number if the stone has a number.  In houses it is a ring in the house from
@@ -186,4 +185,4 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     for point in board.forbidden:
         spot, half = spots[point], 0.17 * CELL
         shapes.append(Rect(spot.x - half, spot.y - half, 2 * half, 2 * half, Style(WOOD, INK, 0.055 * CELL)))
-    return tuple(shapes)
+    return shapes

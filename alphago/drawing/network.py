@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rect, Shape, Style, arrow, paragraph
+from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Rect, Shape, Style, arrow, paragraph
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
 BOX = 370.0  # width of a box of the base
@@ -53,8 +53,7 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
         shapes += arrow(x, end, x, end + GAP, Style(stroke=BLACK, width=1.5))
         ends.append(add_box(shapes, outputs, x, end + GAP, width, GREY))
     high = max([y, *ends]) + GAP
-    ground: Layer = (Rect(0, 0, WIDE, high, Style(WHITE)),)
-    return Drawing(WIDE, high, (ground, tuple(shapes)), label, shown=WIDE)
+    return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes)), label, shown=WIDE)
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:

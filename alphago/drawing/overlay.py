@@ -5,22 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.drawing.shapes import (
-    BLACK,
-    BLUE,
-    EDGE,
-    ORANGE,
-    PALE,
-    WHITE,
-    Circle,
-    Layer,
-    Rect,
-    Shape,
-    Style,
-    Text,
-    ink_on,
-    mix,
-)
+from alphago.drawing.shapes import BLACK, BLUE, EDGE, ORANGE, PALE, WHITE, Circle, Rect, Shape, Style, Text, ink_on, mix
 from alphago.system.validation import check_choice
 
 MOST_DISCS = 20  # the greatest number of discs
@@ -161,7 +146,7 @@ def short_count(count: int) -> str:
     return str(count)
 
 
-def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
+def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> list[Shape]:
     """Return a disc for each marked action that has a spot: darker for a greater weight, the first with a ring.
 
     Args:
@@ -182,7 +167,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
         else:
             shapes.append(Circle(spot.x, spot.y, 0.9 * spot.radius, Style(fill, BLUE, 0.05 * spot.radius)))
         shapes += disc_texts(overlay, action, marked[0], spot, ink_on(fill))
-    return tuple(shapes)
+    return shapes
 
 
 def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -> list[Text]:
@@ -204,7 +189,7 @@ def font_size(text: str, most: float) -> float:
     return min(most, 2.2 * most / len(text)) * 1.25  # three letters or more may come nearer to the disc's edge
 
 
-def ownership_squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> Layer:
+def ownership_squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> list[Shape]:
     """Return a square for each point that a side is expected to own; a surer owner has a larger square.
 
     A square on a stone has the other side's colour, and its size shows how surely the stone is lost.
@@ -222,10 +207,10 @@ def ownership_squares(ownership: np.ndarray, stones: Sequence[int], spots: Seque
         half = LARGEST_SQUARE * spots[point].radius * certainty**0.5
         style = Style(BLACK if is_black else WHITE, WHITE if is_black else EDGE, 0.05 * spots[point].radius)
         shapes.append(Rect(spots[point].x - half, spots[point].y - half, 2 * half, 2 * half, style))
-    return tuple(shapes)
+    return shapes
 
 
-def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> Layer:
+def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> list[Shape]:
     """Return the expected moves as numbered stones, each with a blue ring that tells it from stones on the board."""
     shapes: list[Shape] = []
     seen: set[int] = set()
@@ -237,7 +222,7 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
         fill, ink = (BLACK, WHITE) if colour > 0 else (WHITE, BLACK)
         shapes.append(Circle(spot.x, spot.y, 0.93 * spot.radius, Style(fill, BLUE, 0.14 * spot.radius)))
         shapes.append(Text(spot.x, spot.y, str(number), 0.85 * spot.radius, ink, bold=True))
-    return tuple(shapes)
+    return shapes
 
 
 def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str]) -> list[str]:

@@ -5,17 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.drawing.overlay import (
-    Overlay,
-    Spot,
-    disc_text,
-    discs,
-    legend,
-    make_overlay,
-    marked_actions,
-    ownership_squares,
-    short_count,
-)
+from alphago.drawing.overlay import Overlay, Spot, disc_text, discs, legend, make_overlay, ownership_squares
 from alphago.drawing.shapes import BLACK, ORANGE, WHITE, Circle, Rect, Text
 
 PRIORS = np.array([0.5, 0.3, 0.192, 0.008], np.float32)
@@ -27,7 +17,7 @@ SPOTS = [Spot(10 * i, 0, 4) for i in range(4)]
 def test_counts_are_short() -> None:
     counts = (0, 999, 1000, 1234, 9949, 9950, 12_345, 999_499, 999_500, 1_500_000, 99_000_000)
     texts = ["0", "999", "1.0k", "1.2k", "9.9k", "10k", "12k", "999k", "1.0M", "1.5M", "99M"]
-    assert [short_count(count) for count in counts] == texts
+    assert [disc_text(Overlay(visits=np.array(counts)), action, 0) for action in range(len(counts))] == texts
 
 
 @pytest.mark.parametrize(
@@ -41,7 +31,7 @@ def test_counts_are_short() -> None:
     ],
 )
 def test_marked_actions(overlay: Overlay, marked: list[int]) -> None:
-    assert marked_actions(overlay) == marked
+    assert list(dict.fromkeys(shape.x // 10 for shape in discs(overlay, SPOTS))) == marked
 
 
 @pytest.mark.parametrize(
@@ -83,7 +73,7 @@ def test_squares_of_ownership() -> None:
     assert [box.style.fill for box in boxes] == [BLACK, WHITE, WHITE, WHITE]
     sizes = [box.width for box in boxes]
     assert sizes[0] > sizes[3] > sizes[1] > sizes[2]  # 0.9, lost by 0.8, 0.2, lost by 0.1
-    assert ownership_squares(np.full((2, 2), 0.01), [0, 0, 0, 0], SPOTS) == ()
+    assert ownership_squares(np.full((2, 2), 0.01), [0, 0, 0, 0], SPOTS) == []
 
 
 def test_the_legend_explains_what_is_there() -> None:
