@@ -8,7 +8,6 @@ import pytest
 
 from alphago.arena.line_process import EngineError
 from alphago.exams.analysis_client import AnalysisClient, program_name
-from tests.exams.small_exams import engine
 
 pytestmark = pytest.mark.usefixtures("no_engine_is_left")
 
@@ -29,10 +28,6 @@ class TestAnswers:
         with AnalysisClient(scripted(tmp_path, body)) as client:
             client.send({"id": "b"})
             assert client.receive() == {"id": "b", "rootInfo": {}, "warning": "x"}
-
-    def test_what_it_is(self, tmp_path: Path) -> None:
-        with AnalysisClient(engine(tmp_path)) as client:
-            assert client.describe() == {"program": "oracle.py 0.7", "networks": ["oracle.bin.gz"]}
 
     def test_long_replies(self, tmp_path: Path) -> None:
         """A reply with all moves and their lines may be longer than a line of GTP ever is."""

@@ -35,9 +35,6 @@ class TestNames:
         assert told == [(name, 8, 1) for name in found.names for _ in range(2)]
         assert len(found.grades) == 4
 
-    def test_one_number_of_readouts(self, file: Path) -> None:
-        assert alphago.exam(NeuralNet(GoEnv(3), **TINY), 4, file=file).names == ("network@4",)
-
     def test_functions_and_evaluators(self, file: Path) -> None:
         found = alphago.exam([prefers("C3"), prefers("C2"), HashEvaluator()], 0, file=file)
         assert found.names == ("network 1@0", "network 2@0", "network 3@0")
@@ -60,7 +57,7 @@ class TestNames:
 
         monkeypatch.setattr(NeuralNet, "forecast_evaluator", keep)
         net = NeuralNet(GoEnv(3), **TINY)
-        alphago.exam(net, 0, file=file)
+        assert alphago.exam(net, 4, file=file).names == ("network@4",)
         alphago.exam(net, 0, file=file, dtype=None)
         assert asked == ["float32", None]
 

@@ -128,25 +128,20 @@ class TestResuming:
         assert rows_of(tmp_path / "exam")[: len(before)] == before
 
     def test_more_positions(self, games: Path, tmp_path: Path) -> None:
-        """A finished exam grows, and asks nothing if it has enough."""
+        """A finished exam grows, and asks nothing if it has enough; other settings, and other rows, are refused."""
         few = replace(TEN, positions=4)
         assert make(tmp_path / "exam", engine(tmp_path), games, few) == 4
         assert make(tmp_path / "exam", engine(tmp_path, 0, "sys.exit(1)"), games, few) == 4
         assert make(tmp_path / "exam", engine(tmp_path), games) == 10
         make(tmp_path / "whole", engine(tmp_path), games)
+        message = "got visits position 50, where it was begun with 12; drawn seed 5, where it was begun with 0: "
+        with pytest.raises(ValueError, match=f"exam must have been begun by the same call, {message}"):
+            make(tmp_path / "exam", engine(tmp_path), games, replace(TWENTY, seed=5, visits=50))
         assert (tmp_path / "exam").read_bytes() == (tmp_path / "whole").read_bytes()
         with open(tmp_path / "exam", "ab") as file:
             file.write(b'{"drawn": "10"}\n')
         with pytest.raises(ValueError, match="exam, line 12: drawn must be an integer >= 0, got '10'"):
             make(tmp_path / "exam", engine(tmp_path), games, TWENTY)
-
-    def test_other_settings(self, games: Path, tmp_path: Path) -> None:
-        make(tmp_path / "exam", engine(tmp_path), games)
-        before = (tmp_path / "exam").read_bytes()
-        message = "got visits position 50, where it was begun with 12; drawn seed 5, where it was begun with 0: "
-        with pytest.raises(ValueError, match=f"exam must have been begun by the same call, {message}"):
-            make(tmp_path / "exam", engine(tmp_path), games, replace(TWENTY, seed=5, visits=50))
-        assert (tmp_path / "exam").read_bytes() == before
 
     def test_another_file_is_not_overwritten(self, games: Path, tmp_path: Path) -> None:
         for text, message in (

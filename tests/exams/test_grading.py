@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago import GoEnv, NeuralNet, OwareEnv, analyze
+from alphago import GoEnv, NeuralNet, analyze
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import make_player
 from alphago.exams.grading import ALIKE, BLUNDER, MOST_LOST, Answers, answer_all, exam_game, mark
@@ -77,14 +77,6 @@ class TestAnswers:
                 player.follow(np.zeros(1, np.int64), np.array([move], np.int32))
             assert player.choose(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1)).tolist() == [action]
 
-    def test_threads_change_nothing(self, exam: Exam) -> None:
-        tells: list[int] = []
-        one = answer_all(exam.positions_of(ENV), HashEvaluator(), 20)
-        three = answer_all(exam.positions_of(ENV), HashEvaluator(), 20, threads=3, tell=tells.append)
-        assert one.actions.tolist() == three.actions.tolist()
-        assert one.black_win.tolist() == three.black_win.tolist()
-        assert tells == [1, 1, 1]
-
     def test_leads(self, exam: Exam) -> None:
         """A network that forecasts scores has leads, in Black's view whoever is to move."""
         net = NeuralNet(GoEnv(3), tower_height=1, channels=8).eval()
@@ -129,8 +121,6 @@ class TestGame:
         env = exam_game(GoEnv(9, komi=5.5, ko="simple", suicide=True, planes=17, first_pass=40), 13)
         assert (env.N, env.ko, env.suicide, env.planes, env.first_pass) == (13, "positional", False, 17, 0)
 
-    def test_other_games(self) -> None:
-        with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
-            exam_game(OwareEnv(), 6)
+    def test_a_game_of_fixed_turns(self) -> None:
         with pytest.raises(ValueError, match="for games that two passes end, got one for GoEnv\\(7"):
             exam_game(GoEnv(7, turns=30), 7)

@@ -4,21 +4,9 @@ import numpy as np
 import pytest
 
 from alphago.env.go_position import GoPosition
-from alphago.exams.exam_result import ExamResult
-from alphago.exams.kinds import (
-    GROUP,
-    KINDS,
-    NEAR,
-    PHASES,
-    URGENT,
-    decides_race,
-    find_kind,
-    find_phase,
-    is_enclosed,
-    urgency,
-)
+from alphago.exams.kinds import GROUP, URGENT, decides_race, find_kind, find_phase, is_enclosed, urgency
 from alphago.exams.ladders import Stones
-from alphago.exams.positions import ExamPosition, exam_env, find_exam
+from alphago.exams.positions import ExamPosition, exam_env
 from tests.diagrams import position as drawn
 from tests.exams.test_ladders import BROKEN, LADDER, stones_of
 
@@ -92,15 +80,7 @@ class TestKinds:
         position = drawn(LADDER, env=ENV, to_play=-1)
         one = judged(position, "D2", 5.0)
         near, far = ENV.from_text("F2"), ENV.from_text("G2")
-        assert NEAR == 2
         one.points[near] = 0.5
         assert urgency(one, 7) == 5
         one.points[far] = 0.5
         assert urgency(one, 7) == 0.5
-
-    def test_every_packaged_position_has_one(self) -> None:
-        exam = find_exam("7x7")
-        result = ExamResult(exam, (), ())
-        assert set(result.kinds) <= set(KINDS)
-        assert set(result.phases) == set(PHASES)
-        assert len(result.kinds) == len(result.phases) == len(exam)
