@@ -16,15 +16,14 @@ import json
 import random
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from figures import Figures, add_option
+from figures import Counted, Figures, add_option
 
 from alphago import GoEnv, NeuralNet, Position, analyze, load_model
 from alphago.nn.forecasts import stack
@@ -85,25 +84,11 @@ def analyze_rate(net: NeuralNet, positions: list[Position], cores: int) -> Rate:
     return timed(lambda: len(analyze(positions, net, 0, device="cpu", threads=cores)))
 
 
-class Counting:
-    """A network whose evaluator counts what it is asked for."""
-
-    def __init__(self, net: NeuralNet) -> None:
-        self.inner = net.forecast_evaluator()
-        self.makes_forecasts, self.device = self.inner.makes_forecasts, self.inner.device
-        self.lock, self.count = threading.Lock(), 0
-
-    def evaluate(self, batch: Any, slots: np.ndarray, *rest: Any) -> None:
-        self.inner.evaluate(batch, slots, *rest)
-        with self.lock:
-            self.count += len(slots)
-
-
 def json_rate(net: NeuralNet, positions: list[Position], visits: int, cores: int) -> Rate:
     """Return the rate of the JSON protocol, from the first query to the last reply."""
-    counting = Counting(net)
+    counted = Counted(net.forecast_evaluator())
     replies: list[str] = []
-    engine = AnalysisEngine(Networks(net.env, counting, "cpu"), replies.append, visits=visits, threads=cores)
+    engine = AnalysisEngine(Networks(net.env, counted, "cpu"), replies.append, visits=visits, threads=cores)
     queries = [query_of(position, number) for number, position in enumerate(positions)]
 
     def work() -> int:
@@ -111,7 +96,7 @@ def json_rate(net: NeuralNet, positions: list[Position], visits: int, cores: int
             engine.receive(query)
         engine.close(wait=True)
         assert len(replies) == len(positions)
-        return counting.count
+        return counted.positions
 
     return timed(work)
 

@@ -8,10 +8,13 @@ import argparse
 import datetime
 import json
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from alphago.nn.inference.hardware import describe_machine
 
@@ -45,6 +48,22 @@ def rate(work: Callable[[], int], seconds: float) -> float:
     while done == 0 or time.perf_counter() < start + seconds:
         done += work()
     return done / (time.perf_counter() - start)
+
+
+class Counted:
+    """An evaluator that counts what it is asked, by several threads too; else it is as the one in it."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.positions, self.batches, self.lock = inner, 0, 0, threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def evaluate(self, batch: Any, slots: np.ndarray, *others: Any, **options: Any) -> None:
+        self.inner.evaluate(batch, slots, *others, **options)
+        with self.lock:
+            self.positions += len(slots)
+            self.batches += 1
 
 
 class Figures:

@@ -62,14 +62,7 @@ class Scale:
 SMALL_RUN = {"num_games": 32, "games_in_flight": 8, "groups": 1, "readouts": 2}
 SMALL_RUN |= {"tower_height": 0, "channels": 8, "start_training_after": 50, "batch_size": 16}
 QUICK: dict[str, Any] = {"boards": 64, "wave": 32, "waves": 3, "repeats": 2, "matrix": 256}
-QUICK |= {
-    "tower": (1, 8),
-    "large_tower": (1, 8),
-    "readouts": 2,
-    "flight": 4,
-    "large_flight": 2,
-    "large_plies": 2,
-}
+QUICK |= {"tower": (1, 8), "large_tower": (1, 8), "readouts": 2, "flight": 4, "large_flight": 2, "large_plies": 2}
 QUICK |= {"minutes": 9.0, "run_minutes": 5.0, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN}
 
 

@@ -116,11 +116,7 @@ def games_per_second(
 
 
 def moves_per_second(
-    scale: Scale,
-    env: GoEnv,
-    tower: tuple[int, int],
-    readouts: int,
-    flight: int,
+    scale: Scale, env: GoEnv, tower: tuple[int, int], readouts: int, flight: int
 ) -> tuple[float, float | None]:
     """Moves per second of many games, and how busy the GPU was; the first two plies do not count."""
     net = NeuralNet(env, tower_height=tower[0], channels=tower[1])

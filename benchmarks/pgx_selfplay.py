@@ -165,8 +165,7 @@ def main() -> None:
     print(f"\n9x9, {size[0]} blocks x {size[1]} channels, {size[2]} readouts      moves/s", flush=True)
     with one_torch_thread(), Workers(cores) as workers:
         ours = fastest(
-            [OurGames(*size, width, workers, dtype) for width in arguments.games for dtype in dtypes],
-            arguments.seconds,
+            [OurGames(*size, width, workers, dtype) for width in arguments.games for dtype in dtypes], arguments.seconds
         )
         theirs = fastest(
             [PgxGames(*size, width, dtype) for width in arguments.games for dtype in dtypes], arguments.seconds

@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from figures import Figures, add_option
+from figures import Counted, Figures, add_option
 from websockets.sync.client import ClientConnection, connect
 
 from alphago.env.go import GoEnv
@@ -145,21 +145,6 @@ def analysing_pages(port: int, boards: int, names: list[str], ready: Any, finish
             socket.send(json.dumps({**query, "reportDuringSearchEvery": 0.12, "includeOwnership": True}))
         ready.set()
         finished.wait()
-
-
-class Counted:
-    """An evaluator that counts what it is asked; else it is as the one in it."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner, self.positions, self.batches = inner, 0, 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.inner, name)
-
-    def evaluate(self, batch: Any, slots: np.ndarray, *others: Any, **options: Any) -> None:
-        self.positions += len(slots)
-        self.batches += 1
-        self.inner.evaluate(batch, slots, *others, **options)
 
 
 def boards_rate(engine: SharedEngine, port: int, boards: int, seconds: float) -> tuple[float, float]:
