@@ -22,10 +22,7 @@ SMALL = {
         "--size 5 --height 1 --channels 8 --batches 2 4 --turns 1 --seconds 0.001 --games 2 --readouts 1",
         r"folded, float32 +[\d,]+ +[24] +\d+\.\d{3}s +\d+\.\d\d\n",
     ),
-    "quick.py": (
-        "--scale 0.001 --width 2 --games 2",
-        r"7x7, 4 x 32, 32 readouts +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n",
-    ),
+    "quick.py": ("--scale 0.001 --width 2 --games 2", r"7x7, 4 x 32, 32 readouts +[\d,]+ +[\d,]+ +[\d,]+ +\d+\.\d\d\n"),
     "ten_lines.py": ("--board-size 3 --games 2 --matches 2", r"policy alone against random moves: \d wins"),
     "gomoku.py": ("--readouts 2 --depth 2", r"as White: \d+ won.*\n[\d.]+ of 32 points, [\d.]+%, with 2"),
     "start.py": (
@@ -41,23 +38,16 @@ SMALL = {
         r"7x7, \d+ positions, \w+: \d+\.\d; [\d,]+ positions a core second\n",
     ),
 }
-# Scripts that take a network of the game.
-PLAYERS = {"gomoku.py": GomokuEnv(4, 3)}
+# Scripts that take a network: its game, and the option before its file.
+NETWORKS = {"evaluator.py": (GoEnv(5), ["--weights"]), "gomoku.py": (GomokuEnv(4, 3), [])}
 PEERS = {"boards.py": "jax", "openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
-ELSEWHERE = {
-    "baseline.py",
-    "row_playouts.py",
-    "levels.py",
-    "memory.py",
-    "training_share.py",
-    "figures.py",
-    "measure.py",
-}  # with what begins with "gpu"
+# With what begins with "gpu".
+OTHERS = {"baseline.py", "row_playouts.py", "levels.py", "memory.py", "training_share.py", "figures.py", "measure.py"}
 
 
 def test_no_script_is_forgotten() -> None:
-    others = {path.name for path in BENCHMARKS.glob("*.py") if not path.name.startswith("gpu")}
-    assert others == {*SMALL, *PEERS, *ELSEWHERE}
+    names = {path.name for path in BENCHMARKS.glob("*.py") if not path.name.startswith("gpu")}
+    assert names == {*SMALL, *PEERS, *OTHERS}
 
 
 @pytest.mark.slow
@@ -66,12 +56,10 @@ def test_no_script_is_forgotten() -> None:
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, pattern = SMALL[script]
     chosen = arguments.split()
-    if script == "evaluator.py":  # which would take the packaged network
-        NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
-        chosen += ["--weights", str(tmp_path / "net.safetensors")]
-    if script in PLAYERS:
-        NeuralNet(PLAYERS[script], tower_height=0, channels=4).save(tmp_path / "net.safetensors")
-        chosen += [str(tmp_path / "net.safetensors")]
+    if script in NETWORKS:
+        env, option = NETWORKS[script]
+        NeuralNet(env, tower_height=1, channels=8).save(tmp_path / "net.safetensors")
+        chosen += [*option, str(tmp_path / "net.safetensors")]
     told = bench.run(script, *chosen)
     assert re.search(pattern, told, re.DOTALL), told
 
