@@ -1,6 +1,7 @@
 """Games of two networks, and random moves: whose moves are played and learned; neither sees the other's tree."""
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,14 +34,6 @@ class Sure(UniformEvaluator):
         priors[np.arange(len(slots)), best] += np.float32(0.999)
 
 
-def source(env: GameEnv, workers: Workers, count: int, games: CGZeroGames | None, **settings: Any) -> SelfPlay:
-    """A source of CGZero's games, or if `games` is None of usual ones."""
-    usual = {"opening_plies": 0, "groups": 2, "readouts": 2, "search": Gumbel(considered=4), "games_in_flight": 5}
-    given = SelfPlaySettings(**{**usual, **settings}).completed(5, 2)
-    made = SelfPlay(env, given, range(count), workers, seed=4) if games is None else None
-    return made or CGZeroSelfPlay(games, env, given, range(count), workers, seed=4)
-
-
 def play(
     env: GameEnv,
     evaluators: tuple[Evaluator, ...],
@@ -51,10 +44,16 @@ def play(
     plies: int | None = None,
     **settings: Any,
 ) -> list[GameRecord]:
-    """Games of the best network, or of three; plies: in pieces of so many moves, each by a source made anew."""
+    """CGZero's games, or usual ones where `games` is None, of the best network or of three.
+
+    plies: in pieces of so many moves, each by a source made anew.
+    """
+    usual = {"opening_plies": 0, "groups": 2, "readouts": 2, "search": Gumbel(considered=4), "games_in_flight": 5}
+    given = SelfPlaySettings(**{**usual, **settings}).completed(5, 2)
+    source = SelfPlay if games is None else partial(CGZeroSelfPlay, games)
 
     def new() -> SelfPlay:
-        made = source(env, workers, count, games, **settings)
+        made = source(env, given, range(count), workers, seed=4)
         made.evaluator = evaluators[0]
         if shares is not None:
             made.others = Others(evaluators[1:], shares)
