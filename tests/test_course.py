@@ -45,12 +45,7 @@ ANSWERS = {
 MISTAKES = [  # the function, what is replaced, by what, and what is said
     ("legal_points", "board == 0", "board >= 0", "is illegal: a stone is there, in\n"),
     ("legal_points", "captures or has", "has", "is legal: it captures, which makes a liberty, in\n"),
-    (
-        "legal_points",
-        "= captures or has_liberty(after, row, column)",
-        "= True",
-        "and it captures nothing (suicide), in\n",
-    ),
+    ("legal_points", "= captures or has_liberty(after, row, column)", "= True", "captures nothing (suicide), in\n"),
     (
         "legal_points",
         "has_liberty(after, row, column)",
@@ -72,19 +67,9 @@ MISTAKES = [  # the function, what is replaced, by what, and what is said
     ("generation", "memory.add(", "print(", "the memory is empty at the first sample: selfplay, then memory.add"),
     ("generation", "games)", "games, seed=3)", "leave the seed of selfplay out"),
     ("generation", "net.train()", "net.eval()", "not in training mode at a step: net.train()"),
-    (
-        "generation",
-        "optimizer.zero_grad()",
-        "",
-        "gradient of step 2 is not that of the last sample: it has the last step's",
-    ),
+    ("generation", "optimizer.zero_grad()", "", "step 2 is not that of the last sample: it has the last step's"),
     ("generation", "loss.backward()", "", "step 1 has no gradient: loss.backward()"),
-    (
-        "generation",
-        ".total",
-        ".value",
-        "the gradient of step 1 is not that of the last sample: is the loss that of lesson 3?",
-    ),
+    ("generation", ".total", ".value", "step 1 is not that of the last sample: is the loss that of lesson 3?"),
     ("generation", "range(steps)", "range(5)", "expected 3 gradient steps with steps=3, got 5"),
     ("generation", ANSWERS["generation"], "\n" + HOLE, "not written yet"),
 ]

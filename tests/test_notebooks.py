@@ -20,9 +20,7 @@ def run(path: Path, constants: dict[str, Any]) -> dict[str, Any]:
     """Runs a notebook's code cells in one namespace, which it returns; every constant has to occur in it."""
     names: dict[str, Any] = {"__name__": "__main__"}
     left = set(constants)
-    for cell in json.loads(path.read_text())["cells"]:
-        if cell["cell_type"] != "code":
-            continue
+    for cell in code_cells(path):
         code = re.sub(r"^( +)%pip .*", r"\1pass", "".join(cell["source"]), flags=re.MULTILINE)  # nothing is missing
         for name, value in constants.items():
             code, changed = re.subn(rf"^{name} = [^#\n]*", f"{name} = {value!r}  ", code, flags=re.MULTILINE)
@@ -30,6 +28,10 @@ def run(path: Path, constants: dict[str, Any]) -> dict[str, Any]:
         exec(compile(code, str(path), "exec"), names)
     assert not left, f"{path.name} does not set {left}"
     return names
+
+
+def code_cells(path: Path) -> list[dict[str, Any]]:
+    return [cell for cell in json.loads(path.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
 
 
 def test_all_are_known() -> None:
@@ -40,23 +42,18 @@ def test_all_are_known() -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names = run(ROOT / "examples" / f"{name}.ipynb", SMALL[name])
-    last = [cell for cell in cells_of(name) if cell["cell_type"] == "code"][-1]["source"][-1]
-    shown = eval(last, names)
+    path = ROOT / "examples" / f"{name}.ipynb"
+    shown = eval(code_cells(path)[-1]["source"][-1], run(path, SMALL[name]))
     if hasattr(shown, "_repr_svg_"):
         assert shown._repr_svg_().startswith("<svg")
     else:
         assert shown._repr_png_().startswith(b"\x89PNG")  # which a notebook shows
 
 
-def cells_of(name: str) -> list[dict[str, Any]]:
-    return json.loads((ROOT / "examples" / f"{name}.ipynb").read_text("utf-8"))["cells"]
-
-
 @pytest.mark.parametrize("name", SMALL)
 def test_its_outputs(name: str) -> None:
     """All cells were run in their order and the pictures are there; nothing tells of the machine."""
-    cells = [cell for cell in cells_of(name) if cell["cell_type"] == "code"]
+    cells = code_cells(ROOT / "examples" / f"{name}.ipynb")
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     kinds = [kind for cell in cells for output in cell["outputs"] for kind in output.get("data", {})]
     assert kinds.count("image/svg+xml") >= 3

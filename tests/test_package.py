@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -79,23 +80,16 @@ def test_texts_name_extras_that_exist() -> None:
 
 def test_no_two_files_share_a_name() -> None:
     """But a kernel and its twin: a stack trace says where it is."""
-    homes: dict[str, list[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        if path.name != "__init__.py":
-            homes.setdefault(path.name, []).append(path.parent.relative_to(PACKAGE).as_posix())
-    twice = {name: sorted(folders) for name, folders in homes.items() if len(folders) > 1}
-    shared = {name for name, folders in twice.items() if folders != [folders[0], f"{folders[0]}/kernels"]}
-    assert shared == set()
+    paths = [path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"]
+    twins = {path for path in paths if path.parent.name == "kernels" and path.parent.parent / path.name in paths}
+    names = Counter(path.name for path in paths if path not in twins)
+    assert {name for name, count in names.items() if count > 1} == set()
 
 
 def test_no_two_classes_share_a_name() -> None:
-    names: dict[str, list[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                names.setdefault(node.name, []).append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
-    twice = {name: places for name, places in names.items() if len(places) > 1}
-    assert twice == {}
+    nodes = (node for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text())))
+    names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
+    assert {name for name, count in names.items() if count > 1} == set()
 
 
 def test_few_lines_are_kept_from_the_formatter() -> None:

@@ -19,15 +19,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the built site."""
     pytest.importorskip("mkdocs", reason="mkdocs is not installed")
     path = tmp_path_factory.mktemp("site")
-    built = build(ROOT, path)
+    # As `make docs` does: --quiet would make --strict void.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(path)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert built.returncode == 0, built.stdout + built.stderr
     return path
-
-
-def build(root: Path, path: Path) -> "subprocess.CompletedProcess[str]":
-    """Build the site of the repository at `root` as `make docs` does: --quiet would make --strict void."""
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(path)]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900)
 
 
 def identifiers(page: Path) -> set[str]:
