@@ -71,7 +71,7 @@ class DrawnPosition:
     Attributes:
         number: the position's number in the order of drawing.
         game: the index of its game.
-        root: the judge's win rate and lead, in Black's view; None before they are known.
+        root: the judge's win rate and lead, in Black's view; NaN before they are known.
         after: by action, the judge's win rate and lead after a legal move, in Black's view.
         label: the teacher's label, of `label_dtype`; None before it is known, and in an exam.
         missing: what the judge has not answered yet: moves as text, and "" for the position itself.
@@ -80,7 +80,7 @@ class DrawnPosition:
     number: int
     position: GoPosition
     game: int = 0
-    root: tuple[float, float] | None = None
+    root: tuple[float, float] = (math.nan, math.nan)
     after: dict[int, tuple[float, float]] = field(default_factory=dict)
     label: np.ndarray | None = None
     missing: set[str] = field(default_factory=lambda: {""})
@@ -88,13 +88,11 @@ class DrawnPosition:
     @property
     def is_undecided(self) -> bool:
         """Whether either side may still win according to the judge; only such positions belong in an exam."""
-        assert self.root is not None
         win, lead = self.root
         return LEAST_WIN <= win <= 1 - LEAST_WIN and abs(lead) <= MOST_LEAD * self.position.env.N
 
     def result(self) -> ExamPosition:
         """Return the judged position."""
-        assert self.root is not None
         actions = sorted(self.after)
         values = np.array([self.after[action] for action in actions])  # [legal moves, 2], win rate and lead
         if self.position.to_play < 0:  # in White's view the win rate is 1 - Black's, and the lead is negated
