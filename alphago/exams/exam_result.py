@@ -1,6 +1,6 @@
 """`ExamResult`: the answers of several players to an exam, with grades, differences, tables and pictures."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -156,8 +156,7 @@ class ExamResult:
         if self.pairs:
             paired = {f"{self.names[a]} - {self.names[b]}": self.paired(a, b) for a, b in self.pairs}
             lines += ["", "Paired, on the same positions:", *grade_table("players", paired, signed=True)]
-        parts: dict[str, Callable[[int], dict[str, Grade]]] = {"phase": self.by_phase, "kind": self.by_kind}
-        for heading, by in parts.items():
+        for heading, by in (("phase", self.by_phase), ("kind", self.by_kind)):
             lines += ["", *parts_table(heading, self.names, [by(player) for player in range(len(self.names))])]
         return "\n".join(lines)
 
