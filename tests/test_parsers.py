@@ -45,9 +45,14 @@ def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = Value
     return REFUSED
 
 
+def text_or(pattern: str) -> st.SearchStrategy[str]:
+    """Any short text, or one that a pattern matches."""
+    return st.one_of(st.text(max_size=10), st.from_regex(pattern, fullmatch=True))
+
+
 @pytest.mark.parametrize("env", GAMES, ids=lambda env: env.name)
 @MANY
-@given(st.one_of(st.text(max_size=4), st.from_regex("[A-Ha-h]?[0-9]{0,2}", fullmatch=True)))
+@given(text_or("[A-Ha-h]?[0-9]{0,2}"))
 def test_a_move_is_an_action_or_an_error(env: GameEnv, text: str) -> None:
     action = read(lambda: env.from_text(text), rf"{re.escape(repr(text))} is (no|not a) \w+( of |: expected )")
     if action is not REFUSED:
@@ -86,7 +91,7 @@ def test_what_stands_after_a_flag(name: str, text: str) -> None:
 
 
 @MANY
-@given(st.one_of(st.text(max_size=10), st.from_regex(r"(uct|rave|gnugo)(:[0-9]{0,10})?", fullmatch=True)))
+@given(text_or(r"(uct|rave|gnugo)(:[0-9]{0,10})?"))
 def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
     refusals = "no player is called|playouts must be 1 or more|GNU Go's level|there is no file|no network| is a folder"
@@ -98,11 +103,7 @@ def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) 
 
 
 @MANY
-@given(
-    st.one_of(
-        st.text(max_size=10), st.from_regex(r"(runs/a|7x7|random|uct)@?[0-9]{0,5},?(gumbel|puct|max)?", fullmatch=True)
-    )
-)
+@given(text_or(r"(runs/a|7x7|random|uct)@?[0-9]{0,5},?(gumbel|puct|max)?"))
 def test_a_player_with_readouts(text: str) -> None:
     """`runs/a@64,gumbel`: the name that it gets is that player's."""
     entry = read(
@@ -116,7 +117,7 @@ def test_a_player_with_readouts(text: str) -> None:
 
 
 @MANY
-@given(st.one_of(st.text(max_size=8), st.from_regex(r"(a|b=1|c)(=-?[0-9a-z.]{0,6})?", fullmatch=True)))
+@given(text_or(r"(a|b=1|c)(=-?[0-9a-z.]{0,6})?"))
 def test_an_anchor_is_a_player_and_a_rating(text: str) -> None:
     anchor = read(lambda: read_anchor(text, ["a", "b=1", "c"]), "no player is called|the anchor's rating must")
     if anchor is not REFUSED:
@@ -133,6 +134,7 @@ def spoilt(data: bytes) -> st.SearchStrategy[bytes]:
     return st.one_of(cut, changed, st.binary(max_size=40))
 
 
+ROWS = st.dictionaries(st.sampled_from(["seconds", "games"]), NUMBER).map(lambda row: json.dumps(row).encode())
 A_STATE = state_bytes({"a": torch.arange(4.0)}, {"games": 3})
 
 
@@ -145,15 +147,7 @@ def test_a_state_is_whole_or_refused(data: bytes) -> None:
 
 
 @MANY
-@given(
-    st.lists(
-        st.one_of(
-            st.binary(max_size=12),
-            st.dictionaries(st.sampled_from(["seconds", "games"]), NUMBER).map(lambda row: json.dumps(row).encode()),
-        ),
-        max_size=4,
-    )
-)
+@given(st.lists(st.one_of(st.binary(max_size=12), ROWS), max_size=4))
 def test_metrics_are_rows_or_refused(tmp_path: Path, lines: list[bytes]) -> None:
     path = tmp_path / "metrics.jsonl"
     path.write_bytes(b"\n".join(lines))

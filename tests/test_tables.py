@@ -1,17 +1,16 @@
 """Tables of README.md and docs/results.md are what docs/make_tables.py makes of docs/results/*.json."""
 
-import importlib.util
+import runpy
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from alphago.cli import make_parser
 
 ROOT = Path(__file__).parents[1]
-SPEC = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
-make_tables = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(make_tables)
+make_tables = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "make_tables.py")))
 
 
 @pytest.mark.parametrize("page", make_tables.PAGES, ids=lambda page: page.name)
