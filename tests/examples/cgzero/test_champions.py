@@ -9,7 +9,6 @@ from champions import ChampionKeeper, Champions
 from games import CGZeroGames
 
 from alphago.training.history import read_history, read_rows
-from alphago.training.run import Run
 from tests.training.small_runs import (
     BLACK_WINS,
     GO,
@@ -43,17 +42,12 @@ def test_more_games_against_the_harder_one(rates: tuple[float, float], shares: t
     assert keeper.shares == pytest.approx(shares)
 
 
-def keeper_of(made: Run) -> ChampionKeeper:
-    (judge,) = made.judges
-    assert isinstance(judge, ChampionKeeper)
-    return judge
-
-
 def judged(path: Path, *seeds: int, **champions: Any) -> ChampionKeeper:
     """After candidates of these seeds, one after the other, each of which wins half of its games."""
     settings = {"games": 4, "readouts": 0, **champions}
     with opened(path, env=BLACK_WINS, source=RandomGames, judges=[Champions(**settings)]) as made:
-        keeper = keeper_of(made)
+        (keeper,) = made.judges
+        assert isinstance(keeper, ChampionKeeper)
         for seed in seeds:
             made.learner.net.load_state_dict(net_of(seed, BLACK_WINS).state_dict())
             made.learner.steps += 1
