@@ -5,7 +5,6 @@ import pytest
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.kinds import GROUP, URGENT, decides_race, find_kind, find_phase, is_enclosed, urgency
-from alphago.exams.ladders import Stones
 from alphago.exams.positions import ExamPosition, exam_env
 from tests.diagrams import position as drawn
 from tests.exams.test_ladders import BROKEN, LADDER, stones_of
@@ -72,8 +71,12 @@ class TestKinds:
         free = ". . . . .\n. X X O O\n. . . . .\n. . . . .\n. . . . ."
         assert not decides_race(stones_of(free), 2)
 
-    def test_a_wide_area_is_none(self) -> None:
-        assert not is_enclosed(Stones(7, (0,) * 49), 24)
+    def test_enclosed_areas(self) -> None:
+        """By either colour, but not as wide as the rest of the board."""
+        eye = stones_of(EYE)
+        swapped = eye._replace(colours=tuple(-colour for colour in eye.colours))
+        assert [is_enclosed(stones, 43) for stones in (eye, swapped)] == [True, True]
+        assert not is_enclosed(eye, 0)
 
     def test_only_moves_elsewhere_count(self) -> None:
         """A move beside the best one belongs to the same fight."""
