@@ -156,14 +156,7 @@ class Group(GameGroup):
     """
 
     def __init__(
-        self,
-        env: GameEnv,
-        evaluator: Evaluator,
-        settings: SelfPlaySettings,
-        width: int,
-        *,
-        seed: int,
-        numbers: range,
+        self, env: GameEnv, evaluator: Evaluator, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range
     ) -> None:
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
         self.search = Search(env, evaluator, width, settings.search)

@@ -133,7 +133,9 @@ def started(
     env: GameEnv, given: Mapping[str, Any], *, device: str = "cpu", preset: str | None = None, **sizes: int
 ) -> Start:
     """How a new run starts whose call gives these settings."""
-    return new_run(Call(env, None, sizes, device), values_by_path(RunSettings, given), preset)
+    call = Call(env, None, sizes, "cpu")
+    call.device = device  # there may be no GPU
+    return new_run(call, values_by_path(RunSettings, given), preset)
 
 
 class Made(NamedTuple):
@@ -161,14 +163,8 @@ def opened(
 ) -> Iterator[Run]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
     given = values_by_path(RunSettings, {**SETTINGS, "num_games": num_games, **settings})
-    call = Call(
-        env,
-        None,
-        {**SIZES, "tower_height": tower_height},
-        "cpu",
-        reports=[report or Listener()],
-        parts={"make_source": source},
-    )
+    sizes = {**SIZES, "tower_height": tower_height}
+    call = Call(env, None, sizes, "cpu", [report or Listener()], make_source=source)
     with RunFolder(folder) as run_folder:
         config = run_folder.config
         if config is None:

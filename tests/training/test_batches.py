@@ -5,14 +5,7 @@ import pytest
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference.hardware import torch_device
-from alphago.training.batches import (
-    Batch,
-    DeviceSample,
-    Prefetcher,
-    split,
-    to_device,
-    weight_sum,
-)
+from alphago.training.batches import Batch, DeviceSample, Prefetcher, split, to_device, weight_sum
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory, Sample
 from tests.training.small_runs import GO

@@ -6,13 +6,7 @@ import pytest
 from alphago import GameEnv, GoEnv, OwareEnv, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.training.metrics import (
-    WORK,
-    bottleneck,
-    game_metrics,
-    mean_shares,
-    time_shares,
-)
+from alphago.training.metrics import WORK, bottleneck, game_metrics, mean_shares, time_shares
 from tests.training.small_runs import GO
 
 

@@ -10,15 +10,7 @@ import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.loop import train_loop
-from alphago.training.resignation import (
-    FEWEST,
-    HIGHEST,
-    KEPT_SIDES,
-    NEVER,
-    AdaptiveThreshold,
-    calibrate,
-    list_sides,
-)
+from alphago.training.resignation import FEWEST, HIGHEST, KEPT_SIDES, NEVER, AdaptiveThreshold, calibrate, list_sides
 from alphago.training.settings.selfplay_settings import draw_start
 from tests.training.small_runs import games_in, opened, run
 

@@ -10,18 +10,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.loop import train_loop
 from alphago.training.source import GameSource
-from tests.training.small_runs import (
-    GO,
-    EagerSaving,
-    Killed,
-    RandomGames,
-    Sources,
-    games_in,
-    go_on,
-    opened,
-    run,
-    same,
-)
+from tests.training.small_runs import GO, EagerSaving, Killed, RandomGames, Sources, games_in, go_on, opened, run, same
 
 
 class TestSource:

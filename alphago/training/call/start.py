@@ -26,52 +26,39 @@ from alphago.training.watch.report import Report
 Settings = TypeVar("Settings", bound=AnyRunSettings)
 
 
-@dataclass(frozen=True)
 class Call:
     """The arguments of a call of `train` or `train_supervised` beside settings; a run may consist of several calls.
+
+    The constructor loads the network and finds the device, and the time of a limited call begins.
+
+    Args:
+        sizes: `tower_height` and `channels`; None for sizes that the call leaves out.
+        parts: parts of Run by keyword: make_source, make_learner.
+        model, device, reports, stop_after: see `train`.
 
     Attributes:
         env: the game.
         model: the network to continue with; None for a new network, or in a resumed run for the run's own.
-        sizes: `tower_height` and `channels`, as far as the call gives them.
+        sizes: the sizes that the call gives.
         device: "cpu" or a GPU such as "cuda".
         may_change: whether another device may be used if this one cannot compute the network.
-        reports: see `train`.
         deadline: the value of time.monotonic() at which the call stops; None for no limit.
-        parts: parts of Run by keyword: make_source, make_learner.
+
+    Raises:
+        TypeError or ValueError: unless the arguments are as `train` says.
+        BackendMissing: for a device that does not exist.
     """
 
-    env: GameEnv
-    model: NeuralNet | None
-    sizes: Mapping[str, int]
-    device: str
-    may_change: bool = False
-    reports: Sequence[Report] | None = None
-    deadline: float | None = None
-    parts: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         env: GameEnv,
         model: NeuralNet | str | Path | None,
         sizes: Mapping[str, int | None],
-        reports: Sequence[Report] | None,
-        stop_after: float | None,
         device: str,
-        parts: Mapping[str, Any],
-    ) -> "Call":
-        """Return the call that begins now, with its network loaded and its device found.
-
-        Args:
-            sizes: `tower_height` and `channels`; None for sizes that the call leaves out.
-            parts: as in Call.
-            model, reports, stop_after, device: see `train`.
-
-        Raises:
-            TypeError or ValueError: unless the arguments are as `train` says.
-            BackendMissing: for a device that does not exist.
-        """
+        reports: Sequence[Report] | None = None,
+        stop_after: float | None = None,
+        **parts: Any,
+    ) -> None:
         check_env(env)
         if reports is not None and not (
             isinstance(reports, Sequence) and all(isinstance(report, Report) for report in reports)
@@ -80,14 +67,16 @@ class Call:
                 f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}"
             )
         minutes = None if stop_after is None else check_positive("stop_after, in minutes,", stop_after)
-        deadline = None if minutes is None else time.monotonic() + 60 * minutes
-        network, env = network_and_game(model, env)
+        self.deadline = None if minutes is None else time.monotonic() + 60 * minutes
+        network, self.env = network_and_game(model, env)
         if network is not None and not isinstance(network, NeuralNet):
             raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
-        given = {name: size for name, size in sizes.items() if size is not None}
-        if network is not None and given:
-            raise ValueError(f"{' and '.join(given)} must be left out with a model, which has its own: {network}")
-        return cls(env, network, given, find_device(env, device), device == "auto", reports, deadline, parts)
+        self.model = network
+        self.sizes = {name: size for name, size in sizes.items() if size is not None}
+        if network is not None and self.sizes:
+            raise ValueError(f"{' and '.join(self.sizes)} must be left out with a model, which has its own: {network}")
+        self.device, self.may_change = find_device(self.env, device), device == "auto"
+        self.reports, self.parts = reports, parts
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def train(
     sizes = {"tower_height": tower_height, "channels": channels}
     by_workers = source_by_workers(workers, max_lag)
     parts = {"make_source": by_workers or source, "make_learner": learner}
-    call = Call.of(env, model, sizes, reports, stop_after, device, parts)
+    call = Call(env, model, sizes, device, reports, stop_after, **parts)
     if num_games is not UNSET:
         settings["num_games"] = num_games
     given = values_by_path(RunSettings, settings)

@@ -253,11 +253,7 @@ class Watcher(Judge[Run]):
     decides = False
 
     def __init__(
-        self,
-        env: GameEnv,
-        watched: Sequence[Watched],
-        share: float,
-        clock: Callable[[], float] = time.monotonic,
+        self, env: GameEnv, watched: Sequence[Watched], share: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.env = env
         self.tasks = [WatchedEntry(item) for item in watched]

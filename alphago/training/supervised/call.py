@@ -87,7 +87,7 @@ def train_supervised(
             raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
-    call = Call.of(env, net, sizes, reports, stop_after, device, {"make_source": partial(Epochs, given)})
+    call = Call(env, net, sizes, device, reports, stop_after, make_source=partial(Epochs, given))
     values = values_by_path(SupervisedSettings, settings)
     start_of = partial(start_of_supervised, call, given, values, dataset_path(dataset))
     return train_run(call, folder, start_of)

@@ -19,18 +19,7 @@ from alphago.cli import main
 from alphago.records.record import load_records
 from alphago.system.files import bytes_digest
 from alphago.training.runs.folder import RunFolder, State, read_shard
-from tests.training.small_runs import (
-    GO,
-    Killed,
-    Listener,
-    RandomGames,
-    Small,
-    files,
-    go_on,
-    run,
-    same,
-    spoil,
-)
+from tests.training.small_runs import GO, Killed, Listener, RandomGames, Small, files, go_on, run, same, spoil
 
 
 @pytest.mark.parametrize("how", ["flipped", "gone"])
@@ -90,10 +79,7 @@ IRREGULAR = ("metrics.jsonl", "evaluations.jsonl", "lock", "config.json", "confi
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
-@pytest.mark.parametrize(
-    ("name", "how"),
-    [(name, how) for name in IRREGULAR for how in ("pipe", "link", "huge")],
-)
+@pytest.mark.parametrize(("name", "how"), [(name, how) for name in IRREGULAR for how in ("pipe", "link", "huge")])
 def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, how: str) -> None:
     """In the place of a file of a run: the run goes on, or a sentence names the file or its folder; nothing hangs."""
     spoil(killed / name, how)
