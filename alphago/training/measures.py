@@ -1,6 +1,8 @@
 """Metrics of gradient steps: the network's losses, and statistics that the losses do not show."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -45,17 +47,11 @@ def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.T
         outputs: the outputs of each thread for its rows, in the order of the rows.
     """
     # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
-    losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
+    losses = {name: reduce(add, (output.losses[name] for output in outputs)) for name in outputs[0].losses}
     logits = torch.cat([output.logits for output in outputs])
     value = torch.cat([output.value for output in outputs])
     targets = to_tensors(batch)
     return losses | measure(logits, value, targets.policy, targets.value)
-
-
-def add_up(tensors: Iterable[torch.Tensor]) -> torch.Tensor:
-    """Return the sum of one or more tensors."""
-    first, *others = tensors
-    return sum(others, start=first)
 
 
 @torch.no_grad()

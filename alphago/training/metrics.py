@@ -6,30 +6,16 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
-from alphago.system.stopwatch import (
-    BOARDS,
-    GAMES,
-    MATCHES,
-    NET,
-    OPTIMIZER,
-    PLAYING,
-    PUBLISHING,
-    SAMPLING,
-    SAVING,
-    TRANSFER,
-    TREE,
-)
+from alphago.system import stopwatch
 from alphago.training.history import Row, mean_over_time, number
 from alphago.training.run_clock import RunClock
 from alphago.training.source import GameSource
 
 WAITING = "waiting"  # threads of self-play wait for the last thread to finish the iteration
 OTHER = "other"
-WORK = (
-    *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES, GAMES)),
-    WAITING,
-    OTHER,
-)
+_OF_RUN = (stopwatch.OPTIMIZER, stopwatch.SAMPLING, stopwatch.PUBLISHING, stopwatch.SAVING, stopwatch.MATCHES)
+_OF_SELF_PLAY = (stopwatch.NET, stopwatch.TREE, stopwatch.BOARDS, stopwatch.TRANSFER)
+WORK = (*(work.name for work in (*_OF_SELF_PLAY, *_OF_RUN, stopwatch.GAMES)), WAITING, OTHER)
 
 
 class Pace:
@@ -107,7 +93,7 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
     """
     seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
     busy = sum(threads.values()) / count
-    seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - busy)
+    seconds[WAITING] += max(0.0, run.get(stopwatch.PLAYING.name, 0.0) - busy)
     total = max(sum(seconds.values()), 1e-9)
     return {f"{kind}_share": spent / total for kind, spent in seconds.items()}
 

@@ -167,10 +167,7 @@ def opened(
     call = Call(env, None, sizes, "cpu", [report or Listener()], make_source=source)
     with RunFolder(folder) as run_folder:
         config = run_folder.config
-        if config is None:
-            start = new_run(call, given, None)
-        else:
-            start = resumed_run(call, given, None, config, folder)
+        start = new_run(call, given, None) if config is None else resumed_run(call, given, None, config, folder)
         settings_of_run = replace(start.settings, judges=(*start.settings.judges, *map(Made, extra)))
         start = replace(start, settings=settings_of_run)
         with open_run(call, start, run_folder, "cpu") as made:
@@ -232,10 +229,8 @@ class RandomGames(GameSource):
 
     moves = readouts_done = closed = 0
 
-    def __init__(
-        self, env: GameEnv, settings: Any, numbers: range, workers: Any, *, seed: int = 0, device: str = "cpu"
-    ) -> None:
-        self.env, self.settings, self.numbers, self.seed = env, settings, numbers, seed
+    def __init__(self, env: GameEnv, settings: Any, numbers: range, workers: Any, *, seed: int = 0, **_: Any) -> None:
+        self.env, self.numbers, self.seed = env, numbers, seed
         self.left = 0  # games to play in this iteration
         self.finished: list[GameRecord] = []
         self.published: list[NeuralNet] = []
@@ -248,13 +243,7 @@ class RandomGames(GameSource):
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         self.published.append(frozen_copy(net))
 
-    def begin(
-        self,
-        plies: int | None,
-        readouts: int | None = None,
-        side_by_side: int | None = None,
-        resign_threshold: float | None = None,
-    ) -> None:
+    def begin(self, plies: Any, readouts: Any = None, side_by_side: Any = None, resign_threshold: Any = None) -> None:
         assert self.published
         self.asked.append((plies, readouts, side_by_side))
         self.left = min(side_by_side or 1, len(self.numbers))
@@ -273,8 +262,7 @@ class RandomGames(GameSource):
         builder, position = RecordBuilder(setup, seed=(self.seed, number)), self.env.position(**setup)
         while not position.is_over:
             legal = np.flatnonzero(position.legal_mask)
-            policy = np.zeros(self.env.action_space, np.float32)
-            policy[legal] = 1 / len(legal)
+            policy = position.legal_mask.astype(np.float32) / len(legal)
             action = int(generator.choice(legal))
             builder.add(action, policy, 0.0, len(legal), position.to_play)
             position = position.play(action)
@@ -286,9 +274,6 @@ class RandomGames(GameSource):
     def take(self) -> list[GameRecord]:
         finished, self.finished = self.finished, []
         return finished
-
-    def time_spent(self) -> dict[str, float]:
-        return {}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return to_arrays(self.finished), {"next": self.numbers.start, "left": self.left}
@@ -327,19 +312,14 @@ def spoil(path: Path, how: str) -> None:
     """Make a file "cut" off, "empty" or "gone", change a bit of it ("flipped"), or put in its place a "pipe", a "link"
     to itself, or a file that claims to be "huge".
     """
-    if how in ("pipe", "link", "huge"):
-        path.unlink(missing_ok=True)
-        if how == "pipe":
-            os.mkfifo(path)
-        elif how == "link":
-            path.symlink_to(path)
-        else:
-            with open(path, "wb") as file:
-                file.truncate(20 * 10**9)
-        return
-    data = bytearray(path.read_bytes())
+    data = bytearray(path.read_bytes() if path.exists() else b".")
     data[len(data) // 2] ^= 1
-    if how == "gone":
-        path.unlink()
-    else:
-        path.write_bytes({"cut": bytes(data[:-20]), "flipped": bytes(data), "empty": b""}[how])
+    path.unlink(missing_ok=True)
+    if how == "pipe":
+        os.mkfifo(path)
+    elif how == "link":
+        path.symlink_to(path)
+    elif how != "gone":
+        path.write_bytes({"cut": bytes(data[:-20]), "flipped": bytes(data)}.get(how, b""))
+    if how == "huge":
+        os.truncate(path, 20 * 10**9)

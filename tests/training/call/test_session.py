@@ -205,11 +205,16 @@ class TestModel:
             (TicTacToeEnv(), {"model": net_of(0)}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
+            (GO, {"watch": ["gnu@0"]}, "no player is called 'gnu': did you mean gnugo"),
+            (GO, {"watch": ["random@many"]}, "after @ come the readouts of the run's network, as in random@64"),
+            (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
+            (GO, {"watch": ["records:nowhere"]}, "games must be in a dataset, a run, or a file or folder of games"),
+            (GO, {"until": "gnu"}, "no player is called 'gnu'"),
         ],
     )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
         """Before anything is written: the folder stays free for the next attempt."""
-        with pytest.raises(ValueError, match=sentence):
+        with pytest.raises((ValueError, OSError), match=sentence):
             train(env, folder=tmp_path / "run", reports=[], **{"num_games": 4, **given})
         assert not (tmp_path / "run").exists()
 
