@@ -38,6 +38,7 @@ class Recipe:
             `is_short`).
         game: the game's name; "" for any game.
         note: a sentence to report when a run with this recipe begins.
+        name: the recipe's name in config.json; for a recipe adapted from another board its note.
     """
 
     env: Mapping[str, Any]
@@ -49,6 +50,7 @@ class Recipe:
     short_network: Mapping[str, Any] = field(default_factory=dict)
     game: str = "go"
     note: str = ""
+    name: str = ""
 
     def settings_on(self, device: str) -> Mapping[str, Any]:
         """Return the settings, by keyword, for a device, which is "cpu" or a GPU such as "cuda"."""
@@ -83,7 +85,9 @@ class Recipe:
         without the time limit.
         """
         if games < MANY_GAMES:
-            return replace(self, settings=FEW_GAMES, gpu={}, gpu_network={}, short_network={}, note="")
+            return replace(
+                self, settings=FEW_GAMES, gpu={}, gpu_network={}, short_network={}, note="", name="few games"
+            )
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
@@ -108,7 +112,7 @@ def read_recipes() -> dict[str, Recipe]:
         settings = {**shared_settings(table.pop("common", ())), **table.pop("settings")}
         # TOML has no null: "none" stands for it.
         settings = {key: None if value == "none" else value for key, value in settings.items()}
-        recipes[name] = Recipe(settings=settings, gpu=shared_settings(table.pop("gpu", ())), **table)
+        recipes[name] = Recipe(name=name, settings=settings, gpu=shared_settings(table.pop("gpu", ())), **table)
     return recipes
 
 
@@ -118,7 +122,8 @@ def shared_settings(names: Iterable[str]) -> dict[str, Any]:
 
 
 RECIPES = read_recipes()
-OTHER_GAMES = RECIPES.pop("other")  # the recipe of games without a recipe of their own
+# The recipe of games without a recipe of their own.
+OTHER_GAMES = replace(RECIPES.pop("other"), name="the one of all other games")
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
 SHORT = 120.0  # most processor minutes of a short run: half an hour of four cores is short, of eight cores is not
 MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
@@ -148,11 +153,13 @@ def recipe_for(env: GameEnv) -> Recipe:
         return recipe
     curriculum = recipe.settings.get("curriculum", ())
     smaller_boards = tuple((board, share) for board, share in curriculum if board < env.N)
+    note = f"{env.N}x{env.N} has no recipe of its own: it takes that of {size}x{size}, which was not measured here"
     return replace(
         recipe,
         env=recipe.make_env(env.N).config,
         settings={**recipe.settings, "curriculum": smaller_boards},
-        note=f"{env.N}x{env.N} has no recipe of its own: it takes that of {size}x{size}, which was not measured here",
+        note=note,
+        name=note,
     )
 
 

@@ -164,7 +164,7 @@ def opened(
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
     given = values_by_path(RunSettings, {**SETTINGS, "num_games": num_games, **settings})
     sizes = {**SIZES, "tower_height": tower_height}
-    call = Call(env, None, sizes, "cpu", [report or Listener()], make_source=source)
+    call = Call(env, None, sizes, "cpu", reports=[report or Listener()], make_source=source)
     with RunFolder(folder) as run_folder:
         config = run_folder.config
         start = new_run(call, given, None) if config is None else resumed_run(call, given, None, config, folder)

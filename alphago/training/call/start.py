@@ -55,6 +55,7 @@ class Call:
         model: NeuralNet | str | Path | None,
         sizes: Mapping[str, int | None],
         device: str,
+        *,
         reports: Sequence[Report] | None = None,
         stop_after: float | None = None,
         **parts: Any,
@@ -169,7 +170,7 @@ def saved_run(
     given: Mapping[str, Any],
     config: Mapping[str, Any],
     folder: Path,
-    of_recipe: Mapping[str, Any] | None = None,
+    of_recipe: Mapping[str, Any],
 ) -> tuple[Settings, NeuralNet]:
     """Return the saved settings of a run that is resumed, and its network.
 
@@ -180,7 +181,7 @@ def saved_run(
         given: the call's settings by path, such as "search.c_puct".  Functions must be among them: only their names are
             saved.
         config: the saved config of the run in `folder`.
-        of_recipe: keywords of NeuralNet from the recipe that the call names; None if it names none.
+        of_recipe: keywords of NeuralNet from the recipe that the call names; {} if it names none.
 
     Raises:
         ValueError: if the run has another game or network than the call, or is not of this kind.
@@ -199,7 +200,7 @@ def saved_run(
         raise other_version(folder, "a game", ", ".join(sorted(options_of_one_version)))
     check_unchanged(folder, config["env"], env.config)
     if model is None:
-        check_unchanged(folder, network, {**(of_recipe or {}), **call.sizes})
+        check_unchanged(folder, network, {**of_recipe, **call.sizes})
         with version_errors(folder, "a network"), seeded(0):  # the state has the weights
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())

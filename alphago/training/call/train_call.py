@@ -13,7 +13,7 @@ from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
 from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
-from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for, recipe_settings
+from alphago.training.recipes import Recipe, is_short, named_recipe, recipe_for, recipe_settings
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
@@ -100,7 +100,7 @@ def train(
     sizes = {"tower_height": tower_height, "channels": channels}
     by_workers = source_by_workers(workers, max_lag)
     parts = {"make_source": by_workers or source, "make_learner": learner}
-    call = Call(env, model, sizes, device, reports, stop_after, **parts)
+    call = Call(env, model, sizes, device, reports=reports, stop_after=stop_after, **parts)
     if num_games is not UNSET:
         settings["num_games"] = num_games
     given = values_by_path(RunSettings, settings)
@@ -130,9 +130,8 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
     if device == "cpu":  # chosen now, so that a resumed run keeps the dtypes on any machine
         dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
         settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
-    config = new_config(model, settings, recipe=recipe_name(recipe))
-    notes = [recipe.note, *notes] if recipe.note else notes
-    return make_start(call, settings, model, config, notes=notes)
+    config = new_config(model, settings, recipe=recipe.name)
+    return make_start(call, settings, model, config, notes=[*filter(None, [recipe.note]), *notes])
 
 
 def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -> Recipe:
@@ -182,18 +181,9 @@ def resumed_run(
     Raises:
         ValueError: if the call changes a setting that a run cannot change; the message has both values.
     """
-    recipe = named_recipe(preset) if preset is not None else None
-    of_recipe = {} if recipe is None else recipe_settings(recipe, call.device)
-    network = recipe.network_like(config["network"]) if recipe else {}
-    before, model = saved_run(call, RunSettings, given, config, folder, network)
+    recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)
+    before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
+    of_recipe = recipe_settings(recipe, call.device)
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
     return make_start(call, settings, model, config, changes=changed)
-
-
-def recipe_name(recipe: Recipe) -> str:
-    """Return a recipe's name for config.json; a recipe adapted from another board has its note instead of a name."""
-    if recipe.settings is FEW_GAMES:
-        return "few games"
-    names = [name for name, known in RECIPES.items() if known is recipe]
-    return names[0] if names else recipe.note or "the one of all other games"

@@ -87,7 +87,8 @@ def train_supervised(
             raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
-    call = Call(env, net, sizes, device, reports, stop_after, make_source=partial(Epochs, given))
+    source = partial(Epochs, given)
+    call = Call(env, net, sizes, device, reports=reports, stop_after=stop_after, make_source=source)
     values = values_by_path(SupervisedSettings, settings)
     start_of = partial(start_of_supervised, call, given, values, dataset_path(dataset))
     return train_run(call, folder, start_of)
@@ -125,7 +126,7 @@ def start_of_supervised(
             settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
         now = new_config(model, settings, given={"dataset": path})
     else:
-        before, model = saved_run(call, SupervisedSettings, values, config, folder)
+        before, model = saved_run(call, SupervisedSettings, values, config, folder, {})
         settings, notes = change_settings(before, values).completed(games), []
         now, changed = change_config(before, settings, config, folder)
         saved_path = config["given"]["dataset"]
