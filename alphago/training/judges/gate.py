@@ -14,7 +14,7 @@ import torch
 from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
-from alphago.mcts.search_specs import SELF_PLAY_RULE, SearchSpec
+from alphago.mcts.search_specs import SELF_PLAY_RULE
 from alphago.nn.inference.frozen_net import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.system.stopwatch import MATCHES
@@ -22,7 +22,6 @@ from alphago.training.judge import Judge
 from alphago.training.judges.results import games_as_text, match_row, play_in_parts
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 
 class Gatekeeper(Judge[Run]):
@@ -118,8 +117,11 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     Raises:
         MatchStopped: if `stop` is set before the end.
     """
-    began = time.monotonic()
-    readouts = run.settings.selfplay.readouts if gate.readouts is None else gate.readouts
+    began, selfplay = time.monotonic(), run.settings.selfplay
+    readouts = selfplay.readouts if gate.readouts is None else gate.readouts
+    # Self-play's search, which adds no noise in a match.  The usual one is given by its name alone, so that the match
+    # chooses the settings that suit it.
+    search = SELF_PLAY_RULE if selfplay.search == selfplay.usual_search else selfplay.search
     result = play_in_parts(
         run.env,
         (run.match_evaluator(run.learner.net, run.env), run.match_evaluator(opponent, run.env)),
@@ -127,7 +129,7 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
         seed,
         lambda _: False,  # all games are played
         readouts=readouts,
-        search=match_search(run.settings.selfplay),
+        search=search,
         random_opening=opening_length(run.env),
         device=run.device,
         stop=stop,
@@ -148,11 +150,3 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
     verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}
     verdict = verdicts[row.get("accepted")]
     run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{verdict}")
-
-
-def match_search(settings: SelfPlaySettings) -> SearchSpec:
-    """Return the search of a run's matches: that of the run's self-play, which adds no noise in a match.
-
-    For self-play's usual search it is only the name SELF_PLAY_RULE, so that a match chooses the settings that suit it.
-    """
-    return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search
