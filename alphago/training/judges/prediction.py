@@ -39,10 +39,13 @@ class WatchedRecords:
         self.records = records
 
     def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
-        """Let a network predict all games; see `Watched.test`."""
-        predictions = predict_all(evaluator, self.env, self.records, stop)
-        if predictions is None:
-            return None
+        """Let a network predict all games, AT_ONCE of them together; see `Watched.test`."""
+        parts = []
+        for first in range(0, len(self.records), AT_ONCE):
+            if stop.is_set():
+                return None
+            parts.append(predict(evaluator, self.env, self.records[first : first + AT_ONCE]))
+        predictions = Predictions.join(parts)
         return WatchResult({"opponent": self.name, **predictions.measures()}, predictions.sentence())
 
 
@@ -97,21 +100,6 @@ class Predictions(NamedTuple):
             f"value's squared error {measures['value_error']:.2f}, "
             f"calibration error {measures['calibration_error']:.1%})"
         )
-
-
-def predict_all(
-    evaluator: Evaluator, env: GameEnv, records: list[GameRecord], stop: threading.Event
-) -> Predictions | None:
-    """Return the predictions in the games `records`; None if `stop` was set before the end.
-
-    AT_ONCE games are predicted together.
-    """
-    parts = []
-    for first in range(0, len(records), AT_ONCE):
-        if stop.is_set():
-            return None
-        parts.append(predict(evaluator, env, records[first : first + AT_ONCE]))
-    return Predictions.join(parts)
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Predictions:
@@ -179,7 +167,8 @@ class HeldOut(Judge[Run]):
     saved = ("accuracy", "best_after", "judged", "judged_steps")
 
     def __init__(self, env: GameEnv, net: NeuralNet, records: Sequence[GameRecord], checks: int) -> None:
-        self.env, self.records, self.checks = env, list(records), checks
+        self.games = WatchedRecords(NAME, env, list(records))
+        self.checks = checks
         self.best = frozen_copy(net)
         self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
         self.best_after = 0  # number of games of the run when the best network was tested
@@ -201,21 +190,19 @@ class HeldOut(Judge[Run]):
             False if `stop` was set before the test was over.
         """
         standing = run.standing
-        net = run.learner.net
-        net_for_board = net if run.env == self.env else net.resized(self.env)
+        net, env = run.learner.net, self.games.env
         with run.clock.stopped():
+            net_for_board = net if run.env == env else net.resized(env)
             evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
-            predictions = predict_all(evaluator, self.env, self.records, stop)
-        if predictions is None:
+            result = self.games.test(evaluator, run.device, stop=stop)
+        if result is None:
             return False
-        measures = predictions.measures()
-        improved = measures["accuracy"] > self.accuracy
-        run.add_match({**standing, "judge": self.name, "opponent": NAME, **measures, "best": improved})
-        run.note(f"{NAME} after {run.games} games: {predictions.sentence()}{'; the best so far' if improved else ''}")
+        accuracy = result.row["accuracy"]
+        improved = accuracy > self.accuracy
+        run.add_match({**standing, "judge": self.name, **result.row, "best": improved})
+        run.note(f"{NAME} after {run.games} games: {result.summary}{'; the best so far' if improved else ''}")
         if improved:
-            self.best = frozen_copy(net)
-            self.accuracy = measures["accuracy"]
-            self.best_after = run.games
+            self.best, self.accuracy, self.best_after = frozen_copy(net), accuracy, run.games
         self.judged = run.progress
         self.judged_steps = run.learner.steps
         return True
