@@ -42,15 +42,12 @@ class Resignation(NamedTuple):
         }
 
 
-def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
+def calibrate(records: Sequence[GameRecord]) -> Resignation | None:
     """Return the threshold that `calibrate_sides` finds on games; None if there is no such threshold.
 
     Games that ended by resignation are left out, because their true result is unknown.
-
-    Args:
-        most_wrong: largest share of wrong resignations.
     """
-    return calibrate_sides([side for record in records for side in list_sides(record)], most_wrong)
+    return calibrate_sides([side for record in records for side in list_sides(record)])
 
 
 def list_sides(record: GameRecord) -> list[Side]:
@@ -65,8 +62,8 @@ def list_sides(record: GameRecord) -> list[Side]:
     return sides
 
 
-def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Resignation | None:
-    """Return the highest threshold below 0 at which at most the share `most_wrong` of resignations would be wrong.
+def calibrate_sides(sides: Sequence[Side]) -> Resignation | None:
+    """Return the highest threshold below 0 at which at most the share MOST_WRONG of resignations would be wrong.
 
     A player resigns if the lowest value of the game is below the threshold.  The resignation is wrong unless the player
     lost the game.
@@ -82,7 +79,7 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
     wrong = np.cumsum(~lost) / resigned
     next_lowest = np.append(lowest[1:], math.inf)
     is_possible = lowest < next_lowest  # a threshold fits between these two; sides of equal value resign together
-    is_good = (wrong <= most_wrong) & (lowest < 0) & (resigned >= FEWEST)
+    is_good = (wrong <= MOST_WRONG) & (lowest < 0) & (resigned >= FEWEST)
     candidates = np.flatnonzero(is_possible & is_good)
     if not len(candidates):
         return None
