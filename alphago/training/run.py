@@ -26,7 +26,6 @@ from alphago.training.measures import mean_metrics
 from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.run_clock import RunClock, SavingTimes
 from alphago.training.runs.folder import RunFolder, State
-from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.stage import Stage
@@ -67,7 +66,7 @@ class Run:
         make_source: makes each stage's source of games.
         make_learner: makes the learner of the model.
         judges: in the order in which they judge.
-        reporter: passes the run's events to its reports; None for no reports.
+        reporter: passes the run's events to its reports.
         device: of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
         state: the saved state from which the run continues; None to begin a new run.
 
@@ -84,12 +83,12 @@ class Run:
         env: GameEnv,
         folder: RunFolder,
         workers: Workers,
-        make_source: MakeSource = SelfPlay,
+        make_source: MakeSource,
         make_learner: MakeLearner = Learner,
-        judges: Sequence[Judge[Any]] = (),
-        reporter: Reporter | None = None,
-        device: str = "cpu",
-        state: State | None = None,
+        judges: Sequence[Judge[Any]],
+        reporter: Reporter,
+        device: str,
+        state: State | None,
     ) -> None:
         self.settings = settings
         self.lessons = settings.lessons(env)
@@ -99,7 +98,7 @@ class Run:
         self.make_source = make_source
         self.learner = make_learner(model, settings.learning, workers, torch_device(device))
         self.judges = judges
-        self.reporter = Reporter([]) if reporter is None else reporter
+        self.reporter = reporter
         self.device = device
         self.damage: list[str] = [] if state is None else state.notes
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
@@ -143,14 +142,8 @@ class Run:
         self._closing.close()
         self.entered = {"lesson": lesson, "games": games, "first": first}  # the arguments, for `state`
         env = self.lessons[lesson].env
-        self.stage = Stage(
-            env,
-            self.settings,
-            numbers=range(first, first + self.settings.game_limit - games),
-            workers=self.workers,
-            make_source=self.make_source,
-            device=self.device,
-        )
+        numbers = range(first, first + self.settings.game_limit - games)
+        self.stage = Stage(env, self.settings, numbers, self.workers, make_source=self.make_source, device=self.device)
         self._closing.callback(self.stage.source.close)
         # The published network and its number of gradient steps; None before the first is published.
         self._published: tuple[NeuralNet, int] | None = None

@@ -46,7 +46,7 @@ class Stage:
         workers: Workers,
         *,
         make_source: MakeSource,
-        device: str = "cpu",
+        device: str,
     ) -> None:
         self.env = env
         self.variant = env if settings.exact_rules else env.selfplay_variant()  # the game of self-play

@@ -99,16 +99,10 @@ class Reporter:
     """
 
     def __init__(
-        self,
-        reports: Sequence[Report],
-        settings: dict[str, Any] | None = None,
-        rows: Sequence[Row] = (),
-        meter: GpuMeter | None = None,
+        self, reports: Sequence[Report], settings: dict[str, Any], rows: Sequence[Row], meter: GpuMeter
     ) -> None:
-        self.reports = reports
-        self.meter = meter or GpuMeter()
-        self.settings = settings or {}
-        self.diagnosis = Diagnosis(self.settings)
+        self.reports, self.settings, self.meter = reports, settings, meter
+        self.diagnosis = Diagnosis(settings)
         self.diagnosis.remember(rows)
 
     def start(self, folder: Path, progress: Callable[[], Progress]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from alphago.cli import main
+from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.report import ConsoleReport, Progress, Reporter, TensorBoardReport
 from tests.training.small_runs import Listener
 from tests.training.watch.test_diagnosis import iteration
@@ -30,14 +31,8 @@ def test_curves_and_notes(tmp_path: Path) -> None:
     report.note("half way")
     report.finish({"games": 9}, tmp_path, False)
     events = read(tmp_path)
-    assert set(events.Tags()["scalars"]) == {
-        "games",
-        "policy_loss",
-        "game_length",
-        "board_size",
-        "win_rate/gnugo-10@64",
-        "score/gnugo-10@64",
-    }
+    curves = {"games", "policy_loss", "game_length", "board_size", "win_rate/gnugo-10@64", "score/gnugo-10@64"}
+    assert set(events.Tags()["scalars"]) == curves
     assert [(event.step, event.value) for event in events.Scalars("win_rate/gnugo-10@64")] == [(9, 0.25)]
     assert [(event.step, event.value) for event in events.Scalars("game_length")] == [(4, 7.5), (9, 8.5)]
     assert [(event.step, event.value) for event in events.Scalars("policy_loss")] == [(9, 1.25)]
@@ -101,7 +96,7 @@ def test_what_is_newly_wrong() -> None:
     heard = []
     for before in (0, 40):
         listener = Listener()
-        reporter = Reporter([listener], {"num_games": 100_000, "batch_size": 128}, rows[:before])
+        reporter = Reporter([listener], {"num_games": 100_000, "batch_size": 128}, rows[:before], GpuMeter())
         for row in rows[before:]:
             reporter.iteration(row)
         heard.append([note.partition(":")[0] for note in listener.notes])
