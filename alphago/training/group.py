@@ -21,6 +21,7 @@ from alphago.system.stopwatch import GAMES, Stopwatch
 from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_start
 from alphago.training.source import OnGame
 
+SAVED = ("left", "readouts", "resign_threshold", "capacity")  # attributes of a GameGroup that its state contains
 PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: a player would have resigned, and the policy plays the rest of the game
 
 
@@ -100,10 +101,7 @@ class GameGroup:
         """
         return {
             "next": self.numbers.start,
-            "left": self.left,
-            "readouts": self.readouts,
-            "resign_threshold": self.resign_threshold,
-            "capacity": self.capacity,
+            **{name: getattr(self, name) for name in SAVED},
             "finished": len(self.finished),
             "slots": self.slot_states(),
         }
@@ -120,10 +118,8 @@ class GameGroup:
             records: iterator over the games of all groups, from this group's on.  This method takes the saved group's
                 `records()` from it, and leaves it at the next group's.
         """
-        self.left = state["left"]
-        self.readouts = state["readouts"]
-        self.resign_threshold = state["resign_threshold"]
-        self.capacity = state["capacity"]
+        for name in SAVED:
+            setattr(self, name, state[name])
         # In `records`, a group's games in progress come before its finished games.
         self.restore_slots(state["slots"], records)
         self.add_finished(islice(records, state["finished"]))
