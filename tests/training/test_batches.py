@@ -70,9 +70,7 @@ class TestPrefetcher:
     def test_what_is_not_learned_is_not_drawn(self, learned: int) -> None:
         prefetcher, twin = Prefetcher(generator()), generator()
         batches = prefetcher.batches(4, draw, iter([*[True] * learned, False]).__next__)
-        assert len(list(batches)) == learned
-        for _ in range(learned):
-            draw(twin)
+        assert len(list(batches)) == len([draw(twin) for _ in range(learned)])
         assert prefetcher.state == twin.bit_generator.state
 
     def test_an_error_is_raised_by_who_learns(self) -> None:

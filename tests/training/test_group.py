@@ -1,6 +1,8 @@
 """Games on this machine: the same seed gives the same games, and what a record says is what happened."""
 
+import itertools
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -137,12 +139,10 @@ class TestRecords:
 def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
     env = GoEnv(3)
     generators = [np.random.default_rng(number) for number in range(4)]
-    priors = np.zeros((4, 10), np.float32)
-    for row, legal in zip(priors, ([1, 2, 5, 9], [4, 9], [0, 4, 8], [9]), strict=True):
-        row[legal] = 1 / len(legal)
+    legal = ([1, 2, 5, 9], [4, 9], [0, 4, 8], [9])
+    priors = np.array([np.isin(np.arange(10), actions) / len(actions) for actions in legal], np.float32)
     drawn = [draw_moves(env, priors.copy(), generators).tolist() for _ in range(50)]
-    first, second, third, fourth = (set(moves) for moves in zip(*drawn, strict=True))
-    assert (first, second, third, fourth) == ({1, 2, 5}, {4}, {0, 4, 8}, {9})
+    assert list(map(set, zip(*drawn, strict=True))) == [{1, 2, 5}, {4}, {0, 4, 8}, {9}]
 
 
 class OneMove(UniformEvaluator):
@@ -202,10 +202,10 @@ def test_records_tell_the_surprise(search: SearchSettings) -> None:
     """From the network's policy to the search's; a move without a search has a surprise of 0."""
     records = play_all(source(GO, 8, readouts=12, opening_plies=2.0, search=search), UniformEvaluator())
     for record in records:
-        policies, counts = record.policies / POLICY_SCALE, record.legal_counts
-        searched = record.weights > 0
-        entropies = np.array([-(p[p > 0] * np.log(p[p > 0])).sum() for p in policies])
-        assert record.surprises[searched] == pytest.approx((np.log(counts) - entropies)[searched], abs=1e-3)
+        policies, searched = record.policies / POLICY_SCALE, record.weights > 0
+        entropies = -(policies * np.log(np.where(policies, policies, 1))).sum(axis=1)
+        expected = np.log(record.legal_counts) - entropies
+        assert record.surprises[searched] == pytest.approx(expected[searched], abs=1e-3)
         assert not record.surprises[~searched].any()
     assert any((record.weights == 0).any() for record in records)
 
@@ -220,12 +220,9 @@ class Gloomy(UniformEvaluator):
 
 class TestResignation:
     def test_the_other_side_wins(self) -> None:
-        records = play(GoEnv(3), 20, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0)
-        for record in records:
-            assert record.resigned
+        for record in play(GoEnv(3), 20, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0):
+            assert (record.resigned, record.result_string, len(record)) == (True, "W+R", 0)  # at its first move
             assert record.outcome == record.score == -1
-            assert record.result_string == "W+R"
-            assert len(record) == 0  # at its first move
 
     def test_played_out(self) -> None:
         """What would have been resigned goes on without search to a result by the rules."""
@@ -241,39 +238,37 @@ class TestResignation:
         assert 20 < sum(not record.resigned for record in records) < 55
 
 
+class Calling(HashEvaluator):
+    """Calls a function before each evaluation."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        super().__init__()
+        self.call = call
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.call()
+        super().evaluate(batch, slots, priors, values)
+
+
 class TestErrors:
     @pytest.mark.parametrize("groups", [1, 2, 3])
     def test_an_evaluators_error_surfaces_and_no_thread_is_left(self, groups: int) -> None:
-        calls = []
+        calls, threads = itertools.count(), threading.active_count()
 
-        class Fails(HashEvaluator):
-            def evaluate(self, batch, slots, priors, values) -> None:
-                calls.append(1)
-                if len(calls) == 20:
-                    raise RuntimeError("the network is gone")
-                super().evaluate(batch, slots, priors, values)
+        def fail() -> None:
+            if next(calls) == 20:
+                raise RuntimeError("the network is gone")
 
-        threads = threading.active_count()
         with pytest.raises(RuntimeError, match="the network is gone"):
-            play(GoEnv(5), 20_000, Fails(), groups=groups)
+            play(GoEnv(5), 20_000, Calling(fail), groups=groups)
         assert threading.active_count() == threads
-        assert len(calls) < 20_000  # the other threads stopped too: the whole would be over 100 000
+        assert next(calls) < 20_000  # the other threads stopped too: the whole would be over 100 000
 
     def test_stop_ends_at_the_next_move(self) -> None:
-        stop = threading.Event()
-
-        class Stops(HashEvaluator):
-            calls = 0
-
-            def evaluate(self, batch, slots, priors, values) -> None:
-                Stops.calls += 1
-                if Stops.calls == 40:
-                    stop.set()
-                super().evaluate(batch, slots, priors, values)
-
+        stop, calls = threading.Event(), itertools.count()
         with Workers(2) as workers:
             games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
-            games.evaluator = Stops()
+            games.evaluator = Calling(lambda: next(calls) == 40 and stop.set())
             games.begin(None)
             assert not games.advance(stop)
             moves = games.moves

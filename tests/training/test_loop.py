@@ -23,14 +23,12 @@ class TestLearning:
     def test_start_training_after_counts_positions(self, tmp_path: Path) -> None:
         """Not games, as AlphaGo.jl's README says."""
         listener = random_games(tmp_path, 12, start_training_after=100, games_in_flight=1)
-        for row in listener.rows:
-            assert (row["steps"] > 0) == (row["positions"] >= 100), row
+        assert all((row["steps"] > 0) == (row["positions"] >= 100) for row in listener.rows)
         at_start = next(row for row in listener.rows if row["steps"])
         assert at_start["games"] < 12 < 100
 
     @pytest.mark.parametrize(
-        ("batch_size", "samples"),
-        [(1, 0.5), (7, 2), *(pytest.param(size, 2, marks=pytest.mark.slow) for size in (33, 100))],
+        ("batch_size", "samples"), [(1, 0.5), (7, 2), pytest.param(100, 2, marks=pytest.mark.slow)]
     )
     def test_any_batch_size(self, tmp_path: Path, batch_size: int, samples: float) -> None:
         """AlphaGo.jl broke on anything but multiples of 32."""
@@ -92,20 +90,10 @@ class TestStop:
 class TestLearns:
     """Three in a row from random weights, in float32 on one thread."""
 
-    SETTINGS: dict[str, Any] = {
-        "num_games": 500,
-        "readouts": 40,
-        "tower_height": 1,
-        "channels": 16,
-        "batch_size": 64,
-        "start_training_after": 150,
-        "samples_per_position": 6,
-        "temperature_plies": 9,
-        "learning_rate": 1e-2,
-        "search": Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0),
-        **EXACT,
-        "groups": 1,
-    }
+    NETWORK: dict[str, Any] = {"tower_height": 1, "channels": 16}
+    SEARCH = Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0)
+    SETTINGS: dict[str, Any] = {"num_games": 500, "readouts": 40, "temperature_plies": 9, "search": SEARCH, **EXACT}
+    SETTINGS |= {"batch_size": 64, "start_training_after": 150, "samples_per_position": 6, "learning_rate": 1e-2}
 
     def test_hardly_loses_to_random(self, tmp_path: Path) -> None:
         """Many games in either colour: hardly one is lost with a search, few are without.
@@ -113,10 +101,10 @@ class TestLearns:
         A network that is sure of a wrong reply can hide the five plies that refute it from 200 readouts.
         """
         env = GomokuEnv(3, 3, planes=3)  # its rules in kernels take no time
-        net = train(env, folder=tmp_path, reports=[], seed=1, **self.SETTINGS)
+        net = train(env, folder=tmp_path, reports=[], seed=1, **self.NETWORK, **self.SETTINGS)
         searching = evaluate(env, net, "random", 80, readouts=200, seed=1)
         assert searching.losses <= 1, searching
         assert searching.wins > 64
         assert evaluate(env, net, "random", 200, readouts=0, seed=1).losses < 30
-        untrained = NeuralNet(env, tower_height=1, channels=16)
+        untrained = NeuralNet(env, **self.NETWORK)
         assert evaluate(env, untrained, "random", 200, readouts=0, seed=1).losses > 45

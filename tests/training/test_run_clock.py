@@ -3,6 +3,7 @@
 import errno
 import signal
 import threading
+from typing import Any
 
 import pytest
 
@@ -20,12 +21,9 @@ class Time:
     compiled = 7.0
 
     def clock(self, minutes: float | None, by_processor: bool = False) -> RunClock:
-        functions = {"now": lambda: self.now, "work": lambda: self.worked}
-        compiling = lambda: (self.compiled, self.compiled / 2)  # noqa: E731
-        return RunClock(minutes, by_processor=by_processor, compiling=compiling, **functions)
-
-    def saving(self) -> SavingTimes:
-        return SavingTimes(lambda: self.now)
+        functions: dict[str, Any] = {"now": lambda: self.now, "work": lambda: self.worked}
+        functions["compiling"] = lambda: (self.compiled, self.compiled / 2)
+        return RunClock(minutes, by_processor=by_processor, **functions)
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def test_a_limit(time: Time) -> None:
     run.set(90.0)  # as a run that goes on
     assert (run.seconds, run.is_over, run.deadline) == (90.0, False, 1060.0)
     time.now += 30
-    assert run.is_over
+    assert (run.is_over, run.progress) == (True, 1.0)  # although its first iteration is not
 
 
 def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +118,7 @@ def test_it_stands_still(time: Time) -> None:
 
 
 def test_once_a_minute(time: Time) -> None:
-    saving = time.saving()
+    saving = SavingTimes(lambda: time.now)
     time.now += 59
     assert not saving.due
     time.now += 1
@@ -188,11 +186,3 @@ def test_a_deadline_stops() -> None:
     stop = threading.Event()
     with stopped_at(None, stop), stopped_at(0.0, stop):
         assert stop.wait(60)
-
-
-@pytest.mark.parametrize("ready", [None, 70.0])
-def test_a_first_iteration_longer_than_the_run(time: Time, ready: float | None) -> None:
-    run = time.clock(minutes=1.0)
-    run.ready = ready
-    time.now += 70
-    assert run.progress == 1.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from alphago import GoEnv, NeuralNet, Puct, train
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -38,10 +39,8 @@ class TestExact:
         run_killed(tmp_path, saves, **STAGES)
         again, _ = run(tmp_path, **STAGES)
         assert same(again, net)
-        names, rows = ("iteration", "games", "policy_loss", "value_loss"), read_history(tmp_path).metrics
-        assert [[row[name] for name in names] for row in rows] == [
-            [row[name] for name in names] for row in listener.rows
-        ]
+        for name in ("iteration", "games", "policy_loss", "value_loss"):
+            assert [row[name] for row in read_history(tmp_path).metrics] == [row[name] for row in listener.rows]
         games, replayed = games_in(folder), games_in(tmp_path)
         assert [record.seed for record in replayed] == [record.seed for record in games]
         assert all(np.array_equal(a.policies, b.policies) for a, b in zip(games, replayed, strict=True))
@@ -66,10 +65,8 @@ class TestExact:
 
         def model() -> NeuralNet:
             torch.manual_seed(4)
-            base = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16 * 9, 8), torch.nn.Tanh())
-            return NeuralNet(
-                GO, base, torch.nn.Sequential(torch.nn.Linear(8, 1), torch.nn.Tanh()), torch.nn.Linear(8, 10)
-            )
+            base = nn.Sequential(nn.Flatten(), nn.Linear(16 * 9, 8), nn.Tanh())
+            return NeuralNet(GO, base, nn.Sequential(nn.Linear(8, 1), nn.Tanh()), nn.Linear(8, 10))
 
         changed = {"optimizer": nadam, "losses": "alphago-zero", "schedule": ((0.5, 0.1),), "gradient_norm": 1.0}
         settings = SETTINGS | changed

@@ -44,14 +44,9 @@ def gated(tmp_path_factory: pytest.TempPathFactory) -> Small:
     return Small(folder, *run(folder, gate=QUICK))
 
 
-def played(env: GoEnv, games: int, readouts: int = 0) -> MatchResult:
+def played(env: GoEnv, games: int) -> MatchResult:
     players = (net_of(2, env), net_of(1, env))
-    return play_in_parts(env, players, games, 0, lambda _: False, readouts=readouts, random_opening=2, device="cpu")
-
-
-def ended(*outcomes: float) -> MatchResult:
-    """Games that ended so, each with a move of its own."""
-    return MatchResult(tuple(MatchGame(i, outcome, (i,)) for i, outcome in enumerate(outcomes)))
+    return play_in_parts(env, players, games, 0, lambda _: False, readouts=0, random_opening=2, device="cpu")
 
 
 def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
@@ -60,9 +55,7 @@ def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
     for row in rows:
         assert (len(row["moves"]), row["board_size"]) == (row["played"], 3)
         ends = [GO.position().after(game["moves"].split()) for game in row["moves"]]
-        assert all(end.is_over for end in ends)
-        candidate = [end.result * (1 - 2 * (i % 2)) for i, end in enumerate(ends)]
-        assert candidate == [game["outcome"] for game in row["moves"]]
+        assert [end.result * (-1) ** i for i, end in enumerate(ends)] == [game["outcome"] for game in row["moves"]]
 
 
 def test_games_of_a_match_are_played_and_differ() -> None:
@@ -73,13 +66,14 @@ def test_games_of_a_match_are_played_and_differ() -> None:
     assert result.games[:20] == played(FOUR, 20).games
 
 
+def keeper_of(run: Run) -> Gatekeeper:
+    (judge,) = run.judges
+    assert isinstance(judge, Gatekeeper)
+    return judge
+
+
 class TestJudging:
     """Of a run, between iterations."""
-
-    def gatekeeper(self, run: Run) -> Gatekeeper:
-        (judge,) = run.judges
-        assert isinstance(judge, Gatekeeper)
-        return judge
 
     @pytest.mark.parametrize(("win_rate", "passes"), [(0.5, True), (0.51, False)])
     def test_both_colours(self, tmp_path: Path, win_rate: float, passes: bool) -> None:
@@ -87,7 +81,7 @@ class TestJudging:
         listener = Listener()
         gate = Gate(win_rate, games=20, readouts=0)
         with opened(tmp_path, env=BLACK_WINS, source=RandomGames, gate=gate, report=listener) as run:
-            keeper, before = self.gatekeeper(run), net_of(0, BLACK_WINS)
+            keeper, before = keeper_of(run), net_of(0, BLACK_WINS)
             run.learner.net.load_state_dict(net_of(2, BLACK_WINS).state_dict())
             assert keeper.judge(run, threading.Event())
             assert same(keeper.best, net_of(2, BLACK_WINS) if passes else before)
@@ -103,12 +97,12 @@ class TestJudging:
 
         def play(env: GoEnv, *players: Any, **_: Any) -> MatchResult:
             dtypes.extend(player.dtype for player in players[:2])
-            return ended(*[1.0] * 4)
+            return MatchResult(tuple(MatchGame(i, 1.0, (i,)) for i in range(4)))
 
         monkeypatch.setattr(results, "evaluate", play)
         for dtype in ("float32", "bfloat16"):
             with opened(tmp_path / dtype, source=RandomGames, gate=QUICK, selfplay_dtype=dtype) as run:
-                assert self.gatekeeper(run).judge(run, threading.Event())
+                assert keeper_of(run).judge(run, threading.Event())
         assert dtypes == ["float32"] * 2 + ["bfloat16"] * 2
 
 
@@ -118,20 +112,18 @@ def due(run: Run, games: int, steps: int) -> bool:
     return run.judges[0].due(run)
 
 
-class TestDue:
-    def test_a_candidate(self, tmp_path: Path) -> None:
-        """Once there are games enough and anything has been learned, and at the end of a run."""
-        with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
-            found = [due(run, *counts) for counts in [(9, 5), (10, 5), (10, 0), (1000, 5), (1000, 0)]]
-            assert found == [False, True, False, True, False]
+def test_when_a_candidate_is_due(tmp_path: Path) -> None:
+    """Once there are games enough and anything has been learned, at the end, and so many games after the last.
 
-    def test_the_next_one(self, tmp_path: Path) -> None:
-        """So many games after the last, and if nothing else is said as often as checkpoints."""
-        with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
-            run.judges[0].set_best(net_of(1), 12, 5)  # type: ignore[attr-defined]
-            assert [due(run, *counts) for counts in [(19, 9), (20, 9), (20, 5)]] == [False, True, False]
-        with opened(tmp_path / "usual", 1000, source=RandomGames, gate=Gate()) as run:
-            assert [due(run, 4, 5), due(run, 5, 5)] == [False, True]
+    If nothing else is said, as often as checkpoints.
+    """
+    with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
+        found = [due(run, *counts) for counts in [(9, 5), (10, 5), (10, 0), (1000, 5), (1000, 0)]]
+        assert found == [False, True, False, True, False]
+        keeper_of(run).set_best(net_of(1), 12, 5)
+        assert [due(run, *counts) for counts in [(19, 9), (20, 9), (20, 5)]] == [False, True, False]
+    with opened(tmp_path / "usual", 1000, source=RandomGames, gate=Gate()) as run:
+        assert [due(run, 4, 5), due(run, 5, 5)] == [False, True]
 
 
 class TestRun:

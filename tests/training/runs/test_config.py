@@ -25,9 +25,8 @@ class TestConfig:
     def test_a_damaged_one_has_a_copy(self, finished: Path, data: bytes | None) -> None:
         path = finished / "config.json"
         before = path.read_bytes()
-        if data is None:
-            path.unlink()
-        else:
+        path.unlink()
+        if data is not None:
             path.write_bytes(data)
         config = read_config(finished)
         assert config == parse_config(finished / "config.copy.json")

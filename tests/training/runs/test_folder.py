@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import pkgutil
+import re
 import sys
 import threading
 from pathlib import Path
@@ -83,32 +84,21 @@ IRREGULAR = ("metrics.jsonl", "evaluations.jsonl", "lock", "config.json", "confi
 def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, how: str) -> None:
     """In the place of a file of a run: the run goes on, or a sentence names the file or its folder; nothing hangs."""
     spoil(killed / name, how)
-    net, error = None, None
-    try:
-        net, _ = go_on(killed)
-    except (OSError, ValueError) as caught:
-        error = caught
     # A log is cut to its length at the last save, and nothing is written to that of judges here.
-    goes_on = how == "huge" or name.startswith(("config", "weights", "evaluations"))
-    if goes_on:
-        assert error is None
-        assert net is not None
-        assert same(net, undisturbed.net)
+    if how == "huge" or name.startswith(("config", "weights", "evaluations")):
+        assert same(go_on(killed)[0], undisturbed.net)
     else:
-        assert name in str(error) or f"the folder {killed} cannot be written" in str(error)
+        with pytest.raises((OSError, ValueError), match=f"{name}|the folder {killed} cannot be written"):
+            go_on(killed)
 
 
 class TestTrouble:
     @pytest.mark.slow
-    @pytest.mark.parametrize("left", [0.5, 0.0])
-    def test_lost_lines_of_metrics(self, killed: Path, undisturbed: Small, left: float) -> None:
+    @pytest.mark.parametrize("how", ["cut", "gone"])
+    def test_lost_lines_of_metrics(self, killed: Path, undisturbed: Small, how: str) -> None:
         """It is said, and half a line is cut off instead of joined to the next."""
         path = killed / "metrics.jsonl"
-        data = path.read_bytes()
-        if left:
-            path.write_bytes(data[: int(left * len(data))])
-        else:
-            path.unlink()
+        spoil(path, how)
         _, listener = go_on(killed)
         assert listener.noted(f"{path} has lost its end: ")
         numbers = [json.loads(line)["iteration"] for line in path.read_text().splitlines()]
@@ -150,8 +140,8 @@ class TestTrouble:
             patch.setattr(RunFolder, "write_config", kill)
             with pytest.raises(Killed):
                 run(tmp_path / "run", 2, source=RandomGames)
-        assert (tmp_path / "run" / "weights.safetensors").exists()
-        assert not (tmp_path / "run" / "config.json").exists()
+        left = files(tmp_path / "run")
+        assert ("weights.safetensors" in left, "config.json" in left) == (True, False)
         assert run(tmp_path / "run", 2, source=RandomGames)[1].last["games"] == 2
         NeuralNet(GO, tower_height=0, channels=4).save(tmp_path / "weights.safetensors")
         with pytest.raises(FileExistsError, match="is not empty: choose another folder"):
@@ -165,9 +155,7 @@ class TestTrouble:
         assert f"there is no run in {stong}: did you mean strong?\n" in errors
         assert f"a new run of {GoEnv(3)} begins in {stong}\n" in errors
         assert main(["train", "--folder", str(strong)]) == 0
-        errors = capsys.readouterr().err
-        assert "begins in" not in errors
-        assert "did you mean" not in errors
+        assert not re.search("begins in|did you mean", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("how", ["flipped", *(pytest.param(how, marks=pytest.mark.slow) for how in ("cut", "gone"))])

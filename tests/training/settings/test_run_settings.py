@@ -10,18 +10,10 @@ import pytest
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.system.cores import available_cores
 from alphago.system.settings import change_settings, to_data
+from alphago.training.judges.prediction import HeldOutGames
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import nadam, run, run_settings, started
-
-
-class Chooser:
-    """The settings of a judge of one's own that chooses."""
-
-    chooses = True
-
-    def make_judge(self, *_: Any) -> None:
-        """Make none."""
 
 
 @pytest.mark.parametrize(
@@ -29,7 +21,7 @@ class Chooser:
     [
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
         ({"max_minutes": 1, "max_processor_minutes": 2.5}, "max_processor_minutes must be None, got 1 and 2.5"),
-        ({"gate": 0.55, "judges": [Chooser()]}, r"at most one that chooses self-play's network, got \[.*Gate"),
+        ({"gate": 0.55, "judges": [HeldOutGames([], 1)]}, r"one that chooses self-play's network, got \[.*Gate"),
         ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
         ({"judges": [0.55]}, "judges must be settings with a method make_judge, got 0.55"),
     ],
@@ -66,21 +58,16 @@ class TestGamesInFlight:
         play = settings.selfplay
         assert (play.games_in_flight, settings.first_games_in_flight, play.groups, settings.ckp_freq) == chosen
 
-    @pytest.mark.parametrize(
-        ("most", "first", "games", "side_by_side"),
-        [
-            (256, 64, 0, 64),
-            (256, 64, 2048, 128),
-            (256, 64, 10**6, 256),
-            (256, None, 0, 256),
-            (12, 64, 10**6, 12),
-            (5, 1, 0, 1),
-        ],
-    )
-    def test_few_at_the_beginning(self, most: int, first: int | None, games: int, side_by_side: int) -> None:
+    def test_few_at_the_beginning(self) -> None:
         """A sixteenth of the games so far."""
-        settings = run_settings(games_in_flight=most, first_games_in_flight=first)
-        assert settings.side_by_side(games) == side_by_side
+        for most, first, side_by_side in (
+            (256, 64, {0: 64, 2048: 128, 10**6: 256}),
+            (256, None, {0: 256}),
+            (12, 64, {10**6: 12}),
+            (5, 1, {0: 1}),
+        ):
+            settings = run_settings(games_in_flight=most, first_games_in_flight=first)
+            assert {games: settings.side_by_side(games) for games in side_by_side} == side_by_side
 
     def test_a_resumed_run_keeps_them(self) -> None:
         """Whatever the device, and however long it becomes; a search of its own is as suits them."""

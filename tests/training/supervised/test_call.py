@@ -24,11 +24,12 @@ from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.train_call import train
 from alphago.training.history import read_history
 from alphago.training.judges.prediction import make_predictions
+from alphago.training.memory import Sample
 from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
 from alphago.training.targets import LambdaReturns
-from tests.training.small_runs import Listener, RandomGames, interrupt_at, run
+from tests.training.small_runs import Listener, RandomGames, interrupt_at, run, same
 
 ENV = GoEnv(5, komi=0.5)
 SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "threads": 1}
@@ -46,9 +47,8 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
             position = position.play(int(generator.choice(np.flatnonzero(position.legal_mask[:-1]))))
         while len(position.moves) < 12:  # then always the first legal point: that can be learned
             position = position.play(int(np.flatnonzero(position.legal_mask)[0]))
-        game = SgfGame(
-            5, position.moves, 0.5, {"to_play": "white"} if number % 2 else {}, result="W+R" if number % 2 else "B+R"
-        )
+        setup, result = ({"to_play": "white"}, "W+R") if number % 2 else ({}, "B+R")
+        game = SgfGame(5, position.moves, 0.5, setup, result=result)
         (folder / "sgf" / f"{number:03d}.sgf").write_bytes(format_sgf(game))
     import_games([folder / "sgf"], folder / "d", filter=GameFilter(min_moves=1), split=Split(0.15, 0.1))
     return folder / "d"
@@ -88,11 +88,15 @@ class TestSamples:
             assert (sample.policy == ILLEGAL).any() == masked
             assert np.maximum(sample.policy, 0).sum(axis=1) == pytest.approx(np.ones(30), abs=1e-5)
 
+    def every_ply(self, folder: Path, sgf: str, count: int) -> Sample:
+        """The `count` plies of a game."""
+        (folder / "a.sgf").write_text(sgf)
+        import_games([folder / "a.sgf"], folder / "d", filter=GameFilter(min_moves=1), split=Split(0, 0))
+        games = DatasetGames(ENV, Dataset(folder / "d"))
+        return games.rebuild([games.dataset.game(0)] * count, np.arange(count), np.zeros(count, np.int64))
+
     def test_turns_that_are_skipped_weigh_nothing(self, tmp_path: Path) -> None:
-        (tmp_path / "a.sgf").write_text("(;SZ[5]KM[0.5]RE[B+R];B[aa];B[bb];B[cc])")
-        import_games([tmp_path / "a.sgf"], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0, 0))
-        games = DatasetGames(ENV, Dataset(tmp_path / "d"))
-        sample = games.rebuild([games.dataset.game(0)] * 5, np.arange(5), np.zeros(5, np.int64))
+        sample = self.every_ply(tmp_path, "(;SZ[5]KM[0.5]RE[B+R];B[aa];B[bb];B[cc])", 5)
         assert sample.policy.argmax(axis=1).tolist() == [0, 6, 6, 12, 12]  # nothing passes
         assert sample.weight.tolist() == [1, 0, 1, 0, 1]
         assert sample.value.tolist() == [1] * 5  # all of it is Black's
@@ -101,10 +105,7 @@ class TestSamples:
 
     def test_score_and_owners_where_they_are_known(self, tmp_path: Path) -> None:
         wall = "AB[ca][cb][cc][cd][ce]AW[da][db][dc][dd][de]"
-        (tmp_path / "a.sgf").write_text(f"(;SZ[5]KM[0.5]RE[B+4.5]{wall};B[];W[])")
-        import_games([tmp_path / "a.sgf"], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0, 0))
-        games = DatasetGames(ENV, Dataset(tmp_path / "d"))
-        sample = games.rebuild([games.dataset.game(0)] * 2, np.array([0, 1]), np.zeros(2, np.int64))
+        sample = self.every_ply(tmp_path, f"(;SZ[5]KM[0.5]RE[B+4.5]{wall};B[];W[])", 2)
         assert sample.ended.tolist() == [1, 1]
         assert sample.policy.argmax(axis=1).tolist() == [25, 25]  # seed defect 6: passes could not be encoded
         assert sample.score.tolist() == [4.5, -4.5]
@@ -176,20 +177,18 @@ class TestGames:
         (tmp_path / "a.sgf").write_text("(;SZ[5]RE[B+R];B[aa])" * 3 + "(;SZ[5]RE[B+R];B[aa]")
         with pytest.raises(ValueError, match=r"got 3: 1 game is left out: 1 truncated$"):
             given_games(ENV, tmp_path)
-        with pytest.raises(
-            ValueError, match=r"to learn from: 4 games are left out: 3 of another board, 1 truncated \("
-        ):
+        with pytest.raises(ValueError, match=r"from: 4 games are left out: 3 of another board, 1 truncated \("):
             given_games(GoEnv(7), tmp_path)
 
     def test_errors(self, dataset: Path, tmp_path: Path) -> None:
-        with pytest.raises(FileNotFoundError, match="games must be in a dataset, a run"):
-            given_games(ENV, tmp_path / "none")
-        with pytest.raises(ValueError, match="has no games with a result"):
-            given_games(GoEnv(9), dataset)
-        with pytest.raises(ValueError, match="records must be at least 20 games"):
-            given_games(ENV, [])
-        with pytest.raises(ValueError, match="two passes end"):
-            given_games(GoEnv(5, turns=4), dataset)
+        for env, games, sentence in (
+            (ENV, tmp_path / "none", "games must be in a dataset, a run"),
+            (GoEnv(9), dataset, "has no games with a result"),
+            (ENV, [], "records must be at least 20 games"),
+            (GoEnv(5, turns=4), dataset, "two passes end"),
+        ):
+            with pytest.raises((ValueError, FileNotFoundError), match=sentence):
+                given_games(env, games)
         for given in ({"gate": 0.55}, {"memory_size": 100}, {"readouts": 8}):  # settings of self-play
             with pytest.raises(TypeError, match=f"has no keyword '{next(iter(given))}'"):
                 train_supervised(ENV, dataset, **given)
@@ -228,15 +227,12 @@ class TestTraining:
         stop = interrupt_at(1)
         train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [stop]})
         assert stop.stopped
-        words = (
-            f"must be one of self-play, and is resumed by `alphago supervised {dataset} --folder {tmp_path / 'part'}`"
-        )
+        words = f"must be one of self-play, and is resumed by `alphago supervised {dataset} --folder {tmp_path}/part`"
         with pytest.raises(ValueError, match=re.escape(words)):
             train(ENV, folder=tmp_path / "part", reports=(), device="cpu")
         # What the call leaves out is the run's: games, tests, batch size, learning rate, seed.
         parts = train_supervised(ENV, dataset, folder=tmp_path / "part", reports=(), device="cpu")
-        for name, tensor in whole.state_dict().items():
-            assert np.array_equal(tensor, parts.state_dict()[name]), name
+        assert same(whole, parts)
 
     def test_other_runs_and_games(self, dataset: Path, tmp_path: Path) -> None:
         """A run goes on with its own games only; where these lie, its config says, and whether they moved."""
@@ -260,11 +256,8 @@ class TestTraining:
 
 def test_measures() -> None:
     """By hand: four positions with five actions."""
-    first, last = (
-        [[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0]],
-        [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0],
-    )
-    priors = np.array([*first, last, last])
+    last = [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0]
+    priors = np.array([[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0], last, last])
     values, moves, results = np.array([1.0, 0.0, -0.5, 0.8]), np.array([0, 0, 5, 4]), np.array([1.0, -1.0, -1.0, -1.0])
     found = make_predictions(priors, values, moves, results).measures()
     assert found["positions_judged"] == 4

@@ -74,17 +74,11 @@ def test_a_call_that_fails_is_told_and_made_again(tmp_path: Path) -> None:
     assert list(sweep(fail, settings, 2, folder=tmp_path, processes=1).faults) == ["more/1"]
 
 
-@pytest.mark.parametrize(
-    ("how", "fault"),
-    [
-        ("busy", "another process is at it"),
-        ("nan", "ValueError: a call must return finite numbers, got nan for result"),
-    ],
-)
-def test_what_is_no_result(how: str, fault: str, tmp_path: Path) -> None:
-    result = sweep(fail, {"a": {"how": how}}, [2], folder=tmp_path, processes=1)
-    assert result.faults["a/2"].startswith(fault)
-    assert "0 of 1" in str(result)
+def test_what_is_no_result(tmp_path: Path) -> None:
+    result = sweep(fail, {"busy": {"how": "busy"}, "nan": {"how": "nan"}}, [2], folder=tmp_path, processes=1)
+    assert result.faults["busy/2"] == "another process is at it"
+    assert result.faults["nan/2"].startswith("ValueError: a call must return finite numbers, got nan for result")
+    assert str(result).count("0 of 1") == 2
 
 
 def small(folder: Path, **given: Any) -> SweepResult:
@@ -101,8 +95,7 @@ def test_runs_of_train(tmp_path: Path) -> None:
     assert whole.measures == ["policy loss", "value loss"]
     assert len(whole.numbers["wide"]) == 1
     picture = str(whole.plot(tmp_path / "curves.svg", "games"))
-    assert "usual" in picture
-    assert "Policy loss" in picture
+    assert re.search("usual.*Policy loss", picture, re.DOTALL)
     assert (tmp_path / "curves.svg").read_text().strip() == picture
 
 
@@ -203,10 +196,8 @@ def test_a_function_of_a_module_that_is_not_registered(tmp_path: Path) -> None:
     file = tmp_path / "loaded.py"
     file.write_text("class Five:\n    value = 5\n\n\ndef five(folder, seed):\n    return Five.value\n")
     spec = importlib.util.spec_from_file_location("loaded", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
     result = sweep(module.five, {"usual": {}}, 1, folder=tmp_path / "sweep", processes=1)
     assert result.numbers == {"usual": {0: {"result": 5.0}}}
 

@@ -60,24 +60,13 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert shown.count("game over") == 2
 
 
-ROW: dict[str, Any] = {
-    "workers_moves_per_second": {"a": 50.0, "b": 12.5},
-    "game_length": 25.0,
-    "tasks_done": 1200,
-    "tasks_repeated": 2,
-    "tasks_bytes": 2500000,
-    "lag": None,
-}
+ROW: dict[str, Any] = {"workers_moves_per_second": {"a": 50.0, "b": 12.5}, "game_length": 25.0, "lag": None}
+ROW |= {"tasks_done": 1200, "tasks_repeated": 2, "tasks_bytes": 2500000}
 
 
 def test_of_each_worker_and_of_all() -> None:
-    assert worker_facts(ROW) == {
-        "a": "50.0 moves/s, 2 games/s",
-        "b": "12.5 moves/s, 0.5 games/s",
-        "tasks done": "1,200",
-        "of them again": "2",
-        "sent and received": "2.50 MB",
-    }
+    of_tasks = {"tasks done": "1,200", "of them again": "2", "sent and received": "2.50 MB"}
+    assert worker_facts(ROW) == {"a": "50.0 moves/s, 2 games/s", "b": "12.5 moves/s, 0.5 games/s", **of_tasks}
     assert worker_facts({**ROW, "game_length": None, "lag": 0.5})["b"] == "12.5 moves/s"
 
 

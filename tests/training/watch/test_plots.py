@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,10 @@ def match(number: int, opponent: str = "gnugo:10", **changes: Any) -> dict[str, 
     return row | {"high": 0.65, "score": -2.5, "captures": 12.0, "captured": 15.0} | changes
 
 
-def lines(rows: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def make(folder: Path, rows: list[dict[str, Any]], matches: list[dict[str, Any]] | None = None) -> Path:
+def make(folder: Path, rows: list[dict[str, Any]], matches: Sequence[dict[str, Any]] = ()) -> Path:
     folder.mkdir(parents=True)
-    (folder / "metrics.jsonl").write_text(lines(rows))
-    if matches is not None:
-        (folder / "evaluations.jsonl").write_text(lines(matches))
+    for name, log in (("metrics", rows), ("evaluations", matches)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
     return folder
 
 
@@ -60,12 +56,10 @@ def points(panel: CurvePanel) -> list[tuple[list[float], list[float]]]:
 def test_exams(tmp_path: Path) -> None:
     """The curve of each exam with its interval, over games or processor seconds, beside opponents and alone."""
     numbers = {"exam_points_low": 0.5, "exam_points_high": 2.0, "exam_blunders": 0.2}
-    times = [
-        {"seconds": 30.0 * n, "processor_seconds": 60.0 * n, "games": 10 * n, "positions": 100 * n} for n in (1, 2)
-    ]
     rows = [
-        {**at, **numbers, "opponent": "exam", "readouts": readouts, "exam_points": lost}
-        for at, lost in zip(times, (1.5, 0.75), strict=True)
+        {**numbers, "seconds": 30.0 * n, "processor_seconds": 60.0 * n, "games": 10 * n, "positions": 100 * n}
+        | {"opponent": "exam", "readouts": readouts, "exam_points": 1.5 / n}
+        for n in (1, 2)
         for readouts in (0, 64)
     ]
     folder = make(tmp_path / "run", [metrics(n) for n in (1, 2)], [*rows, match(2)])
@@ -78,19 +72,17 @@ def test_exams(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("x", "expected", "label"),
+    ("x", "step", "label"),
     [
-        ("minutes", [0.5, 1.0, 1.5], "minutes of training"),
-        ("games", [10, 20, 30], "games of self-play"),
-        ("positions", [100, 200, 300], "positions of self-play"),
+        ("minutes", 0.5, "minutes of training"),
+        ("games", 10, "games of self-play"),
+        ("positions", 100, "positions of self-play"),
     ],
 )
-def test_the_x_axis(tmp_path: Path, x: str, expected: list[float], label: str) -> None:
+def test_the_x_axis(tmp_path: Path, x: str, step: float, label: str) -> None:
     folder = make(tmp_path / "run", [metrics(i) for i in (1, 2, 3)], [match(i) for i in (1, 2, 3)])
-    drawn = panels(folder, x=x)
-    ((at, losses),) = points(drawn["Policy loss: trained on [nats]"])
-    assert at == expected
-    assert losses == [3.9, 3.8, 3.7]
+    drawn, expected = panels(folder, x=x), [step, 2 * step, 3 * step]
+    assert points(drawn["Policy loss: trained on [nats]"]) == [(expected, [3.9, 3.8, 3.7])]
     assert points(drawn["Score, gnugo:10@64 [points]"]) == [(expected, [-2.5, -2.5, -2.5])]
     assert label in texts(plot(folder, x=x))
 
