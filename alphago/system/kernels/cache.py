@@ -15,14 +15,13 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from types import FunctionType
 from typing import BinaryIO
 
 import numba
 from numba.core.base import BaseContext
 from numba.core.codegen import Codegen
 from numba.core.compiler import CompileResult
-from numba.core.event import Event, Listener, register
+from numba.core.event import Event, Listener, register, trigger_event
 from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
@@ -118,7 +117,7 @@ class KernelCache:
             code.
     """
 
-    def __init__(self, function: FunctionType, folder: str) -> None:
+    def __init__(self, function: Callable[..., object], folder: str) -> None:
         source = Path(function.__code__.co_filename)
         place_digest = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
         self.folder = folder
@@ -149,11 +148,8 @@ class KernelCache:
         path = self.path(signature, target_context.codegen())
         compiled = self.read(path, signature, target_context)
         if compiled is None and not path.exists():  # a damaged file is compiled again without a lock
-            compiling_time.on_start()  # waiting counts as compiling
-            try:
+            with trigger_event("numba:compile"):  # waiting counts as compiling
                 self.lock = lock_beside(path)
-            finally:
-                compiling_time.on_end()
             compiled = self.read(path, signature, target_context)
         return compiled
 

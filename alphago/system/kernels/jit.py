@@ -68,9 +68,36 @@ class KernelError(ValueError):
     """A kernel that cannot be compiled; the message names it, its file and line, and the reason."""
 
 
-def kernel(function: Kernel) -> Kernel:
-    """Compile a function with numba so that Python and other kernels can call it; see the module for restrictions."""
-    return make_dispatcher(function)
+def kernel(function: Kernel, **options: bool) -> Kernel:
+    """Compile a function with numba so that Python and other kernels can call it; see the module for restrictions.
+
+    It is compiled when it is called, and its code is cached in files, unless the function was defined in a notebook.
+    Every integer argument is an int64, also constants and int32: otherwise numba would compile `f(row, 0)`,
+    `f(row, i)` and `f(row, array[i])` separately.
+
+    Args:
+        options: further options of numba.njit.
+    """
+    # Without reference counting (_nrt), and with NumPy's results of a division by 0 instead of an exception.
+    dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
+    if numba.config.DISABLE_JIT:
+        return dispatcher  # the Python function
+    if os.path.isfile(function.__code__.co_filename):
+        dispatcher._cache = cache = KernelCache(function, CACHE_FOLDER)
+        dispatcher.compile = cache.with_unlock(dispatcher.compile)
+    compile_for_args, get_template = dispatcher._compile_for_args, dispatcher.get_call_template
+
+    def compile_or_raise(*arguments: object, **named: object) -> object:
+        """Compile as numba does, but raise KernelError, whose text is a sentence, for an error of many lines."""
+        try:
+            return compile_for_args(*arguments, **named)
+        except NumbaError as error:
+            raise_kernel_error(function, arguments, str(error))
+
+    dispatcher._compile_for_args = compile_or_raise
+    # numba calls it with the types of a call's arguments.
+    dispatcher.get_call_template = lambda args, kws: get_template([plain_type(arg) for arg in args], kws)
+    return dispatcher
 
 
 def part(function: Kernel, **options: bool) -> Kernel:
@@ -81,7 +108,7 @@ def part(function: Kernel, **options: bool) -> Kernel:
     Args:
         options: further options of numba.njit.
     """
-    dispatcher = make_dispatcher(function, no_cpython_wrapper=True, **options)
+    dispatcher: Any = kernel(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
         # numba would register the missing entry point and jump to it; without one it calls `_compile_for_args`.
         dispatcher._insert = lambda *signature: None
@@ -120,34 +147,6 @@ def specialise(template: Any, **kernels: Any) -> FunctionType:
     return FunctionType(code, global_names, template.__name__)
 
 
-def make_dispatcher(function: Any, **options: bool) -> Any:
-    """Return numba's dispatcher of a function, which compiles it when it is called, and caches the code in files.
-
-    A function that was defined in a notebook is not cached.
-
-    Args:
-        options: further options of numba.njit.
-    """
-    # Without reference counting (_nrt), and with NumPy's results of a division by 0 instead of an exception.
-    dispatcher = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
-    if numba.config.DISABLE_JIT:
-        return dispatcher  # the Python function
-    if os.path.isfile(function.__code__.co_filename):
-        dispatcher._cache = cache = KernelCache(function, CACHE_FOLDER)
-        dispatcher.compile = cache.with_unlock(dispatcher.compile)
-    compile_for_args = dispatcher._compile_for_args
-
-    def compile_or_raise(*arguments: object, **named: object) -> object:
-        """Compile as numba does, but raise KernelError, whose text is a sentence, for an error of many lines."""
-        try:
-            return compile_for_args(*arguments, **named)
-        except NumbaError as error:
-            raise_kernel_error(function, arguments, str(error))
-
-    dispatcher._compile_for_args = compile_or_raise
-    return widen_integers(dispatcher)
-
-
 def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
     """Raise KernelError for an error of numba.
 
@@ -169,16 +168,6 @@ def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) 
     name = called[1] if called else function.__name__
     types_given = ", ".join(type(argument).__name__ for argument in arguments)
     raise KernelError(f"the kernel {name} ({place}) cannot be compiled for {types_given}: {reason}") from None
-
-
-def widen_integers(dispatcher: Any) -> Any:
-    """Make a kernel treat every integer argument as int64, also constants and int32; return its dispatcher.
-
-    Otherwise numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
-    """
-    get_template = dispatcher.get_call_template  # numba calls it with the types of a call's arguments
-    dispatcher.get_call_template = lambda args, kws: get_template([plain_type(arg) for arg in args], kws)
-    return dispatcher
 
 
 def plain_type(argument: types.Type) -> types.Type:
@@ -222,17 +211,18 @@ else:
         if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
             raise TypingError(f"load and store take a contiguous 1-D array, got {array}")
 
+    def address(context, builder, array, values):
+        """Emit the address of item `values[1]` of `values[0]`, an array of the type `array`."""
+        return builder.gep(context.make_array(array)(context, builder, values[0]).data, [values[1]])
+
     @intrinsic
     def load(typing_context, array, i):
         """Return `array[i]` of a contiguous 1-D array; `i` must be in 0 .. len(array) - 1, which is not checked."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
-            view = context.make_array(signature.args[0])(context, builder, arguments[0])
-            item_type = signature.args[0].dtype
-            # `gep` gives the address of item i.
-            value = context.unpack_value(builder, item_type, builder.gep(view.data, [arguments[1]]))
-            return context.cast(builder, value, item_type, signature.return_type)
+            value = context.unpack_value(builder, array.dtype, address(context, builder, array, arguments))
+            return context.cast(builder, value, array.dtype, signature.return_type)
 
         # Narrow integers become int64, because numba would convert mixed widths and signs to floats.
         return_type = types.int64 if isinstance(array.dtype, types.Integer) else array.dtype
@@ -244,10 +234,8 @@ else:
         check_array(array)
 
         def generate(context, builder, signature, arguments):
-            view = context.make_array(signature.args[0])(context, builder, arguments[0])
-            item_type = signature.args[0].dtype
-            item = context.cast(builder, arguments[2], signature.args[2], item_type)
-            context.pack_value(builder, item_type, item, builder.gep(view.data, [arguments[1]]))
+            item = context.cast(builder, arguments[2], signature.args[2], array.dtype)
+            context.pack_value(builder, array.dtype, item, address(context, builder, array, arguments))
             return context.get_dummy_value()  # of a function that returns nothing
 
         return types.void(array, types.intp, value), generate
@@ -258,9 +246,8 @@ else:
         check_array(array)
 
         def generate(context, builder, signature, arguments):
-            view = context.make_array(signature.args[0])(context, builder, arguments[0])
-            place = builder.gep(view.data, [arguments[1]])
-            return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=4)
+            words = builder.bitcast(address(context, builder, array, arguments), ir.IntType(64).as_pointer())
+            return builder.load(words, align=4)
 
         return types.int64(array, types.intp), generate
 
