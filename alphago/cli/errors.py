@@ -72,14 +72,9 @@ def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
     begin, choice = SETTINGS.match(text), CHOICE.search(text)
     if begin is None:
         return text
-    flags = setting_flags(parser)
+    # A game's keyword is called "game:komi" among the parsed options.
+    options = [action for action in parser._actions if action.option_strings]
+    flags = {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}
     if choice is not None and (flag := flags.get(choice["keyword"])):
         text = f"{text[: choice.start()]}: add {flag} {choice['value']}"
     return re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0]) + text[begin.end() :]
-
-
-def setting_flags(parser: argparse.ArgumentParser) -> dict[str, str]:
-    """Return the flag of each setting that the parser has an option for."""
-    options = [action for action in parser._actions if action.option_strings]
-    # A game's keyword is called "game:komi" among the parsed options.
-    return {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}

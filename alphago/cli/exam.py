@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from alphago.cli.label import with_bar
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, given_options, integer, option, read_value
+from alphago.cli.options import Parser, given_options, integer, integers, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_specs import SEARCHES
@@ -22,7 +22,7 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "exams are of Go"
     option(parser, "networks NET", "one or more; see below", nargs="*")
-    option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", read_readouts, default=(0, 64))
+    option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", integers, default=(0, 64))
     option(parser, "--file FILE", "the exam (the package's for the networks' board)")
     option(parser, "--search", "the networks' search (puct)", choices=tuple(SEARCHES))
     text = "the networks' numbers; in float32, grades hardly depend on the machine (float32)"
@@ -38,14 +38,6 @@ def add_options(parser: Parser) -> None:
     option(group, "--games PATH", "SGF files, folders of them or of a run's games, or datasets", nargs="+")
     option(group, "--board-size N", "size of the board (9)", integer, default=9)
     add_flags(parser, MakeSettings, "making an exam")
-
-
-def read_readouts(text: str) -> tuple[int, ...]:
-    """Return the numbers of readouts in a value of `--readouts`, such as "0,64"."""
-    try:
-        return tuple(read_value(tuple[int, ...], text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be integers such as 0,64, got {text!r}") from None
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,7 +2,6 @@
 
 import argparse
 from functools import cache
-from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
 from alphago.cli.options import Parser, integer, option
@@ -22,10 +21,6 @@ def run(options: argparse.Namespace) -> int:
     """
     from alphago.ui.model_context import GoTools
 
-    @cache
-    def network(size: int) -> Any:
-        _, net = load(options.model, size, game=GoEnv.name)
-        return net
-
+    network = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
     GoTools(network, options.readouts, options.device).server().run()
     return 0

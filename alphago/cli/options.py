@@ -22,7 +22,7 @@ from alphago.system.validation import near_misses, union_members
 PARAGRAPH = re.compile(r"^(?P<indent> *)(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n(?P=indent) +.+)*)", re.MULTILINE)
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
 METAVARS = {int: "N", float: "X", str: "TEXT"}
-EXPECTED = {int: "an integer", float: "a number", str: "text"}
+EXPECTED = {int: "an integer", float: "a number", str: "text", tuple[int, ...]: "integers such as 0,64"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -138,7 +138,7 @@ class Setting:
 
     def expected(self, kind: Any) -> str:
         """Return a description of a type's values for error messages; for pairs, with the example of the help."""
-        if Ellipsis not in get_args(kind):
+        if kind in EXPECTED or Ellipsis not in get_args(kind):
             return EXPECTED.get(kind, "a pair such as 0:40")
         example = TUPLES.search(self.text)
         return f"pairs such as {shell_notation(example[0]) if example else '7:0.3,9:0.7'}"
@@ -160,6 +160,7 @@ class Setting:
 
 
 integer: Callable[[str], int] = Setting("", (int,)).read
+integers: Callable[[str], tuple[int, ...]] = Setting("", (tuple[int, ...],)).read
 number: Callable[[str], float] = Setting("", (float,)).read
 
 

@@ -36,8 +36,8 @@ def ended_by_interrupt() -> Iterator[None]:
     The block imports libraries, which could ignore or print a KeyboardInterrupt.
     """
     before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()  # only the main thread may set a handler
-    if before is not signal.default_int_handler or not is_main:  # a program's own handler stays
+    # A program's own handler stays, and only the main thread may set one.
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))

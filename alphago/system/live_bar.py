@@ -23,14 +23,13 @@ class LiveBar(tqdm):
     def __init__(self, *args: object, update: Callable[[], object] | None = None, **options: object) -> None:
         self._update = update
         self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)
         if sys.stderr is None:  # as in a program without a console
             options["disable"] = True
         elif not sys.stderr.isatty() and notebook_shell() is None:  # a file or a pipe
             options.setdefault("mininterval", IN_FILE)
         super().__init__(*args, dynamic_ncols=True, **options)
         if not self.disable and hasattr(self.fp, "isatty") and self.fp.isatty():
-            self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)
             self._thread.start()
 
     def _draw(self) -> None:
@@ -42,7 +41,7 @@ class LiveBar(tqdm):
 
     def close(self) -> None:
         """Redraw the bar once more and end its line."""
-        if self._thread is not None and not self._closing.is_set():
-            self._closing.set()
+        self._closing.set()
+        if self._thread.is_alive():  # it was started, since this is a terminal
             self._thread.join()
         super().close()

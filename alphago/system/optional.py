@@ -22,18 +22,11 @@ def optional_import(name: str, need: str) -> Any:
     try:
         importlib.import_module(library)  # fails if the library is gone, even if `name` was loaded before
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        missing_library = (error.name or "").partition(".")[0]
-        if missing_library == library:  # it is absent, or too old to have this module
-            raise ImportError(need) from None
-        raise broken(name, need, error) from error  # a library that it needs is absent
     except Exception as error:
-        raise broken(name, need, error) from error
-
-
-def broken(name: str, need: str, error: Exception) -> ImportError:
-    """Return the error for a library that is installed but cannot be imported."""
-    return ImportError(f"{need} ({name} is installed, but broken: {type(error).__name__}: {error})")
+        missing = str(error.name).partition(".")[0] if isinstance(error, ModuleNotFoundError) else None
+        if missing == library:  # it is absent, or too old to have this module
+            raise ImportError(need) from None
+        raise ImportError(f"{need} ({name} is installed, but broken: {type(error).__name__}: {error})") from error
 
 
 def notebook_shell() -> Any:

@@ -26,16 +26,12 @@ def import_own_module(text: str) -> ModuleType:
         sys.path.insert(0, folder)
     try:
         module = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        # For the module a.b, either a or a.b may be missing.
-        is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
-        if not is_own:  # a module that the game's module imports is missing
-            raise ValueError(f"{name} cannot be imported: {error}") from None
-        raise ValueError(f"there is no module {name}, neither in this folder nor installed") from None
     except Exception as error:  # importing runs the module's code, which may raise anything
+        # For the module a.b, either a or a.b may be missing.
+        if isinstance(error, ModuleNotFoundError) and f"{name}.".startswith(f"{error.name}."):
+            raise ValueError(f"there is no module {name}, neither in this folder nor installed") from None
         raise ValueError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
-    file = getattr(module, "__file__", None)
-    if path is not None and (file is None or Path(file).resolve() != path):
+    if path is not None and Path(getattr(module, "__file__", None) or "").resolve() != path:
         raise ValueError(f"{text} must have another name, since Python has a module {name}")
     return module
 

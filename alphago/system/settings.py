@@ -64,12 +64,6 @@ class PartField:
         """The classes that settings of this part may belong to."""
         return list(dict.fromkeys([self.kind, *self.names]))
 
-    @property
-    def expected(self) -> str:
-        """The values that the keyword takes, for messages."""
-        names = "".join(f"{name!r}, " for name in self.choices)
-        return f"{names}a {self.kind.__qualname__}, a dictionary of settings{' or None' if self.optional else ''}"
-
     def to_part(self, keyword: str, given: object, before: Any) -> Any:
         """Return the part that a value of its keyword stands for.
 
@@ -97,7 +91,8 @@ class PartField:
         if isinstance(given, VALUES):
             if not self.optional:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
-                raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
+                expected = [*map(repr, self.choices), f"a {self.kind.__qualname__}", "a dictionary of settings"]
+                raise error(f"{keyword} must be {', '.join(expected)}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
             return self.change_part(keyword, before, {first_setting: given})
         return given  # the part itself
@@ -259,8 +254,7 @@ def values_by_path(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     known = addresses(root)
     paths = {address.keyword: path for path, address in known.items() if address.keyword}
-    paths_only = [path for path in known if path not in paths]  # those that are not keywords as well
-    check_keywords(root.__qualname__, given, [*paths, *paths_only])
+    check_keywords(root.__qualname__, given, list(paths | known))
     return {paths.get(name, name): value for name, value in given.items()}
 
 

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -322,20 +322,12 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
         raise RuntimeError(f"a task failed {len(failures)} times, on {names}:\n{error}")
 
 
-@contextmanager
-def open_pool(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
-    """Yield a JobPool of the workers that a user names; None if the user wants this process's threads.
+def open_pool(workers: str | int | None, env: GameEnv | None = None) -> AbstractContextManager[JobPool | None]:
+    """Return a context of a JobPool of the workers that a user names; of None for this process's threads.
 
     Args:
         workers: as in `find_workers`.
         env: the game that the workers need to know; None if they need none.
     """
     make_transport = find_workers(workers)
-    if make_transport is None:
-        yield None
-        return
-    pool = JobPool(make_transport(env))
-    try:
-        yield pool
-    finally:
-        pool.close()
+    return nullcontext() if make_transport is None else closing(JobPool(make_transport(env)))

@@ -158,18 +158,14 @@ class RemoteSelfPlay(SelfPlay):
             with self.pool.lock:
                 for number in range(len(self.groups)):
                     self._submit(number)
-                if self._is_full or not self.in_flight:
+                has_all_answers = self.max_lag is not None and self.answers >= len(self.groups)
+                if has_all_answers or not self.in_flight:
                     return True
             self.pool.check()
             is_over = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
             if is_over or self.pool.sentences:
                 return False
             self.has_arrived.wait(WAIT)
-
-    @property
-    def _is_full(self) -> bool:
-        """Whether an asynchronous iteration has all its answers."""
-        return self.max_lag is not None and self.answers >= len(self.groups)
 
     def _submit(self, number: int) -> None:
         """Give the workers the next task of a group, if there is one; the caller has the pool's lock.
