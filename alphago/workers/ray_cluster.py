@@ -25,11 +25,7 @@ from alphago.workers.work import HAS_LEFT, KEPT_WORKS, JobAnswer, WorkBench
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
 # usage statistics, and it would give up within seconds on a busy machine.
-RAY_SETTINGS = {
-    "RAY_worker_niceness": "0",
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_raylet_start_wait_time_s": "120",
-}
+RAY_SETTINGS = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0", "RAY_raylet_start_wait_time_s": "120"}
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
 # A program that connects to a cluster; no public function of Ray does only that.

@@ -22,12 +22,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def nets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Tiny networks for 3x3: two kinds of input planes, another komi, another board; and a run folder."""
+    """Tiny networks for 3x3: two kinds of input planes, fixed turns, another board; and a run folder."""
     path = tmp_path_factory.mktemp("nets")
     tiny = {"tower_height": 1, "channels": 8}
     NeuralNet(GoEnv(3, komi=0.5), **tiny).save(path / "new.safetensors")
     NeuralNet(GoEnv(3, komi=0.5, planes=17), **tiny).save(path / "old.safetensors")
-    NeuralNet(GoEnv(3, komi=2.5), **tiny).save(path / "komi.safetensors")
     NeuralNet(GoEnv(4, komi=0.5), **tiny).save(path / "four.safetensors")
     NeuralNet(GoEnv(3, komi=0, turns=5, first_pass=10, planes="turns"), **tiny).save(path / "turns.safetensors")
     (path / "run").mkdir()

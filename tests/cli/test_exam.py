@@ -26,13 +26,8 @@ class TestGrading:
         assert main(["exam", *words.split()]) == 0
         text = capsys.readouterr().out
         assert text.startswith("3x3: 3 positions; per move, losses cut at 20 points;")
-        for part in (
-            "\nnet.safetensors@4 - net.safetensors@0 ",
-            "\nphase ",
-            "\nkind ",
-            "\nRandom halves of the exam differ",
-        ):
-            assert part in text
+        for part in ("net.safetensors@4 - net.safetensors@0 ", "phase ", "kind ", "Random halves of the exam differ"):
+            assert f"\n{part}" in text
         assert text.endswith("the worst moves of net.safetensors@0 are in w.svg\n")
         assert (folder / "w.svg").read_text().startswith("<svg")
         rows = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]

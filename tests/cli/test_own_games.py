@@ -62,9 +62,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
 def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
-    words = import_own_classes(
-        ["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"]
-    )
+    game = f"{EXAMPLES}/go_variants.py:OutlineGoEnv"
+    words = import_own_classes(["--game", game, "--height", "4", "--missing", "B2"])
     parser = make_parser(verb)
     if "--game" not in parser._option_string_actions:
         return

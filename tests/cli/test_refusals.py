@@ -61,7 +61,6 @@ exam --make x --engine y --games z -- net -> --make must come with --engine and 
 exam 9x9 --readouts few -> argument --readouts: must be integers such as 0,64, got 'few'
 label nothing --to d -> there must be one teacher, --engine or --network, got none
 label nothing --to d --engine x --network y -> there must be one teacher, --engine or --network, got both
-sgf exam --to d --workers 0 -> --workers must be an integer from 1 to 10000, got 0
 evaluate random uct:5 --folder d --workers 0 -> --workers must be an integer from 1 to 10000, got 0
 evaluate random ada.py --folder d --board-size 3 --workers 1 -> with workers, a player must be a network
 sgf exam --to d --validation 2 -> --validation and --test must be shares
@@ -72,7 +71,6 @@ worker -> either ADDRESS or --folder PATH must be given
 worker 10.0.0.1:6379 --folder x -> either ADDRESS or --folder PATH must be given
 info swept -> a run must be a folder with metrics.jsonl
 info run -> rows must be two or more iterations
-info 5x5 -> no network 5x5 comes with the package
 plot nowhere -> a run must be a folder with metrics.jsonl, got nowhere
 plot . -> a run must be a folder with metrics.jsonl, got .: did you mean empty or run or still?
 plot swept -> a run must be a folder with metrics.jsonl, got swept: did you mean swept/usual/0?
@@ -83,7 +81,6 @@ plot run --out no/curves.png -> no/curves.png cannot be written: there is no fol
 plot --games a b -> --games must have one run, got 2
 plot --network 7x7 --out net.png -> --out must end in .svg for --network, got net.png
 plot --network 5x5 -> no network 5x5 comes with the package
-plot --network 7x7 --out no/net.svg -> no/net.svg cannot be written: No such file or directory
 """
 
 

@@ -24,24 +24,16 @@ def socket_file(path: Path) -> None:
         one.bind(str(path))
 
 
-def folder(path: Path) -> None:
-    path.mkdir()
-
-
 def self_link(path: Path) -> None:
     path.symlink_to(path)
-
-
-def device_link(path: Path) -> None:
-    path.symlink_to("/dev/null")
 
 
 IRREGULAR: dict[str, tuple[Callable[[Path], None], str]] = {
     "pipe": (pipe, "x is a pipe, no regular file"),
     "socket": (socket_file, "x is a socket, no regular file"),
-    "folder": (folder, "there is a folder of that name"),
+    "folder": (Path.mkdir, "there is a folder of that name"),
     "link to itself": (self_link, "Too many levels of symbolic links"),
-    "link to a device": (device_link, "null is a device, no regular file"),
+    "link to a device": (lambda path: path.symlink_to("/dev/null"), "null is a device, no regular file"),
 }
 
 
@@ -76,22 +68,21 @@ class TestIrregular:
             read_named(place)
 
 
-@pytest.mark.parametrize("make", [pipe, self_link, folder, device_link])
-def test_lock(tmp_path: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in IRREGULAR if kind != "socket"])
+def test_lock(tmp_path: Path, kind: str) -> None:
     """A lock file that is no file: a sentence, at once."""
-    make(tmp_path / "lock")
+    IRREGULAR[kind][0](tmp_path / "lock")
     with pytest.raises(OSError, match=rf"^the folder {tmp_path} cannot be written: "):
         lock(tmp_path)
 
 
-class TestLinks:
-    def test_the_file_behind_a_link_is_replaced(self, tmp_path: Path) -> None:
-        (tmp_path / "there").mkdir()
-        (tmp_path / "link").symlink_to("there/file")
-        for text in (b"first", b"second"):  # the file need not exist
-            write_atomic(tmp_path / "link", text)
-            assert (tmp_path / "there" / "file").read_bytes() == read_file(tmp_path / "link") == text
-        assert (tmp_path / "link").is_symlink()
+def test_the_file_behind_a_link_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there/file")
+    for text in (b"first", b"second"):  # the file need not exist
+        write_atomic(tmp_path / "link", text)
+        assert (tmp_path / "there" / "file").read_bytes() == read_file(tmp_path / "link") == text
+    assert (tmp_path / "link").is_symlink()
 
 
 def test_a_file_that_claims_to_be_huge(tmp_path: Path) -> None:
@@ -142,6 +133,7 @@ def test_damaged_json(text: str) -> None:
 
 class TestHomeFolder:
     def test_tilde(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert user_path("~no_such_user_here/a") == Path("~no_such_user_here/a")
         monkeypatch.setenv("HOME", str(tmp_path))
         assert user_path("~/a.sgf") == tmp_path / "a.sgf"
         assert user_path("a/~b") == Path("a/~b")
@@ -165,6 +157,3 @@ class TestHomeFolder:
     def test_as_it_is_typed(self, name: str) -> None:
         (word,) = shlex.split(typed_path(Path(name)))
         assert (Path(word), word[0] == "-") == (Path(name), False)
-
-    def test_an_unknown_user(self) -> None:
-        assert user_path("~no_such_user_here/a") == Path("~no_such_user_here/a")

@@ -12,28 +12,13 @@ import numpy as np
 import pytest
 
 import alphago
-from alphago import (
-    ConnectFourEnv,
-    GoEnv,
-    Gumbel,
-    MCTSPlayer,
-    NeuralNet,
-    OwareEnv,
-    Puct,
-    check_game,
-    evaluate,
-    load_model,
-    play,
-    selfplay,
-    train,
-)
+from alphago import GoEnv, Gumbel, MCTSPlayer, NeuralNet, OwareEnv, Puct, evaluate, load_model, play, selfplay, train
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.sprt import Sprt
 from alphago.arena.tournament import TournamentSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.questions import Limit
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
@@ -70,15 +55,12 @@ def test_an_unknown_keyword_is_refused(call: Callable[..., Any]) -> None:
         (lambda: GoEnv(kommi=1), r"GoEnv has no keyword 'kommi': did you mean .*\bkomi\b"),
         (lambda: Puct(c_pukt=1), r"Puct has no keyword 'c_pukt': did you mean .*\bc_puct\b"),
         (lambda: train(learning_rat=1), r"train has no keyword 'learning_rat': did you mean .*\blearning_rate\b"),
-        (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
+        (lambda: alphago.ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
         (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
         (lambda: train(num_games=3), r"train must be called as train\(env, num_games, …\): missing .* argument: 'env'"),
         (lambda: load_model("a", GO, None), r"load_model must be called as load_model\(path, env, …\): too many pos"),
-        (
-            lambda: evaluate(GO, "random", "random", black="random"),
-            r"evaluate must be called as evaluate\(env, black, white, .*…\): multiple values for argument 'black'",
-        ),
-        (lambda: ConnectFourEnv(7), r"ConnectFourEnv must be called as ConnectFourEnv\(…\): too many positional"),
+        (lambda: evaluate(GO, 1, 2, black=3), r"evaluate must be called as evaluate\(env, .*: multiple .* 'black'"),
+        (lambda: alphago.ConnectFourEnv(7), r"ConnectFourEnv must be called as ConnectFourEnv\(…\): too many pos"),
     ],
 )
 def test_how_a_function_is_called(call: Callable[[], Any], sentence: str) -> None:
@@ -129,16 +111,10 @@ def test_numpy_numbers_are_numbers() -> None:
     assert Limit(np.int64(3), np.float32(1.5)).readouts == 3
 
 
-def test_a_players_search_may_be_a_dictionary() -> None:
-    player = MCTSPlayer(GO, HashEvaluator(), settings={"kind": "gumbel", "c_scale": 2})
-    assert player.search.settings == Gumbel(leaves=USUAL_LEAVES, considered=16, c_scale=2.0)
-
-
 def test_public_functions_keep_signature_and_docstring() -> None:
     """Help, the command line and the site read them."""
     assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "planes"]
     assert list(inspect.signature(train).parameters)[-1] == "settings"
-    assert inspect.signature(ConnectFourEnv).parameters == {}
     assert (train.__name__, train.__module__) == ("train", "alphago.training.call.train_call")
     for name in alphago.__all__:
         assert inspect.getdoc(getattr(alphago, name)), name
@@ -161,7 +137,7 @@ def test_what_is_no_game(call: Callable[..., Any]) -> None:
         (lambda: alphago.import_games(None, "x"), "paths must be str or Path or Sequence, got None"),
         (lambda: alphago.Dataset(GO), r"path must be str or Path, got GoEnv\(3"),
         (lambda: alphago.export_page(3, None), "net must be NeuralNet or str or PathLike, got 3"),
-        (lambda: check_game("x"), r"env must be a game, such as GoEnv\(9\), got 'x'"),
+        (lambda: alphago.check_game("x"), r"env must be a game, such as GoEnv\(9\), got 'x'"),
         (lambda: train(GO, 2, model=7), r".*\bmodel\b"),
         (lambda: train(GO, 2, until=3), r".*\buntil\b"),
         (lambda: train(GO, 2, reports=5), r".*\breports\b"),

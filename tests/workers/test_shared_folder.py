@@ -57,8 +57,8 @@ class TestSharedFolder:
             with working(tmp_path, cores=2) as told:
                 first = iteration(games)
             with working(tmp_path):
-                rest = all_games_after(games, len(first))
-            assert_same_games(first + rest, wanted)
+                played = all_games(games, played=first)
+            assert_same_games(played, wanted)
             while games.pool.live:
                 time.sleep(0.01)
             assert sum(sentence.endswith(" has gone: it has left") for sentence in games.news()) >= 1
@@ -78,8 +78,8 @@ class TestSharedFolder:
                 for file in files:
                     (tmp_path / "workers" / name / file).write_bytes(b"{}")
             with working(tmp_path):
-                rest = all_games_after(games, len(first))
-            assert_same_games(first + rest, wanted)
+                played = all_games(games, played=first)
+            assert_same_games(played, wanted)
             while list(tmp_path.glob("workers/*")):
                 time.sleep(0.01)
 
@@ -121,8 +121,8 @@ class TestSharedFolder:
                 cut.clear()
                 while len(told) < 2:
                     time.sleep(0.01)
-                rest = all_games_after(games, len(first))
-            assert_same_games(first + rest, wanted)
+                played = all_games(games, played=first)
+            assert_same_games(played, wanted)
         assert any(sentence.endswith("has gone: nothing was heard of it for 0.3 s") for sentence in sentences)
         assert told[0] != told[1]
 
@@ -178,11 +178,3 @@ class TestSharedFolder:
                     sentences += games.news()
         assert "this worker must have the same versions as the run: alphago" in told[-1]
         assert any(told[-1] in sentence for sentence in sentences)
-
-
-def all_games_after(games: RemoteSelfPlay, count: int) -> list[GameRecord]:
-    """Play all games but those `count` that were played before."""
-    played: list[GameRecord] = []
-    while count + len(played) < 7:
-        played += iteration(games)
-    return played
