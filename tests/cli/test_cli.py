@@ -73,9 +73,7 @@ def test_overridden_settings_of_the_analysis_protocol() -> None:
         ("zzz", 2, "", "alphago: no command 'zzz': there are train, selfplay, play,"),
     ],
 )
-def test_words_that_are_no_verb(
-    words: str, code: int, out: str, error: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_that_are_no_verb(words: str, code: int, out: str, error: str, capsys: pytest.CaptureFixture) -> None:
     with contextlib.suppress(SystemExit):
         assert main(words.split()) == code
     told = capsys.readouterr()

@@ -15,30 +15,30 @@ from tests.nn.katago_files import network
 DATA = Path(__file__).parents[1] / "data"
 
 
-class TestSgf:
-    def test_into_a_dataset(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "games").mkdir()
-        shutil.copytree(DATA / "9x9", tmp_path / "games" / "9x9")
-        (tmp_path / "games" / "bad.sgf").write_text("(;SZ[9];B[aa];W[aa])")
-        target = tmp_path / "games.dataset"
-        words = ["sgf", str(tmp_path / "games"), "--to", str(target), "--workers", "1", "--min-moves", "10"]
-        assert main([*words, "--any-result", "--validation", "0.2"]) == 0
-        printed = capsys.readouterr().out
-        dataset = Dataset(target)
-        assert f"{len(dataset)} games are new, 1 were left out, {len(dataset)} in all" in printed
-        assert "1  occupied point, such as" in printed
-        assert dataset.index["split"]["validation"] == 0.2
-        assert main(["sgf", str(target)]) == 0
-        assert "left out: occupied point" in capsys.readouterr().out
+def test_into_a_dataset(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "games").mkdir()
+    shutil.copytree(DATA / "9x9", tmp_path / "games" / "9x9")
+    (tmp_path / "games" / "bad.sgf").write_text("(;SZ[9];B[aa];W[aa])")
+    target = tmp_path / "games.dataset"
+    words = ["sgf", str(tmp_path / "games"), "--to", str(target), "--workers", "1", "--min-moves", "10"]
+    assert main([*words, "--any-result", "--validation", "0.2"]) == 0
+    printed = capsys.readouterr().out
+    dataset = Dataset(target)
+    assert f"{len(dataset)} games are new, 1 were left out, {len(dataset)} in all" in printed
+    assert "1  occupied point, such as" in printed
+    assert dataset.index["split"]["validation"] == 0.2
+    assert main(["sgf", str(target)]) == 0
+    assert "left out: occupied point" in capsys.readouterr().out
 
-    def test_what_is_wrong(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "bad.sgf").write_text("(;SZ[9];B[aa];W[aa])")
-        assert main(["sgf", str(tmp_path / "bad.sgf"), "--workers", "1"]) == 0
-        assert capsys.readouterr().out == (
-            "0 games could be taken, 1 not\n"
-            f"       1  occupied point, such as {tmp_path}/bad.sgf, node 2: move 2, White A9, is illegal: Black has a "
-            "stone there\n"
-        )
+
+def test_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.sgf").write_text("(;SZ[9];B[aa];W[aa])")
+    assert main(["sgf", str(tmp_path / "bad.sgf"), "--workers", "1"]) == 0
+    assert capsys.readouterr().out == (
+        "0 games could be taken, 1 not\n"
+        f"       1  occupied point, such as {tmp_path}/bad.sgf, node 2: move 2, White A9, is illegal: Black has a "
+        "stone there\n"
+    )
 
 
 def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

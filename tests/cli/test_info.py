@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,18 +44,10 @@ def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     assert {"versions", "machine", "rates"} == set(facts)
 
 
-def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
-    """Sections of what `alphago info` prints, by title."""
-    assert main(["info", str(what)]) == 0
-    sections: dict[str, dict[str, str]] = {}
-    section: dict[str, str] = {}
-    for line in capsys.readouterr().out.splitlines():
-        if line.startswith("  "):
-            name, _, fact = line.strip().partition("  ")
-            section[name] = fact.strip()
-        else:
-            section = sections.setdefault(line, {})
-    return sections
+def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What `alphago info` prints as JSON, without the rates: the facts of each section, by its title."""
+    assert main(["info", str(what), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
 
 
 def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,14 +56,14 @@ def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{"seconds": float(second), **times} for second in range(3)]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     facts = facts_about(tmp_path, capsys)
-    shares = {"net": "75.0%", "tree": "25.0%", "threads on the processor": "90.0%", "GPU busy": "50.0%"}
-    assert (facts["time"], facts["resignation"]) == (shares, {"not known yet": ""})
+    shares = {"net": 0.75, "tree": 0.25, "threads on the processor": 0.9, "GPU busy": 0.5}
+    assert (facts["time"], facts["resignation"]) == (shares, {})
+    assert main(["info", str(tmp_path)]) == 0
+    assert re.search(r"\ntime\n  net +75\.0%\n(  .*\n){3}resignation\n  not known yet\n$", capsys.readouterr().out)
     net = NeuralNet(GoEnv(2), tower_height=0, channels=1)
     net.save(tmp_path / "weights.safetensors", Resignation(-0.875, 123, 0.0456).notes())
-    expected = {"mover's value below": "-0.875", "resignations judged": "123", "of them not lost": "4.6%"}
+    expected = {"mover's value below": "-0.875", "resignations judged": 123, "of them not lost": 0.0456}
     assert facts_about(tmp_path, capsys)["resignation"] == expected
-    assert main(["info", str(tmp_path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["time"]["threads on the processor"] == 0.9
 
 
 def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +100,7 @@ def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: py
         facts = facts_about(tmp_path / "new", capsys)
     assert (facts["run"]["games"], facts["run"]["over"]) == ("0 of 16", "no")
     assert facts["run"]["to go on"] == f"alphago train --folder {tmp_path / 'new'}"
-    assert "not known yet" in facts["time"]
+    assert facts["time"] == {}
     run(tmp_path / "timed", None, max_minutes=0.005, source=RandomGames)
     facts = facts_about(tmp_path / "timed", capsys)
     assert facts["run"]["over"] == "yes, its time is over"

@@ -95,6 +95,7 @@ class TestSettings:
             ("--range=-2:3", (-2.0, 3.0)),
             ("--range none", None),
             ("--steps none", ()),
+            ("--steps ()", ()),
             ("--steps=", ()),
             ("--rooms all", "all"),
             ("--rooms 1:0.5", ((1, 0.5),)),

@@ -3,8 +3,6 @@
 import contextlib
 import threading
 
-import pytest
-
 from alphago.system.stopwatch import BOARDS, NET, TREE, Stopwatch
 
 
@@ -17,13 +15,8 @@ class Clock:
         return self.now
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def test_the_innermost_counts(clock: Clock) -> None:
-    watch = Stopwatch(clock)
+def test_the_innermost_counts() -> None:
+    watch = Stopwatch(clock := Clock())
 
     @TREE
     def search() -> str:
@@ -54,9 +47,9 @@ def test_the_innermost_counts(clock: Clock) -> None:
     assert watch.take() == {}
 
 
-def test_threads_have_their_own(clock: Clock) -> None:
+def test_threads_have_their_own() -> None:
     """A thread without a stopwatch counts nowhere."""
-    mine = Stopwatch(clock)
+    mine = Stopwatch(clock := Clock())
 
     def work() -> None:
         with NET:

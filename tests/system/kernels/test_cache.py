@@ -179,12 +179,10 @@ def test_two_processes_compile_it_once(tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text(SOURCE.format(factor=2))
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command, pipes = [sys.executable, "-c", PROGRAM, str(tmp_path)], dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
-    processes = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
+    processes: list[Any] = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
     for process in processes:
-        assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
     for process in processes:
-        assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
     outputs = [process.communicate(timeout=300)[0] for process in processes]

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numba
 import numpy as np
 import pytest
-from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 
 from alphago.system.kernels import jit
@@ -24,16 +23,6 @@ def test_members_that_are_overwritten() -> None:
     assert type(made._cache) is KernelCache
     assert "_cache.load_overload" in inspect.getsource(Dispatcher)  # numba asks the cache that is there
     assert "_cache.save_overload" in inspect.getsource(Dispatcher)
-
-
-@needs_compiler
-def test_members_that_are_called() -> None:
-    for name in ("_rebuild", "_reduce"):
-        assert callable(getattr(CompileResult, name)), name
-    compiled = numba.njit("int64(int64)")(lambda x: x).overloads
-    (result,) = compiled.values()
-    assert result._asdict()["library"].has_dynamic_globals is False
-    assert result.codegen.magic_tuple()
 
 
 @jit.inlined

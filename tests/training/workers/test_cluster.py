@@ -27,15 +27,8 @@ with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="R
 
 FIVE = GoEnv(5, komi=0.5)
 GAMES = 24
-SETTINGS: dict[str, Any] = {
-    **EXACT,
-    "groups": 3,
-    "learner_threads": 2,
-    "games_in_flight": 9,
-    "readouts": 16,
-    "tower_height": 1,
-    "channels": 8,
-}
+SETTINGS: dict[str, Any] = {**EXACT, "groups": 3, "learner_threads": 2, "games_in_flight": 9}
+SETTINGS |= {"readouts": 16, "tower_height": 1, "channels": 8}
 ALPHAGO = [sys.executable, "-m", "alphago"]
 LIMIT = 300.0  # seconds after which something hangs
 
