@@ -43,7 +43,7 @@ class RunClock:
         by_processor: bool = False,
         now: Seconds = time.monotonic,
         work: Seconds = time.process_time,
-        compiling: Callable[[], tuple[float, float]] = lambda: (compiling_time.seconds, compiling_time.processor_time),
+        compiling: Callable[[], tuple[float, float]] = lambda: compiling_time.spent,
     ) -> None:
         self._now, self._work, self._compiling = now, work, compiling
         self.by_processor = by_processor

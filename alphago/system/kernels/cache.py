@@ -36,37 +36,31 @@ GLANCE = 0.02  # seconds between two attempts to lock the file
 
 
 class CompilingTime(Listener):
-    """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
+    """The time in which this process has compiled kernels, or has waited for another process to compile them.
 
-    numba compiles in one thread at a time, and calls `on_start` and `on_end` there.  Any thread may read `seconds` and
-    `processor_time`.
+    numba compiles in one thread at a time, and calls `on_start` and `on_end` there.  Any thread may read `spent`.
     """
 
     def __init__(self) -> None:
         self._depth = 0  # kernels are compiled while others are
-        # The seconds of compilations that are over, and when the present one began.  One tuple, since threads read it.
-        self._state: tuple[float, float | None] = 0.0, None
-        # The processor time of compilations that are over, and the thread's processor time when the present one began.
-        self._processor = self._processor_began = 0.0
+        # Seconds and processor time of compilations that are over, and when the present one began: one tuple, since
+        # threads read it.
+        self._state: tuple[float, float, float | None] = 0.0, 0.0, None
 
     @property
-    def seconds(self) -> float:
-        """All seconds until now, also those of a compilation that goes on."""
-        before, began = self._state
-        return before if began is None else before + time.monotonic() - began
+    def spent(self) -> tuple[float, float]:
+        """The seconds until now, and those in which the compiling thread was on the processor.
 
-    @property
-    def processor_time(self) -> float:
-        """The seconds in which the compiling thread was on the processor.
-
-        A compilation that goes on counts in full, since only its own thread can read the thread's processor time.
+        A compilation that goes on counts in full in both, since only its own thread can read its processor time.
         """
-        return self._processor + self.seconds - self._state[0]
+        seconds, processor, began = self._state
+        since = 0.0 if began is None else time.monotonic() - began
+        return seconds + since, processor + since
 
     def on_start(self, event: Event | None = None) -> None:
         """Note that a compilation begins; numba passes the event, which is not needed."""
         if not self._depth:
-            self._state = self.seconds, time.monotonic()
+            self._state = *self.spent, time.monotonic()
             self._processor_began = time.thread_time()
         self._depth += 1
 
@@ -74,8 +68,7 @@ class CompilingTime(Listener):
         """Note that a compilation ends; numba passes the event, which is not needed."""
         self._depth -= 1
         if not self._depth:
-            self._state = self.seconds, None
-            self._processor += time.thread_time() - self._processor_began
+            self._state = self.spent[0], self._state[1] + time.thread_time() - self._processor_began, None
 
 
 compiling_time = CompilingTime()

@@ -94,12 +94,12 @@ class PageAnswers:
 
     def _tell_of_compiling(self) -> threading.Event:
         """Return an event; until it is set, the page is told if kernels are being compiled and that takes long."""
-        done, before = threading.Event(), compiling_time.seconds
+        done, before = threading.Event(), compiling_time.spent
 
         def watch() -> None:
             """Send the status once kernels take longer to compile, and clear it in the end."""
             while not done.wait(LONG):
-                if compiling_time.seconds > before:
+                if compiling_time.spent > before:
                     self.send(status=COMPILING)
                     done.wait()
                     self.send(status="")

@@ -120,7 +120,7 @@ def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(answers, "LONG", 0.01)
     # The answer comes only once the page was told.
     monkeypatch.setitem(answers.ACTIONS, "why", lambda *_: {"before": asker.told.get(timeout=PATIENCE)})
-    monkeypatch.setattr(type(compiling_time), "seconds", property(lambda self: next(spent)))
+    monkeypatch.setattr(type(compiling_time), "spent", property(lambda self: next(spent)))
     with Asker() as asker:
         asker.post(action="why", **about(played(asker.start, "C3")))
         later = [asker.told.get(timeout=PATIENCE) for _ in range(2)]
