@@ -64,6 +64,11 @@ class PartField:
         """The classes that settings of this part may belong to."""
         return list(dict.fromkeys([self.kind, *self.names]))
 
+    @property
+    def expected(self) -> str:
+        """The values that the keyword of a part which is not optional takes, for messages."""
+        return ", ".join([*map(repr, self.choices), f"a {self.kind.__qualname__}", "a dictionary of settings"])
+
     def to_part(self, keyword: str, given: object, before: Any) -> Any:
         """Return the part that a value of its keyword stands for.
 
@@ -91,8 +96,7 @@ class PartField:
         if isinstance(given, VALUES):
             if not self.optional:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
-                expected = [*map(repr, self.choices), f"a {self.kind.__qualname__}", "a dictionary of settings"]
-                raise error(f"{keyword} must be {', '.join(expected)}, got {shown(given)}")
+                raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
             return self.change_part(keyword, before, {first_setting: given})
         return given  # the part itself
