@@ -50,11 +50,6 @@ def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
         made.wait(LIMIT)
 
 
-def kill(made: "subprocess.Popen[bytes]") -> None:
-    os.kill(made.pid, signal.SIGKILL)
-    made.wait()
-
-
 @contextmanager
 def meanwhile(act: Callable[[threading.Event], object]) -> Iterator[None]:
     """Let a thread act until the block ends."""
@@ -112,7 +107,7 @@ class TestFolder:
                     while not playing(shared) and driver.poll() is None:
                         time.sleep(0.02)
                     deaths += driver.poll() is None
-                    kill(driver)
+                    driver.kill()
             net, _ = run(folder, GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
         assert same(net, alone)
         assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))

@@ -126,11 +126,9 @@ class TestSynchronous:
                     act()
 
     def test_a_task_that_ends_its_workers_ends_the_run(self) -> None:
-        workers: dict[str, Behaviour] = {f"w{number}": dying for number in range(20)}
-        with (
-            source(source_of(Local(**workers))) as games,
-            pytest.raises(RuntimeError, match=r"a task failed 6 times, on w\d+ and .*:\nits worker has ended"),
-        ):
+        dies = source_of(Local(**{f"w{number}": dying for number in range(20)}))
+        sentence = r"a task failed 6 times, on w\d+ and .*:\nits worker has ended"
+        with source(dies) as games, pytest.raises(RuntimeError, match=sentence):
             all_games(games)
 
     def test_workers_that_leave_are_no_fault_of_a_task(self, wanted: list[GameRecord]) -> None:
@@ -200,10 +198,8 @@ class TestAsynchronous:
             games.publish(net_of(2), "float32")
             iteration(games)
             assert len(first) + len(iteration(games))
-        with (
-            pytest.warns(UserWarning, match="played on the CPU"),
-            source(source_of(Local(device="cuda", a=honest))) as games,
-        ):
+        on_cpu = source_of(Local(device="cuda", a=honest))
+        with pytest.warns(UserWarning, match="played on the CPU"), source(on_cpu) as games:
             assert_same_games(all_games(games), wanted)
         assert len(made) == 1
 
