@@ -73,7 +73,7 @@ def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert facts["game"] == str(GO)
     assert "tower_height=0, channels=8" in facts["network"]
     assert "parameters" in facts["network"]
-    expected = {"recipe": "few games", "games": "8 of 8", "readouts": "4", "over": "yes, all games are played"}
+    expected = {"recipe": "few games", "games": "8 of 8", "readouts": 4, "over": "yes, all games are played"}
     expected["to go on"] = f"alphago train --folder {folder} --games 16"
     assert expected.items() <= facts.items()
     assert 0 < float(facts["policy loss"]) < 10
