@@ -152,7 +152,7 @@ def in_breadth(position: Position, visits: int, offset: float, c: float) -> tupl
 def test_in_breadth(positions: list[Position], leaves: int) -> None:
     search = search_from(positions, HashEvaluator(), BreadthFirst(decisive_moves=False, leaves=leaves))
     waves = count_waves(search, 30)
-    policies = search.policies(GAMES)
+    policies = search.rule.policies(search.tree, GAMES)
     assert waves <= 8 or leaves == 1  # a wave a level
     for position, found in zip(positions, policies, strict=True):
         _, wanted = in_breadth(position, 31, 0.5, 0.96)
@@ -186,7 +186,7 @@ def test_without_search(positions: list[Position]) -> None:
     search = search_from(positions, HashEvaluator(), NoSearch())
     assert not run(search, 5).any()
     priors = np.stack([EVALUATE(position)[0] for position in positions])
-    assert search.policies(GAMES) == pytest.approx(priors)
+    assert search.rule.policies(search.tree, GAMES) == pytest.approx(priors)
     (record,) = selfplay(positions[0].env, HashEvaluator(), 1, search=NoSearch(), seed=0)
     targets = Regularized(alpha=0.5, beta=0.5, search_share=0.0)
     played, mover = int(record.moves[1]), int(record.movers[1])
