@@ -312,7 +312,7 @@ def spoil(path: Path, how: str) -> None:
     """Make a file "cut" off, "empty" or "gone", change a bit of it ("flipped"), or put in its place a "pipe", a "link"
     to itself, or a file that claims to be "huge".
     """
-    data = bytearray(path.read_bytes() if path.exists() else b".")
+    data = bytearray(path.read_bytes() if path.exists() else b"") or bytearray(1)
     data[len(data) // 2] ^= 1
     path.unlink(missing_ok=True)
     if how == "pipe":

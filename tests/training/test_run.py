@@ -21,18 +21,7 @@ from alphago.training.measures import STEP_METRICS
 from alphago.training.metrics import WORK, game_metrics
 from alphago.training.run import Run
 from alphago.training.stage import Stage
-from tests.training.small_runs import (
-    GO,
-    Listener,
-    RandomGames,
-    Small,
-    Sources,
-    games_in,
-    opened,
-    run,
-    run_settings,
-    same,
-)
+from tests.training.small_runs import GO, RandomGames, Small, Sources, games_in, opened, run, run_settings, same
 
 GO4 = GoEnv(4, komi=0.5)
 METRICS = {*STEP_METRICS, *game_metrics([], GO)} | {"memory", "skipped_steps", "learning_rate", "readouts_per_second"}
@@ -213,8 +202,9 @@ class FirstForEver(Judge[Run]):
 
 def test_a_judge_of_ones_own(tmp_path: Path) -> None:
     """It is asked between iterations, may choose the network that plays and is saved, and ends the run."""
-    judge, sources, listener = FirstForEver(), Sources(), Listener()
-    with opened(tmp_path, 1000, extra=[judge], source=sources, report=listener) as run:
+    judge, sources = FirstForEver(), Sources()
+    with opened(tmp_path, 1000, extra=[judge], source=sources) as run:
+        (listener,) = run.reporter.reports
         train_loop(run, threading.Event())
         assert run.is_over
         assert run.games < 1000
