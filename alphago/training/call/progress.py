@@ -22,6 +22,7 @@ ACTIVITIES = {
 def run_progress(run: Run) -> Progress:
     """Return the progress of a run at this moment; it may be called at any time and from any thread."""
     left, now = remaining(run), run.clock.seconds
+    # Of the run's time; while that is unknown, `run.progress` is the share of its games.
     share = run.progress if left is None else now / max(now + left, 1e-9)  # no division by 0
     kind, seconds = run.stopwatch.current
     return Progress(min(1.0, share), left, ACTIVITIES.get(kind, ""), seconds)
@@ -38,6 +39,7 @@ def remaining(run: Run) -> float | None:
     times = [] if math.isinf(time_left) else [time_left]
     if num_games is not None and rows:
         first, last = rows[-min(len(rows), SPEED_ROWS)], rows[-1]
+        # The games and the time between these two rows.
         games, seconds = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("games", "seconds"))
         if games > 0:
             times.append((num_games - run.games) * seconds / games)

@@ -78,6 +78,7 @@ def selfplay(
         else:
             player, player_device = network_for_workers(nn, env), "cpu"
             make_source = partial(RemoteSelfPlay, make_transport=make_transport)
+        # Games in parallel, not more than there are; with workers, also the bound of threads, which wait for tasks.
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
@@ -88,7 +89,7 @@ def selfplay(
             source = make_source(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)
             with closing(source):
                 if isinstance(player, NeuralNet):
-                    source.publish(player)
+                    source.publish(player)  # sends it to the workers
                 else:
                     source.evaluator = player
                 return source.play_all(on_game)

@@ -48,20 +48,19 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
             locked folder.  With None as the config it returns how a new run starts.  It is then called before the
             folder is made, so that an invalid call leaves no folder.
     """
-    name = f"{call.env.name}{call.env.N}"
     path = None if folder is None else user_path(folder)
     shows_bar = warm_up() is not None and call.reports is None  # `warm_up` returns the process that compiles, if any
     label = "compiling, once on this machine"
     with LiveBar(desc=label, bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None
-    with RunFolder(path or new_folder(name)) as run_folder:
-        if run_folder.config is not None:
+    with RunFolder(path or new_folder(f"{call.env.name}{call.env.N}")) as run_folder:
+        if run_folder.config is not None:  # read again, now that the folder is locked
             start = start_of(run_folder.config, run_folder.path)
         assert start is not None
         devices = choose_devices(call, start.model)
         why = why_not_gpu(call.env) if call.may_change and devices == ["cpu"] else ""
         notes = [f"boards and network are on the CPU, since the GPU cannot be used: {why}"] if why else []
-        for device in devices:
+        for device in devices:  # a second one only after the first has run out of memory
             stop = threading.Event()
             try:
                 with (
@@ -71,6 +70,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
                     open_run(call, start, run_folder, device, notes) as run,
                     explain_divergence(run),
                 ):
+                    # A run that is over is saved again if files of it were damaged or lost, or a judge is due.
                     is_done = run.is_over and not run.damage and run_folder.has_weights(run.player)
                     anything_to_do = not is_done or any(judge.due(run) for judge in run.judges)
                     with suppress(Stopped), run.stopwatch.running(OTHER):
@@ -82,7 +82,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
                     raise
                 notes = [f"{error}: this run continues on the CPU, from where it was saved"]
             finally:
-                start.model.cpu()
+                start.model.cpu()  # the learner trains it in place, on the device
         return start.model
 
 
@@ -106,7 +106,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
     groups, is_new = start.settings.selfplay.groups, folder.config is None
     with one_torch_thread(), Workers(groups) as workers, closing(GpuMeter()) as meter, usual_report() as console:
         # With a state, a TypeError or LookupError means that another version wrote the state.
-        with nullcontext() if is_new else version_errors(folder.path, "a state"):
+        with nullcontext() if is_new else version_errors(folder.path, "a state"):  # which replaces these errors
             state = None if is_new else folder.restore()
             reporter = Reporter(
                 [console] if call.reports is None else call.reports,
@@ -196,7 +196,7 @@ def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> Non
     model.notes = read_notes(description)
     model.eval()
     # The last iteration's metrics; these two numbers if there was no iteration yet.
-    metrics = [{"games": run.games, "steps": run.learner.steps}, *run.reporter.diagnosis.rows][-1]
+    metrics = next(reversed(run.reporter.diagnosis.rows), {"games": run.games, "steps": run.learner.steps})
     for report in run.reporter.reports:
         report.finish(dict(metrics), latest, stopped)
 
@@ -257,6 +257,7 @@ def change_entries(start: Start, games: int) -> list[dict[str, Any]]:
     known = addresses(type(start.settings))
     entries = []
     for name, values in start.changes.items():
-        was, now = (value_to_data(value, known[name].part if name in known else None) for value in values)
+        part = known[name].part if name in known else None  # a change of a function's code has no setting
+        was, now = (value_to_data(value, part) for value in values)
         entries.append({"games": games, "setting": name, "was": was, "now": now})
     return entries

@@ -43,6 +43,7 @@ class Call:
         device: "cpu" or a GPU such as "cuda".
         may_change: whether another device may be used if this one cannot compute the network.
         deadline: the value of time.monotonic() at which the call stops; None for no limit.
+        reports, parts: as given.
 
     Raises:
         TypeError or ValueError: unless the arguments are as `train` says.
@@ -61,9 +62,8 @@ class Call:
         **parts: Any,
     ) -> None:
         check_env(env)
-        if reports is not None and not (
-            isinstance(reports, Sequence) and all(isinstance(report, Report) for report in reports)
-        ):
+        are_reports = isinstance(reports, Sequence) and all(isinstance(report, Report) for report in reports)
+        if reports is not None and not are_reports:
             raise TypeError(
                 f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}"
             )
@@ -189,14 +189,14 @@ def saved_run(
     env, model, network = call.env, call.model, config["network"]
     is_selfplay = kind is RunSettings
     is_of_given_games = "given" in config
-    if is_of_given_games == is_selfplay:
+    if is_of_given_games == is_selfplay:  # the saved run is of the other kind
         raise ValueError(
             f"the run in {folder} must be one of {'self-play' if is_selfplay else 'given games'}, and is resumed by "
             f"`{how_to_continue(folder)}`"
         )
     if env.name != config["game"]:
         refuse_change(folder, "game", config["game"], env.name)
-    if options_of_one_version := config["env"].keys() ^ env.config.keys():
+    if options_of_one_version := config["env"].keys() ^ env.config.keys():  # those that only one of the two has
         raise other_version(folder, "a game", ", ".join(sorted(options_of_one_version)))
     check_unchanged(folder, config["env"], env.config)
     if model is None:
@@ -209,7 +209,7 @@ def saved_run(
                 )
             model = build_net(network, env)
     model = model if model.env == env else model.resized(env)  # raises ValueError if it is for another game
-    check_unchanged(folder, network, model.config)
+    check_unchanged(folder, network, model.config)  # the call's network may be another one than the run's
     model.taught_by = config["taught_by"]
     with version_errors(folder, "settings"):
         return from_data(kind, config["settings"], given, f"the run in {folder}"), model
@@ -239,7 +239,7 @@ def change_config(
         ValueError: if the run in `folder` must keep the value of a changed setting.
     """
     changed = changes(before, after)
-    for name, values in changes(before, after, structural=True).items():
+    for name, values in changes(before, after, structural=True).items():  # those that a run must keep, usually none
         refuse_change(folder, name, *map(value_for_message, values))
     saved, code = config["code"], code_digests(after)
     for name in sorted(code.keys() & saved.keys()):

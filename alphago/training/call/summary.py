@@ -32,7 +32,9 @@ def run_summary(folder: Path) -> dict[str, Any]:
     rows = read_rows(folder / METRICS, "seconds")
     last = rows[-1] if rows else {}
     matches = read_rows(folder / EVALUATIONS, "opponent")
-    notes = read_notes(folder / LATEST)
+    network = folder / LATEST
+    notes = read_description(network)["extra"] if network.exists() else {}
+    # The network may have been saved after the last row was written, and a run may have no row yet.
     last = {**last, "seconds": max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)}
     over = why_over(settings, last, matches)
     until = settings.get("until")
@@ -41,7 +43,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         option = "--until none" if PROVED in over else prolonging_option(settings, number(last, "games") or 0)
     return {
         "game": game_text(config),
-        **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
+        **(network_facts(network) if network.exists() else {}),
         **({"learns from": config["given"]["dataset"] or "given games"} if "given" in config else {}),
         **({"recipe": config["recipe"] or "none"} if "recipe" in config else {}),
         "games": of_total(number(last, "games") or 0, settings.get("num_games")),
@@ -78,8 +80,8 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
         steps[f"recipe {name}"] = told + ("" if positions >= needed else ": train on")
     if name == "few games":
         steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
-    of_exams = [(env.name, env.N) for env in map(exam_env, packaged_exams())]
-    has_exam = (config["game"], config["env"].get("board_size")) in of_exams
+    games_with_exams = [(env.name, env.N) for env in map(exam_env, packaged_exams())]
+    has_exam = (config["game"], config["env"].get("board_size")) in games_with_exams
     path, game = typed_path(folder), game_flag(config["game"], folder)
     grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
     return {**steps, "how good it is": grade + game, "play it": f"alphago web {path}{game}"}
@@ -136,11 +138,6 @@ def minutes_spent(settings: Mapping[str, Any], last: Row) -> dict[str, str]:
     return {"minutes of training": minutes, **of_processor}
 
 
-def read_notes(path: Path) -> Mapping[str, str]:
-    """Return the notes that a run saved in its network's file `path`; {} if there is no file yet."""
-    return read_description(path)["extra"] if path.exists() else {}
-
-
 def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> str:
     """Return the reason why a run is over; "" if it is not.
 
@@ -149,7 +146,8 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
         matches: the rows of evaluations.jsonl.
     """
     for setting, (spent, limit) in limits(settings, last).items():
-        slack = 0 if setting == "num_games" else min(0.02 * limit, MOST_SLACK)  # the row is older than the run's end
+        # Times may lack a little, since the row is older than the run's end: 2 % of a short limit.
+        slack = 0 if setting == "num_games" else min(0.02 * limit, MOST_SLACK)
         if spent >= limit - slack:
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
     tests = [row for row in matches if "sprt" in row]
@@ -163,7 +161,7 @@ def prolonging_option(settings: Mapping[str, Any], games: float) -> str:
 
     Args:
         settings: the run's settings by name, see `flat_settings`.
-        games: the run's number of games.
+        games: the run's number of games.  If it has reached `num_games`, the option doubles that, otherwise the time.
     """
     has_all_games = settings["num_games"] is not None and games >= settings["num_games"]
     for setting, flag in (("max_minutes", "--minutes"), ("max_processor_minutes", "--processor-minutes")):

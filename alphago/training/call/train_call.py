@@ -106,8 +106,10 @@ def train(
     given = values_by_path(RunSettings, settings)
 
     def start_of(config: Mapping[str, Any] | None, path: Path) -> Start:
+        """Return how the run in the folder `path` goes on; how a new run starts if `config` is None."""
         if config is not None:
             return resumed_run(call, given, preset, config, path)
+        # Defaults that suit workers take the place of the recipe's values, too.
         defaults = values_by_path(RunSettings, settings_with_workers(workers)) if by_workers else {}
         return new_run(call, {**defaults, **given}, preset)
 
@@ -181,7 +183,7 @@ def resumed_run(
     Raises:
         ValueError: if the call changes a setting that a run cannot change; the message has both values.
     """
-    recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)
+    recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # without one, nothing is changed
     before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
     of_recipe = recipe_settings(recipe, call.device)
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)

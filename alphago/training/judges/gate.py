@@ -55,7 +55,10 @@ class Gatekeeper(Judge[Run]):
         self.judged_steps = steps  # gradient steps at that time; without further steps there is no new network
 
     def due(self, run: Run) -> bool:
-        """Return whether the latest network should play a match against the best network now."""
+        """Return whether the latest network should play a match against the best network now.
+
+        It should after each multiple of `gate.every` games, and at the run's end, if it has learned since the last one.
+        """
         if run.learner.steps <= self.judged_steps:
             return False
         games_between = self.gate.every or run.settings.ckp_freq
@@ -90,7 +93,7 @@ class Gatekeeper(Judge[Run]):
         """
         if state is None:
             self.set_best(run.learner.net, run.games, run.learner.steps)
-        super().restore(run, tensors, state)
+        super().restore(run, tensors, state)  # which does nothing if `state` is None
 
 
 class Match(NamedTuple):
@@ -117,7 +120,7 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     Raises:
         MatchStopped: if `stop` is set before the end.
     """
-    began, selfplay = time.monotonic(), run.settings.selfplay
+    selfplay, began = run.settings.selfplay, time.monotonic()
     readouts = selfplay.readouts if gate.readouts is None else gate.readouts
     # Self-play's search, which adds no noise in a match.  The usual one is given by its name alone, so that the match
     # chooses the settings that suit it.
@@ -125,18 +128,18 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     result = play_in_parts(
         run.env,
         (run.match_evaluator(run.learner.net, run.env), run.match_evaluator(opponent, run.env)),
-        gate.games,
-        seed,
-        lambda _: False,  # all games are played
+        games=gate.games,
+        number=seed,
+        decided=lambda _: False,  # all games are played
         readouts=readouts,
         search=search,
         random_opening=opening_length(run.env),
         device=run.device,
         stop=stop,
     )
-    seconds, moves = time.monotonic() - began, games_as_text(run.env, result)
-    row = {"readouts": readouts, **match_row(run.env, result), "board_size": run.env.N, "moves": moves}
-    return Match(result, result.win_rate >= gate.win_rate, {**row, "match_seconds": seconds})
+    row = {"readouts": readouts, **match_row(run.env, result), "board_size": run.env.N}
+    row |= {"moves": games_as_text(run.env, result), "match_seconds": time.monotonic() - began}
+    return Match(result, accepted=result.win_rate >= gate.win_rate, row=row)
 
 
 def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
@@ -147,6 +150,6 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
             match decides whether the candidate becomes the best network, also "accepted".
     """
     run.add_match({**row, **match.row})
-    verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}
+    verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}  # None: nothing is decided
     verdict = verdicts[row.get("accepted")]
     run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{verdict}")

@@ -39,7 +39,10 @@ class WatchedRecords:
         self.records = records
 
     def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
-        """Let a network predict all games, AT_ONCE of them together; see `Watched.test`."""
+        """Let a network predict all games, AT_ONCE of them together; return None if `stop` was set before the end.
+
+        The other arguments of `Watched.test` are ignored: there is no opponent, no chance, and no limit of time.
+        """
         parts = []
         for first in range(0, len(self.records), AT_ONCE):
             if stop.is_set():
@@ -60,10 +63,11 @@ class Predictions(NamedTuple):
 
     @classmethod
     def join(cls, parts: Iterable[Self]) -> Self:
-        """Return the predictions of all parts; there may be none."""
+        """Return the predictions of all parts, one after the other, as float64; there may be no part."""
         # `concatenate` needs a part, hence an empty one of float64; with it, `hits` and `top` become numbers, 0 or 1.
         empty = [np.zeros(0)] * len(cls._fields)
-        return cls(*map(np.concatenate, zip(empty, *parts, strict=True)))
+        fields = zip(empty, *parts, strict=True)  # for each field, its arrays in all parts
+        return cls(*map(np.concatenate, fields))
 
     def measures(self) -> dict[str, float]:
         """Return measures over all positions, by name.
@@ -80,8 +84,9 @@ class Predictions(NamedTuple):
         count = max(len(self.hits), 1)
         rates = np.clip((self.values + 1) / 2, 0, 1)
         bins = np.minimum((rates * BINS).astype(int), BINS - 1)  # a rate of 1 is in the last
-        gaps = np.bincount(bins, rates - (self.results + 1) / 2)  # sums over each bin
-        sums = {
+        gaps = np.bincount(bins, rates - (self.results + 1) / 2)  # for each bin, the sum of win rates less the results'
+        # Each measure is the sum of these values over the number of positions.
+        terms = {
             "accuracy": self.hits,
             "top5": self.top,
             "cross_entropy": self.cross_entropies,
@@ -89,7 +94,7 @@ class Predictions(NamedTuple):
             "value_accuracy": np.sign(self.values) == np.sign(self.results),
             "calibration_error": np.abs(gaps),
         }
-        return {"positions_judged": len(self.hits), **{name: float(sums[name].sum() / count) for name in sums}}
+        return {"positions_judged": len(self.hits), **{name: float(terms[name].sum() / count) for name in terms}}
 
     def sentence(self) -> str:
         """Return the measures as a clause for a report."""
@@ -109,18 +114,18 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Pr
     """
     parts = []
     batch = env.new_batch(len(records))
-    batch.gather([env.position(**record.setup).batch for record in records])
+    batch.gather([env.position(**record.setup).batch for record in records])  # slot i: the start of game i
     lengths = np.array([len(record) for record in records])
     for ply in range(lengths.max()):
-        slots = np.flatnonzero(lengths > ply)
+        slots = np.flatnonzero(lengths > ply)  # the games that are not over
         moves = np.array([records[slot].moves[ply] for slot in slots], np.int32)
         movers = np.array([records[slot].movers[ply] for slot in slots], np.int8)
-        results = np.array([records[slot].outcome for slot in slots]) * movers
+        results = np.array([records[slot].outcome for slot in slots]) * movers  # Black's view to the mover's
         counted = np.array([records[slot].weights[ply] > 0 for slot in slots])
         batch.give_turn(slots, movers)  # a colour may have played twice in a row
         priors = np.empty((len(slots), env.action_space), np.float32)
         values = np.empty(len(slots), np.float32)
-        evaluator.evaluate(batch, slots, priors, values)
+        evaluator.evaluate(batch, slots, priors, values)  # fills `priors` and `values`
         parts.append(make_predictions(priors[counted], values[counted], moves[counted], results[counted]))
         batch.play(slots, moves)
     return Predictions.join(parts)
@@ -147,9 +152,10 @@ class HeldOutGames:
 
     records: Sequence[GameRecord]
     checks: int
-    chooses = True
+    chooses = True  # the judge chooses self-play's network, see JudgeSettings; without a type this is no field
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
+        """Return the judge of a new run; it writes no files, so it does not need `folder`."""
         return HeldOut(env, net, self.records, self.checks)
 
 
@@ -203,10 +209,9 @@ class HeldOut(Judge[Run]):
         run.note(f"{NAME} after {run.games} games: {result.summary}{'; the best so far' if improved else ''}")
         if improved:
             self.best, self.accuracy, self.best_after = frozen_copy(net), accuracy, run.games
-        self.judged = run.progress
-        self.judged_steps = run.learner.steps
+        self.judged, self.judged_steps = run.progress, run.learner.steps
         return True
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence on the best network, which becomes the run's result."""
+        """Return a sentence on the best network, which becomes the run's result; `longer` is not used."""
         return f"the network of the run is the one after {self.best_after} games, with {self.accuracy:.1%} of the moves"

@@ -35,6 +35,8 @@ SEARCH = Gumbel()  # evaluates leaves one by one, which is slow; but the opponen
 class Examiner(Judge[Run]):
     """The judge that plays matches against an opponent on a schedule and ends the run once the network is stronger.
 
+    Once the proof is there, `ends_run`, an attribute of every Judge, is True.
+
     Args:
         env: the game of the matches.
         opponent: the opponent and the schedule.
@@ -47,8 +49,7 @@ class Examiner(Judge[Run]):
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
         self.opponent = opponent
-        length = opponent.random_opening
-        self.random_opening = opening_length(env) if length is None else length
+        self.random_opening = opening_length(env) if opponent.random_opening is None else opponent.random_opening
         self.folder = folder
         self.next_at = 60 * opponent.first  # seconds of training from which a match is due; the settings are in minutes
         self.examinations = 0  # number of matches played
@@ -64,7 +65,7 @@ class Examiner(Judge[Run]):
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play a match as `examine` does, with the run's clock stopped."""
+        """Play a match with the run's clock stopped, and log it; return False if `stop` was set before the end."""
         run.checkpoint()  # a match takes long: save the run first
         with run.clock.stopped(), EXAMINATION:
             return self.examine(run, stop)
@@ -89,9 +90,9 @@ class Examiner(Judge[Run]):
             result = play_in_parts(
                 self.env,
                 (run.match_evaluator(net, self.env), name),
-                -(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # rounded up to whole parts
-                self.examinations,
-                lambda result: self.verdict(result).state != "continue",
+                games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # rounded up to whole parts
+                number=self.examinations,
+                decided=lambda so_far: self.verdict(so_far).state != "continue",
                 readouts=self.opponent.readouts,
                 search=SEARCH,
                 random_opening=self.random_opening,
@@ -128,7 +129,7 @@ class Examiner(Judge[Run]):
         """Return the sequential test's verdict on the games that count; raise EngineError if there are none."""
         valid = without_forfeits(result)
         if not valid.games:
-            first_fault = result.forfeits[min(result.forfeits)]
+            first_fault = result.forfeits[min(result.forfeits)]  # the keys are numbers of games
             raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {first_fault}")
         return TEST.judge(pair_scores(valid.outcomes))
 
@@ -137,7 +138,10 @@ class Examiner(Judge[Run]):
         return {"opponent": asdict(self.opponent), **super().state()}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue the schedule from the saved `state`; begin a new schedule if the opponent has changed."""
+        """Continue the schedule from the saved `state`; begin a new schedule if the opponent has changed.
+
+        This judge has no tensors.  If `state` is None, the saved run had no opponent to beat.
+        """
         if state is None:
             return
         self.examinations = state["examinations"]

@@ -16,7 +16,7 @@ AT_ONCE = 20  # games of a part, after which a sequential test may end the match
 
 
 class WatchResult(NamedTuple):
-    """The result of a watched opponent's test of a network.
+    """What a test of a network by an opponent, game records or an exam has measured (see `Watched.test`).
 
     Attributes:
         row: entries of a row of evaluations.jsonl.
@@ -55,13 +55,16 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
         "elo_low": difference.low,
         "elo_high": difference.high,
         **boards,
-        "moves_per_game": float(np.mean([*map(len, result.games)])),
+        "moves_per_game": float(np.mean([len(moves) for moves in result.games])),
     }
 
 
 def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:
-    """Return for each game its `moves` as text and its `outcome` for the network, which has Black in games 0, 2, …"""
-    texts = [" ".join(env.to_text(action) for action in game) for game in result.games]
+    """Return for each game its `moves` as text, and its `outcome`, -1 .. 1 in the view of the run's network.
+
+    The network is the match's first player, which has Black in games 0, 2, …
+    """
+    texts = [" ".join(env.to_text(action) for action in moves) for moves in result.games]
     return [{"outcome": float(outcome), "moves": text} for outcome, text in zip(result.outcomes, texts, strict=True)]
 
 
@@ -72,7 +75,7 @@ def without_forfeits(result: MatchResult) -> MatchResult:
 
 
 def renumber(games: Iterable[MatchGame], env: GameEnv | None) -> MatchResult:
-    """Return a match of the given games, numbered anew from 0."""
+    """Return a match of `env` with the given games, numbered anew from 0 in their order."""
     return MatchResult(tuple(replace(game, number=number) for number, game in enumerate(games)), env)
 
 
@@ -89,13 +92,13 @@ def play_in_parts(
     Args:
         games: number of games.
         number: number of the match in the run, from which the seeds of its games are made.
-        decided: function that returns whether the match, as far as it is played, is decided.
+        decided: gets the result of the games so far, and returns whether the match may end.
         players, options: as in `evaluate`, whose exceptions are raised.
     """
     result: MatchResult | None = None
     part = 0
     while result is None or (len(result.games) < games and not decided(result)):
-        count = min(AT_ONCE, games - AT_ONCE * part)
+        count = min(AT_ONCE, games - AT_ONCE * part)  # the last part may be smaller
         played = evaluate(env, *players, num_games=count, seed=SEEDS_OF_MATCH * number + part, **options)
         result = played if result is None else renumber([*result.played, *played.played], result.env)
         part += 1

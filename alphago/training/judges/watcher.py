@@ -40,7 +40,7 @@ POSITIONS = 4096  # positions of records to predict: enough to distinguish an ac
 EXAM = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
 GRADE_PREFIX = "exam_"  # of the grade's numbers in a row of evaluations.jsonl
 POINTS = 20  # parts of a run, in each of which an opponent tests at most one network
-LONGEST = 1 / 8  # share of the run after which a test may begin even if the time suffices only for a part of it
+LONGEST = 1 / 8  # share of the run without a test after which one may begin with the time for a part of it only
 AT_THE_END = 0.25  # share of the watching time that is left to the run's last network
 SHORTEST = 0.25  # seconds that must be earned before any test
 SAVED = ("spent", "tested", "network", "whole", "least")  # attributes of a WatchedEntry in the run's state
@@ -110,7 +110,7 @@ class WatchedExam:
         self.text = text
         self.readouts = readouts
         self.name = f"{text}@{readouts}"
-        self.env = exam_game(env, env.N)
+        self.env = exam_game(env, env.N)  # the run's game, under the rules of exams
         file = text.partition(":")[2]  # "" for the packaged exam of the board
         self.exam = find_exam(file or None, env.N)
         if self.exam.size != env.N:
@@ -119,8 +119,12 @@ class WatchedExam:
         self.positions = self.exam.positions_of(self.env)
 
     def test(self, evaluator: Evaluator, device: str, **_: Any) -> WatchResult:
-        """Let a network take the whole exam; see `Watched.test`."""
-        with one_torch_thread():
+        """Let a network take the whole exam.
+
+        The other arguments of `Watched.test` are ignored: there is no opponent, no chance, no limit of time, and the
+        exam does not stop before its end.
+        """
+        with one_torch_thread():  # since the exam's own threads use all cores
             answers = answer_all(self.positions, evaluator, self.readouts, threads=available_cores())
         grade = compute_grade(mark(self.exam, answers))
         numbers = {GRADE_PREFIX + name: value for name, value in grade.row().items() if value is not None}
@@ -155,22 +159,23 @@ class WatchedOpponent:
     ) -> WatchResult | None:
         """Play up to PAIRS pairs of games: first some pairs, then as many as are likely to be over in time.
 
-        See `Watched.test`.
+        The arguments are those of `Watched.test`.
         """
         if device != self.device:
             self.player, self.device = resolve_player(self.opponent, self.env, device), device
         players = (Entrant(evaluator, self.readouts, SEARCH), Entrant(self.player, self.readouts, SEARCH))
         plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
-        first_pairs = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
+        first_pairs = pairs = min(PAIRS, max(1, available_cores() // 2))  # as many games as cores, at most PAIRS pairs
         seconds_at_first = seconds_left()
-        while count > 0:
-            numbers = range(len(games), len(games) + 2 * count)
+        while pairs > 0:
+            numbers = range(len(games), len(games) + 2 * pairs)
             play_match(self.env, players, plan, numbers, games.append, stop=LinkedEvent(stop))
             if stop.is_set():
                 return None
-            count = more_pairs(len(games) // 2, seconds_at_first, seconds_left())
-        return WatchResult(*self.result(games), part=len(games) / 2 / PAIRS, least=first_pairs / PAIRS)
+            pairs = more_pairs(len(games) // 2, seconds_at_first, seconds_left())
+        row, summary = self.result(games)
+        return WatchResult(row, summary, part=len(games) / 2 / PAIRS, least=first_pairs / PAIRS)
 
     def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
         """Return entries of a row of evaluations.jsonl, with the moves of each game, and a clause for a report.
@@ -180,9 +185,9 @@ class WatchedOpponent:
         result = MatchResult.of(self.env, games)
         valid = without_forfeits(result)
         texts = [str(valid)] if valid.games else []
-        if count := len(result.forfeits):
-            first_fault = result.forfeits[min(result.forfeits)]
-            texts.append(f"{count} games that the opponent lost by a fault do not count: {first_fault}")
+        if faults := result.forfeits:
+            first_fault = faults[min(faults)]  # the keys are numbers of games
+            texts.append(f"{len(faults)} games that the opponent lost by a fault do not count: {first_fault}")
         row = {
             "opponent": self.opponent,
             "readouts": self.readouts,
@@ -194,7 +199,7 @@ class WatchedOpponent:
 
 
 def more_pairs(played: int, seconds_at_first: float, seconds_left: float) -> int:
-    """Return how many more pairs of games, of PAIRS in all, are likely to be over in time.
+    """Return how many more pairs of games, of PAIRS in all, are likely to be over in time; 0 or less for none.
 
     Args:
         played: number of pairs played so far.
@@ -277,8 +282,8 @@ class Watcher(Judge[Run]):
         """Return the task whose test is due, and the seconds that the test may take; None if no test is due.
 
         The run has POINTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
-        least time spent is next.  It must have earned the time of a whole test.  Once LONGEST of the run has passed
-        since its latest test, the time of the smallest part of a test is enough.
+        least time spent is next.  It must have earned the time of a whole test.  Before its first test, and once
+        LONGEST of the run has passed since its latest, the time of the smallest part of a test is enough.
 
         At the run's end each task tests the last network, quick tests first.  The time left is divided equally among
         the tasks that are left.
@@ -337,11 +342,12 @@ class Watcher(Judge[Run]):
         seconds_taken = self.clock() - began
         self.spent += seconds_taken
         is_first = task.tested < 0
-        counted = min(seconds_taken, SHORTEST) if is_first else seconds_taken  # the first may have compiled kernels
-        task.spent += counted
-        if result is None:
+        # The first test may have compiled kernels, which no later one does again.
+        usual_seconds = min(seconds_taken, SHORTEST) if is_first else seconds_taken
+        task.spent += usual_seconds
+        if result is None:  # `stop` was set, or an engine has failed, which does not end the watching
             return not stop.is_set()
-        task.whole = counted / result.part  # seconds of a whole test, of which this was a part
+        task.whole = usual_seconds / result.part  # seconds of a whole test, of which this was a part
         task.least = task.whole * result.least
         times = {"match_seconds": seconds_taken, "watch_seconds": self.spent}
         run.add_match({**standing, "judge": self.name, **result.row, **times})
@@ -350,7 +356,7 @@ class Watcher(Judge[Run]):
         return True
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence that tells how much time watching took."""
+        """Return a sentence that tells how much time watching took; `longer` is not used."""
         used = self.spent / max(self.spent + self.trained, 1e-9)
         return f"watching took {self.spent:.1f} s, {used:.1%} of the time (at most {self.share:.1%} was asked for)"
 
@@ -360,7 +366,7 @@ class Watcher(Judge[Run]):
         return {"spent": self.spent, "tests": self.tests, "tasks": tasks}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from the saved `state`; do nothing if it is None.
+        """Continue from the saved `state`; do nothing if it is None.  This judge has no tensors.
 
         A task that was added since then starts with the smallest `spent` of all saved tasks, so that it gets no more
         time from now on than they do.
@@ -368,6 +374,6 @@ class Watcher(Judge[Run]):
         if state is None:
             return
         self.spent, self.tests = state["spent"], state["tests"]
-        least = min((saved["spent"] for saved in state["tasks"].values()), default=0.0)
-        watched = [task.watched for task in self.tasks]
-        self.tasks = [WatchedEntry(item, **state["tasks"].get(item.name, {"spent": least})) for item in watched]
+        saved = state["tasks"]
+        new_task = {"spent": min((times["spent"] for times in saved.values()), default=0.0)}
+        self.tasks = [WatchedEntry(task.watched, **saved.get(task.watched.name, new_task)) for task in self.tasks]

@@ -21,7 +21,7 @@ VERSION = 6  # the version of the form of all files of a run
 
 
 def holds_run(path: Path) -> bool:
-    """Return whether a folder holds a run."""
+    """Return whether a folder holds a run: whether there is a config or its copy, damaged or not."""
     return any(os.path.lexists(path / name) for name in (CONFIG, COPY))
 
 
@@ -75,7 +75,7 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     is_supervised = "given" in config
     if not is_supervised:
         flat |= in_parts.pop("selfplay")
-        is_window = KIND not in in_parts["memory"]
+        is_window = KIND not in in_parts["memory"]  # other kinds of memory are saved with their kind
         flat |= in_parts["memory"] if is_window else {}
     return {**in_parts, **flat}
 
@@ -102,7 +102,7 @@ def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
     """Return the game of a run with this config; raise ValueError for a custom game that `--game` has not named."""
     from alphago.env.games import GAMES, make_game  # imported late, as above
 
-    kind = GAMES.get(config["game"]) or type(make_game(config["game"]))  # which raises for an unknown name
+    kind = GAMES.get(config["game"]) or type(make_game(config["game"]))  # `make_game` raises for an unknown name
     return kind(**config["env"])
 
 
@@ -110,12 +110,12 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
     """Write `config` to config.json and its copy in the folder `path`; raise OSError if that fails."""
     sealed = {**config, "digest": config_digest(config)}
     data = (json.dumps(sealed, indent=2) + "\n").encode()
-    for name in (CONFIG, COPY):
+    for name in (CONFIG, COPY):  # one after the other, so that one of them is whole at any time
         write_atomic(path / name, data)
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Write `config` to config.json and its copy, after setting aside a damaged config.json.
+    """Write `config` to config.json and its copy, after setting aside (renaming) a damaged config.json.
 
     Args:
         path: the run's folder.

@@ -31,7 +31,7 @@ MOST_BYTES = 2**33  # largest state that is read
 
 
 class Shard(NamedTuple):
-    """A file with the run's games `first` to `end` - 1, numbered in the order in which they finished."""
+    """A file with the run's games `first` to `end` - 1, numbered from 0 in the order in which they finished."""
 
     first: int
     end: int
@@ -48,7 +48,7 @@ class Shards:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.files: list[Shard] = []
+        self.files: list[Shard] = []  # oldest first
         self.written = 0  # number of games ever written, including those in lost files
         self.waiting: list[GameRecord] = []  # queued games
         self.board = 0  # their board size; a run writes before it enters a larger board
@@ -63,7 +63,7 @@ class Shards:
         self.board = board
 
     def write(self) -> None:
-        """Write the queued games; if that fails, raise OSError and keep them queued."""
+        """Write the queued games to one file, if there are any; if that fails, raise OSError and keep them queued."""
         if self.waiting:
             data = records_to_bytes(self.waiting)
             shard = Shard(self.written, self.written + len(self.waiting), bytes_digest(data), self.board)
@@ -88,12 +88,13 @@ class Shards:
     def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
         """Read the last `count` saved games of a board size.
 
-        Damaged files are set aside.  Their games are left out, and older games do not take their place.
+        Damaged files are set aside (renamed), and these and missing ones are no longer listed in `files`.  Their games
+        are left out, and older games do not take their place.
 
         Returns:
             The games, oldest first, and sentences about damaged or missing files, for a report.
         """
-        parts: list[list[GameRecord]] = []  # the newest games first
+        parts: list[list[GameRecord]] = []  # the games of each file, the newest file first
         notes: list[str] = []
         newest_first = [shard for shard in reversed(self.files) if shard.board == board]
         for shard in newest_first:
@@ -267,7 +268,10 @@ class RunFolder(contextlib.ExitStack):
         raise ValueError(f"{why}: {how_to_go_on(self.path)}")
 
     def restore(self) -> State:
-        """Return the `newest_state`, after removing all data that was written later than this state."""
+        """Return the `newest_state`, after removing all data that was written later than this state.
+
+        The config and its copy are written anew, damaged files are set aside, and `notes` of the result tell of that.
+        """
         state = self.newest_state()
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
@@ -295,8 +299,8 @@ class RunFolder(contextlib.ExitStack):
         """Return whether weights.safetensors is sound and holds the weights of `net`."""
         with contextlib.suppress(ModelError, OSError):
             tensors, _ = read_weights(self.path / LATEST)
-            return content_digest(tensors, {}) == content_digest(net.state_dict(), {})
-        return False
+            return content_digest(tensors, {}) == content_digest(net.state_dict(), {})  # without the files' texts
+        return False  # the file is missing or damaged
 
 
 def state_bytes(tensors: Mapping[str, torch.Tensor], data: Mapping[str, Any]) -> bytes:
@@ -334,11 +338,11 @@ def file_size(path: Path) -> int:
 
 def new_folder(name: str) -> Path:
     """Make and return the folder runs/<name>-<date>-<time>, with a number appended if there is such a folder."""
-    path = without_number = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    path = first_choice = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     number = 1
     while True:
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):
             path.mkdir(parents=True)
             return path
         number += 1
-        path = Path(f"{without_number}-{number}")
+        path = Path(f"{first_choice}-{number}")

@@ -99,7 +99,7 @@ def check_watch(given: object) -> tuple[str, ...]:
         ValueError: if `given` is anything else, has no name, has a name twice, or has invalid readouts after an @.
     """
     names = given.split(",") if isinstance(given, str) else given
-    # No sequence, an empty one, or one with something else than a name.
+    # Not a sequence, or an empty one, or one with something else than a name, or with the name "".
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
         got = repr(given) if given else "none"
         raise ValueError(f'watch must be names such as "random@0" and "gnugo:10@64", got {got}')
@@ -118,7 +118,7 @@ def split_readouts(text: str) -> tuple[str, int]:
     Raises:
         ValueError: if the text before "@" is empty or the text after it is not a number of readouts.
     """
-    opponent, at, readouts = text.rpartition("@")
+    opponent, at, readouts = text.rpartition("@")  # `at` is "" if there is no "@"
     is_number = re.fullmatch(r"[0-9]+", readouts) is not None
     is_path = not is_number and Path(text).exists()
     if not at or is_path or text.startswith(RECORDS):

@@ -111,9 +111,12 @@ class Window:
     )
 
     def make_memory(self, env: GameEnv, *, start: int, seed: int, **more: Any) -> ReplayMemory:
-        """Return an empty memory of games of `env`; for the arguments see `MemorySettings.make_memory`.
+        """Return an empty memory of games of `env`.
 
-        The seed is not used, since this memory draws with the generators that its methods get.
+        Args:
+            start: the number of positions from which training may begin.
+            seed: the run's seed, which is not used: this memory draws with the generators that its methods get.
+            more: keywords of ReplayMemory: targets, masked and threads; see `MemorySettings.make_memory`.
         """
         more |= {"surprise_share": self.surprise_share, "samples_per_position": self.samples_per_position}
         return ReplayMemory(env, self.memory_size, start=start, **more)

@@ -194,13 +194,17 @@ class RunSettings(AnyRunSettings):
             in_flight, groups = before.selfplay.games_in_flight, before.selfplay.groups
         else:
             most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
-            # At most an eighth of the games: games that begin at the same time do not learn from each other.
+            # At most an eighth of the run's games: games that begin at the same time do not learn from each other.
             in_flight = max(1, min(most, self.game_limit // 8))
             groups = default_groups(device)
         return replace(self, selfplay=self.selfplay.completed(in_flight, groups))
 
     def side_by_side(self, games: int) -> int:
-        """Return the number of games to play in parallel once `games` games of the run are over."""
+        """Return the number of games to play in parallel once `games` games of the run are over.
+
+        It is GENERATION of them, but at least `first_games_in_flight` and at most `games_in_flight`; if the first of
+        these is None, it is always the second.
+        """
         most = self.selfplay.games_in_flight
         return min(most, max(self.first_games_in_flight or most, int(GENERATION * games)))
 
@@ -218,9 +222,10 @@ class RunSettings(AnyRunSettings):
         Raises:
             ValueError: if the game has no board of a size in the curriculum.
         """
-        games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]
+        games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]  # the smaller boards
         ends = np.cumsum([share for _, share in self.curriculum]).tolist()
         stages = [*map(CurriculumStage, games, ends), CurriculumStage(env, 1.0)]
+        # Of successive stages of one game, the last one has the end of all of them.
         return [list(same_game)[-1] for _, same_game in groupby(stages, key=lambda stage: stage.env)]
 
 

@@ -27,6 +27,7 @@ class SelfPlaySettings:
         most=MOST_READOUTS,
         shown="simulations per move",
     )
+    # The default of this field and of the next is None, in place of which `completed` puts a number.
     games_in_flight: int = setting(
         "games played in parallel, over all groups; by default as many as keep the device busy: 64, or 8192 on a GPU; "
         "in a run an eighth of its games, at most 256, or 8192 on a GPU",
@@ -88,15 +89,16 @@ class SelfPlaySettings:
 
     @property
     def usual_search(self) -> SearchSettings:
-        """The default search, completed for the parallel games and groups of these settings."""
+        """The default search, completed for the readouts and the parallel games of these (completed) settings."""
         return replace(self, search=SEARCHES[SELF_PLAY_RULE]()).completed(self.games_in_flight, self.groups).search
 
     def completed(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with values in place of None.
 
         Args:
-            games_in_flight, groups: the values for the fields of these names, if they are None; the search is completed
-                for them.
+            games_in_flight, groups: the values for the fields of these names, if they are None.
+
+        The search chooses its own settings that are None, for the readouts and the parallel games.
         """
         in_flight = self.games_in_flight or games_in_flight
         search = self.search.completed(self.readouts, leaves_for(in_flight, self.readouts))
@@ -140,6 +142,6 @@ def draw_start(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int)
     if mean_plies is None:
         longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
         mean_plies = longest / 20  # as the help of `opening_plies` says
-    opening = int(generator.exponential(mean_plies))
+    opening = int(generator.exponential(mean_plies))  # rounded down
     may_resign = bool(generator.random() >= settings.no_resign_share)
     return GameStart(generator, setup, opening, may_resign)

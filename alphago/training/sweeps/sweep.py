@@ -57,14 +57,15 @@ class SweepResult:
         return mean_of_few(np.array(list(self._values(name, measure).values())))
 
     def _values(self, name: str, measure: str) -> dict[int, float]:
-        """Return a measure of a variant by seed, without seeds that lack the measure."""
+        """Return a measure of the variant `name` by seed, without seeds that lack the measure."""
         return {seed: numbers[measure] for seed, numbers in self.numbers[name].items() if measure in numbers}
 
     def difference(self, name: str, measure: str, base: str | None = None) -> Estimate:
-        """Return the mean over seeds of a measure of `name` minus the measure of `base`, by default the first variant.
+        """Return the mean over seeds of a variant's measure minus that of the variant `base`, by default the first one.
 
-        Only seeds that both variants have count.  The numbers of a seed are subtracted as a pair, so what a seed does
-        to both, for example by the first weights, is no part of the difference.
+        The mean has Student's 95 % interval, and is NaN where unknown.  Only seeds that both variants have count.  The
+        numbers of a seed are subtracted as a pair, so what a seed does to both, for example by the first weights, is no
+        part of the difference.
         """
         values = self._values(name, measure)
         base_values = self._values(base or next(iter(self.runs)), measure)
@@ -83,15 +84,18 @@ class SweepResult:
         folders = {
             name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
         }
-        return plot({name: paths for name, paths in folders.items() if paths}, None if out is None else Path(out), x)
+        begun = {name: paths for name, paths in folders.items() if paths}  # the variants of which a run has metrics
+        return plot(begun, None if out is None else Path(out), x)
 
     def _repr_svg_(self) -> str:
+        """Return the picture of `plot`, which notebooks show."""
         return str(self.plot())
 
     def __str__(self) -> str:
         """Return a table with a line for each variant: the mean of each measure, and its difference to the first."""
         names = list(self.runs)
         numbers = self.numbers
+        # Pairs of a heading and the column's texts, one for each variant.
         columns = [("", names), ("seeds", [f"{len(numbers[name])} of {len(self.runs[name])}" for name in names])]
         for measure in self.measures:
             means = [short_text(self.mean(name, measure)) for name in names]
@@ -112,7 +116,7 @@ def short_text(estimate: Estimate, *, signed: bool = False) -> str:
     """
     margin = 0 if np.isnan(estimate.margin) else estimate.margin
     size = np.nanmax(np.abs([estimate.value, margin])) or 1.0  # no logarithm of 0
-    digits_before_point = int(np.floor(np.log10(size))) + 1
+    digits_before_point = int(np.floor(np.log10(size))) + 1  # 0 for 0.12, -1 for 0.012
     return estimate_text(estimate, max(0, 3 - digits_before_point), signed=signed)
 
 

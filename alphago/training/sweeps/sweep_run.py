@@ -30,7 +30,8 @@ class SweepRun(NamedTuple):
 
     Attributes:
         call: the function that is called.
-        folder: the call's folder, in the folder of its variant.
+        folder: the call's folder SWEEP/VARIANT/SEED.
+        seed: the seed.
         settings: the variant's keywords.
     """
 
@@ -46,7 +47,10 @@ class SweepRun(NamedTuple):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the call's numbers depend on, as plain data: seed, settings, function, and digests of their code."""
+        """What the call's numbers depend on, as plain data: seed, settings, function, and digests of the code of both.
+
+        The latter are a dictionary "code", by the names of functions and classes.
+        """
         return {
             "seed": self.seed,
             "settings": {name: as_text(value) for name, value in self.settings.items()},
@@ -67,6 +71,7 @@ class SweepRun(NamedTuple):
         """
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
+            # What is left in `saved` then is compared with `identity`; the code is compared name by name.
             numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
             numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
         except FileNotFoundError:
@@ -106,6 +111,7 @@ class SweepRun(NamedTuple):
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         self._write(None)
         numbers = result_numbers(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
+        # A run of `train` that Ctrl-C has stopped also returns, but is not over: it has no numbers yet.
         if not holds_run(self.folder) or run_summary(self.folder)["over"] != "no":
             self._write(numbers)
 
@@ -131,7 +137,7 @@ def result_numbers(result: object, folder: Path) -> dict[str, float]:
 def latest_measurements(folder: Path) -> dict[str, float]:
     """Return the latest measurements of a run: its losses, and win rates and grades by what it watched."""
     history = read_history(folder)
-    # Later rows replace the numbers of earlier rows.
+    # Later rows replace the numbers of earlier rows.  A last row without losses leaves None, which is removed below.
     numbers = {name.replace("_", " "): number(row, name) for name in LOSSES for row in history.metrics}
     for row in history.evaluations:
         numbers |= {f"{words} {opponent_name(row)}": number(row, key) for key, words in MEASURES.items() if key in row}
@@ -191,22 +197,26 @@ def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
     try:
         while runs_left or running:
             while runs_left and len(running) < processes:
-                taken = [other.place for other in running]
-                place = next(place for place in range(processes) if place not in taken)
+                taken = {started.place for started in running}
+                place = min(set(range(processes)) - taken)
                 running.append(start_call(runs_left.pop(0), place))
-            wait([other.process.sentinel for other in running])
-            for ended in [other for other in running if not other.process.is_alive()]:
+            wait([started.process.sentinel for started in running])  # until a process has ended
+            for ended in [started for started in running if not started.process.is_alive()]:
                 running.remove(ended)
                 on_end(ended.run, failure_reason(ended))
     finally:
-        for other in running:
-            other.process.terminate()
-        for other in running:
-            other.process.join()
+        for started in running:
+            started.process.terminate()
+        for started in running:
+            started.process.join()
 
 
 def start_call(run: SweepRun, place: int) -> RunningCall:
-    """Start a call in another process; place: the index of the process's core."""
+    """Start a call in another process.
+
+    Args:
+        place: the index of the process's core among this process's cores; with more places than cores it wraps around.
+    """
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # [] if the system tells none
     core = cores[place % len(cores)] if cores else None
     spawn = multiprocessing.get_context("spawn")

@@ -48,8 +48,10 @@ class Recent:
 
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
         self.settings = settings
-        self.rows = rows[-RECENT_ROWS:]
+        self.rows = rows[-RECENT_ROWS:]  # "the recent rows"
+        # Whether the recent rows are those of the whole run so far.
         self.is_whole = bool(rows) and number(rows[0], "iteration") == 1 and len(rows) <= RECENT_ROWS
+        # The latest rows of iterations that took gradient steps, which may be older than the recent rows.
         self.trained = [row for row in rows if number(row, "policy_loss") is not None][-RECENT_ROWS:]
         self.blocks = game_blocks(rows)
 
@@ -58,7 +60,7 @@ class Recent:
         return next(reversed(numbers(self.rows, key)), None)
 
     def mean(self, key: str) -> float | None:
-        """Return a metric's mean over the recent iterations that took gradient steps."""
+        """Return a metric's mean over the latest RECENT_ROWS iterations that took gradient steps."""
         values = numbers(self.trained, key)
         return sum(values) / len(values) if len(values) >= FEWEST_ROWS else None
 
@@ -75,6 +77,7 @@ class Recent:
 
     def processor_share(self) -> float | None:
         """Return the share of the recent rows' time in which the threads worked; None for less than SETTLED seconds."""
+        # A row counts for the time since the row before; the run's first iteration began at 0.
         rows = [{"seconds": 0.0}, *self.rows] if self.is_whole else self.rows
         times = numbers(rows, "seconds")
         return mean_over_time(rows, "processor_share") if times and times[-1] - times[0] >= SETTLED else None
@@ -103,11 +106,17 @@ class Recent:
         return sum(value * games for value, games in pairs) / sum(games for _, games in pairs)
 
     def games(self) -> str:
-        """Return the number of games in the latest block as text, such as "64 games"."""
+        """Return the number of games in the latest block as text, such as "64 games".
+
+        There must be a block; without one, the metrics before "games" in a rule of diagnosis.toml are None.
+        """
         return f"{sum(games for _, games in self.blocks[0]):.0f} games"
 
     def progress(self) -> float:
-        """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit."""
+        """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit.
+
+        At the run's end it is 1 or a little more.
+        """
         row = self.rows[-1] if self.rows else {}
         return max((spent / limit for spent, limit in limits(self.settings, row).values()), default=0.0)
 
@@ -122,7 +131,11 @@ class Recent:
             passes: share of passes among the moves.
             length: mean number of moves of a game.
             games: the number of games as text.
+
+        Returns:
+            The evidence, by the name "change".
         """
+        # The two passes that end a game are ENDING_PASSES / length of its moves; `passes * length` is passes per game.
         if passes - ENDING_PASSES / max(length, 1) > NEEDLESS_PASSES:
             return {"change": f"{passes:.0%} of the moves are passes, over {games} of {length:.0f} moves on average"}
         longest = max(self.of_games("game_length", block) or 0 for block in range(len(self.blocks)))
@@ -131,7 +144,7 @@ class Recent:
         return None
 
     def lowest_entropy(self, policy: float, target: float, progress: float) -> Values:
-        """Return the lower of two entropies; the rule has a limit for `progress`."""
+        """Return the lower of two entropies; `progress` is not used here, but the rule has a limit for it."""
         return {"lowest": min(policy, target)}
 
     def window_age(self, window: float, positions: float, growth: float) -> Values | None:
@@ -144,18 +157,25 @@ class Recent:
         """
         if not growth or not positions:
             return None
+        # One iteration added growth / (number of rows - 1) positions on average.
         return {"share": window / positions, "iterations": window * (len(self.rows) - 1) / growth}
 
     def value_overfit(self, trained: float, fresh: float, games: float) -> Values | None:
-        """Compare the value's error on new games (`fresh`) with that on training samples (`trained`)."""
-        if "kind" in self.settings.get("memory", {}):
+        """Compare the value's error on new games (`fresh`) with that on training samples (`trained`).
+
+        `games` is not used here, but the rule has a limit for it.
+        """
+        if "kind" in self.settings.get("memory", {}):  # not the usual window of games, see `flat_settings`
             return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
         variance = self.mean("value_variance")
         beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
         return {"gap": fresh - trained, "ratio": fresh / max(trained, 1e-9), "beside": beside}
 
     def dead_value(self, correlation: float, steps: float) -> Values | None:
-        """Return the size of the correlation of values and results; None if the value is not trained."""
+        """Return the size of the correlation of values and results; None if the value is not trained.
+
+        `steps` is not used here, but the rule has a limit for it.
+        """
         is_trained = self.settings.get("losses", {}).get("value") != 0
         return {"distance": abs(correlation)} if is_trained else None
 
@@ -174,8 +194,17 @@ class Recent:
         return {"possible": used / max(worked, 1e-9), "alone": games / max(worked, 1e-9)}
 
     def untrained(self, steps: float, positions: float, seconds: float, progress: float) -> Values | None:
-        """Check for a run that will end before it has the positions from which it is trained."""
+        """Check for a run that will end before it has the positions (`start_training_after`) from which it is trained.
+
+        Args:
+            steps, positions, seconds: what the run has so far.
+            progress: the share of the run that is over; so much of the final number of positions is there.
+
+        Returns:
+            That setting, the positions expected at the run's end, and how many times as many are needed.
+        """
         least = number({**DEFAULTS, **self.settings}, "start_training_after") or 0.0
+        # Training has begun, or the speed is not known yet, or the memory is not the window that has this setting.
         if steps or seconds < SETTLED or not progress or "kind" in self.settings.get("memory", {}):
             return None
         expected = positions / progress
@@ -183,7 +212,7 @@ class Recent:
         return {"least": least, "expected": expected, "longer": longer} if longer > 1 else None
 
     def skipped_share(self, skipped: float, steps: float) -> Values:
-        """Return the number of all gradient steps, taken or skipped, and the share of skipped ones."""
+        """Return the number of all recent gradient steps, taken or skipped, and the share of skipped ones."""
         return {"all": steps + skipped, "share": skipped / max(steps + skipped, 1)}
 
 
@@ -200,7 +229,7 @@ def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
     """
     blocks: list[list[tuple[Row, float]]] = []
     block: list[tuple[Row, float]] = []
-    for row, before in pairwise(reversed(rows)):
+    for row, before in pairwise(reversed(rows)):  # `before`: the row of the iteration before
         if not number(before, "steps"):
             break
         finished = (number(row, "games") or 0) - (number(before, "games") or 0)
@@ -237,7 +266,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Rule:
-    """A row of diagnosis.toml: how a fault is found, and what helps.  The fields are explained there."""
+    """A row of diagnosis.toml: how a fault is found, and what helps.
+
+    Attributes:
+        what: the fault's name.
+        metrics: the values that are read: by a name for the other fields, a method of `Recent` and its argument.
+        evidence: a format string of the values, which shows the fault.
+        least, below: limits of values by name: a fault has all values at least as large, and smaller.
+        find: a method of `Recent` that gets the values and adds others, or finds that there is no fault.
+        advice: what helps, by setting; it is told of settings whose values are not those of the nearest recipe.
+        otherwise: what helps if there is no such advice.
+        always: what helps in any case.
+        selfplay: whether only a run of self-play can have the fault.
+        persistence: as in Finding.
+    """
 
     what: str
     metrics: Mapping[str, str]
@@ -255,7 +297,7 @@ class Rule:
         """Return the fault, or None if a run does not have it."""
         values: Values = {}
         for name, metric in self.metrics.items():
-            method, *arguments = metric.split()  # such as "mean value_loss"
+            method, *arguments = metric.split()  # such as "mean value_loss", or "games"
             values[name] = getattr(recent, method)(*arguments)
             if values[name] is None:
                 return None
@@ -282,7 +324,7 @@ class Rule:
 
 
 def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings of the packaged recipe that is most like a run's settings; where it has none, DEFAULTS."""
+    """Return the settings of the packaged recipe that agrees best with a run's; those it leaves out are DEFAULTS."""
     recipes: list[Mapping[str, Any]] = [FEW_GAMES]
     recipes += [recipe.settings_on(device) for recipe in (*RECIPES.values(), OTHER_GAMES) for device in ("cpu", "cuda")]
 

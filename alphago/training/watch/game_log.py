@@ -31,8 +31,8 @@ class GameReport(Report):
             tqdm.write(game_text(env, record, self.moves), file=sys.stderr)
 
     def iteration(self, metrics: Row) -> None:
-        if facts := worker_facts(metrics):
-            tqdm.write(f"workers: {'; '.join(f'{name} {value}' for name, value in facts.items())}", file=sys.stderr)
+        if facts := "; ".join(f"{name} {value}" for name, value in worker_facts(metrics).items()):
+            tqdm.write(f"workers: {facts}", file=sys.stderr)
 
 
 def game_text(env: GameEnv, record: GameRecord, moves: bool = False) -> str:
@@ -58,9 +58,9 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
     opening = record.moves[: opening_length(record)]
     if len(opening):
         parts.append(f"opening {' '.join(env.to_text(int(action)) for action in opening)}")
-    searched = record.policies.any(axis=1)
+    searched = record.policies.any(axis=1)  # a move without search has a policy of zeros
     if searched.any():
-        policies = record.policies[searched]
+        policies = record.policies[searched]  # in units of 1 / POLICY_SCALE
         played = float((policies.argmax(axis=1) == record.moves[searched]).mean())
         probability = float(policies.max(axis=1).mean()) / POLICY_SCALE
         parts.append(f"greedy moves of {probability:.0%} on average, {played:.0%} of them played")
@@ -69,14 +69,15 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
 
 def opening_length(record: GameRecord) -> int:
     """Return the number of moves at the start of a game that were chosen at random, without search."""
-    searched = np.flatnonzero(record.policies.any(axis=1))
+    searched = np.flatnonzero(record.policies.any(axis=1))  # plies; a move without search has a policy of zeros
     return int(searched[0]) if len(searched) else len(record)
 
 
 def move_lines(env: GameEnv, record: GameRecord) -> str:
     """Return a table, as text, with one line for each move of a game.
 
-    A line has the move, the search's greedy (most probable) move, that move's probability, and the mover's win rate.
+    A line has the move, the search's greedy (most probable) move, that move's probability ("-" instead of both for a
+    move without search), and the mover's win rate.
     """
     rows = [f"{'':6}{'move':10}{'greedy':16}win rate"]
     columns = zip(record.movers.tolist(), record.moves.tolist(), record.policies, record.values.tolist(), strict=True)

@@ -41,7 +41,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     for shard in [shards[i] for i in spaced_indices(len(shards), rows)]:
         records = load_records(shard)
         try:
-            number = int(shard.stem.rpartition("-")[2])
+            number = int(shard.stem.rpartition("-")[2])  # N of games-M-N.npz, whose last game is the run's N-th
             pictures, texts = draw_row(record_game(env, records[-1]), records[-1], number, columns)
         except (ValueError, LookupError) as error:  # no game, or one that cannot be replayed
             raise ValueError(f"{shard} is damaged: {error}") from error
@@ -65,7 +65,7 @@ def record_game(env: GameEnv, record: GameRecord) -> GameEnv:
     for size in range(2, env.N):
         try:
             game = env.resized(size)
-        except ValueError:
+        except ValueError:  # the game has no such board
             continue
         if game.action_space == actions:
             return game.match_variant()  # `resized` gives it limits of self-play again
@@ -73,7 +73,12 @@ def record_game(env: GameEnv, record: GameRecord) -> GameEnv:
 
 
 def draw_row(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple[list[Drawing], list[str]]:
-    """Return `columns` positions of a game as drawings, and their captions; `number`: the game's number."""
+    """Return `columns` positions of a game as drawings, and their captions.
+
+    Args:
+        env: the game on the record's board.
+        number: the game's number, for the last caption.
+    """
     positions = list(record.position(env).replay())
     # Evenly spaced, the last one at the end of the game.
     plies: Sequence[int] = [round(len(record) * (i + 1) / columns) for i in range(columns)]

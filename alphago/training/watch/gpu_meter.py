@@ -63,7 +63,7 @@ class GpuMeter:
 
 
 def read_driver(device: str, library: Any = LIBRARY) -> Read | None:
-    """Return a function that reads how busy a GPU is from its driver; None if the driver's library does not tell.
+    """Return a function that reads how busy a GPU is from its driver; None if there is no NVML or it has no such GPU.
 
     Args:
         device: the GPU's UUID; CUDA's device numbers can differ from NVML's.
@@ -77,4 +77,5 @@ def read_driver(device: str, library: Any = LIBRARY) -> Read | None:
     percent = (ctypes.c_uint * 2)()  # shares of the last period in which a kernel ran, and in which memory was accessed
     if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)):  # 0: success
         return None
+    # The call fills `percent` and returns a code, which is not 0 if it fails.
     return lambda: None if nvml.nvmlDeviceGetUtilizationRates(handle, percent) else percent[0] / 100

@@ -50,6 +50,7 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
         self.close()
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
+        """Begin to show the run, as `Report.start` says; a later call goes on with the same thread and picture."""
         self.folder = folder
         self.progress = progress
         games = settings["num_games"]
@@ -74,7 +75,7 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.notes.append(f"{'stopped' if stopped else 'finished'} after {metrics['games']} games: {weights}")
-        self.progress = None
+        self.progress = None  # the last picture shows no time left
         self.close()
 
     def close(self) -> None:

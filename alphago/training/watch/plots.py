@@ -44,7 +44,16 @@ Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
 
 
 class Panel(NamedTuple):
-    """A panel of metrics or of a judge's measurement, from plots.toml, where the fields are explained."""
+    """A panel of metrics or of a judge's measurement, from plots.toml.
+
+    Attributes:
+        title: the panel's title.
+        keys: metrics with their names in the legend, "" for a single metric; the n-th has the n-th of STYLES.
+        unit: the unit of the y axis; one that begins with % is that of shares.
+        interval: the keys of the lower and the upper end of the confidence interval; () for none.
+        level: the y of a horizontal line, such as the win rate of an even match.
+        live: whether LiveReport shows the panel.
+    """
 
     title: str
     keys: Mapping[str, str]
@@ -109,11 +118,11 @@ def read_curves(panel: Panel, source: CurveRows, x: str) -> Iterator[Curve]:
             continue
         xs, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
         are_means = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
-        intervals = [
-            [value if (end := number(row, end_key)) is None else end for row, value in zip(rows, values, strict=True)]
-            for end_key in ((key + LOW, key + HIGH) if are_means else panel.interval)
-        ]
-        low, high = intervals or (None, None)
+        band = []  # its lower and its upper ends, or nothing
+        for end_key in (key + LOW, key + HIGH) if are_means else panel.interval:
+            ends = [number(row, end_key) for row in rows]
+            band.append([value if end is None else end for end, value in zip(ends, values, strict=True)])
+        low, high = band or (None, None)
         yield Curve(xs, values, source.colour, source.dash or dash, label, source.name, low=low, high=high)
 
 
@@ -153,8 +162,8 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) 
         yield from (curve_panel(panel, sources, x) for panel in others)
         return
     for name in styles:
-        colours = zip(run_colours(len(histories)), histories, strict=True)
-        sources = [CurveRows(rows_against(name, history.evaluations), colour) for colour, history in colours]
+        with_colours = zip(histories, run_colours(len(histories)), strict=True)
+        sources = [CurveRows(rows_against(name, history.evaluations), colour) for history, colour in with_colours]
         yield from (curve_panel(panel, sources, x, f"{panel.title}, {name}") for panel in panels)
 
 
@@ -166,23 +175,24 @@ def rows_against(name: str, rows: Sequence[Row]) -> list[Row]:
 def choose_styles(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     """Return the colour and line style of the curve for each opponent, by the opponent's name (see `row_name`).
 
-    Each player has one colour.  A player's curves with different readouts of the network differ in style; the policy
-    alone is dashed.
+    Each player has one colour; after as many players as there are COLOURS, these are used again.  Curves of one colour,
+    such as a player's curves with different readouts of the network, differ in style; the policy alone is dashed.
     """
     players = list(dict.fromkeys(row["opponent"] for row in rows))
     styles: dict[str, tuple[str, Dash]] = {}
     for name, row in {row_name(row): row for row in rows}.items():
         colour = COLOURS[players.index(row["opponent"]) % len(COLOURS)]
-        searched_before = sum(style[0] == colour and style[1] != POLICY_ALONE for style in styles.values())
+        searched_before = [style for style in styles.values() if style[0] == colour and style[1] != POLICY_ALONE]
         is_searched = number(row, "readouts") != 0
-        styles[name] = colour, SEARCHED[searched_before % len(SEARCHED)] if is_searched else POLICY_ALONE
+        dash = SEARCHED[len(searched_before) % len(SEARCHED)] if is_searched else POLICY_ALONE
+        styles[name] = colour, dash
     return styles
 
 
 def row_name(row: Row) -> str:
     """Return the name of a row's opponent with the network's readouts; a long name is cut at its beginning."""
     name = opponent_name(row)
-    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]  # LONGEST_NAME letters with the "…"
 
 
 def board_panels(history: History) -> Iterator[CurvePanel]:
@@ -200,7 +210,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
                 end = start.after(played["moves"].split())
             except ValueError:  # a damaged game is left out
                 continue
-            is_over = end.is_over or len(end.moves) >= game.max_moves
+            is_over = end.is_over or len(end.moves) >= game.max_moves  # the variant for matches has no max_moves
             drawings.append(small_drawing(end))
             captions.append(f"{i + 1}: {result_caption(end, played['outcome'], i, is_over)}")
         if drawings:
@@ -225,7 +235,8 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
     evaluations: list[Row] = []
     for opponent, label in opponents:
         runs = [[row for row in history.evaluations if opponent_name(row) == label] for history in histories]
-        first = next(row for rows in runs for row in rows)
+        first = next(row for rows in runs for row in rows)  # the first row of the first run that has one
+        # These entries identify the measurement, so they are not averaged.
         same = {"opponent": opponent} | {key: first[key] for key in ("readouts", "judge") if key in first}
         evaluations += [row | same for row in mean_rows(runs, x)]
     return History(Path(name), metrics, evaluations)
@@ -237,7 +248,7 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     The numbers of a run are interpolated between its rows.  The x are those that all runs have; if they share none, one
     row at the end of the run that ends first.
     """
-    axis, *_ = AXES[x]
+    axis = AXES[x][0]  # the key in rows
     xs_of_runs = [[value for row in run if (value := number(row, axis)) is not None] for run in runs]
     if not all(xs_of_runs):
         return
@@ -248,7 +259,7 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     else:
         grid = np.array([last])
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
-    for key in dict.fromkeys(key for row in runs[0] for key in row):
+    for key in dict.fromkeys(key for row in runs[0] for key in row):  # each key once; others are not in all runs
         curves = [sorted((row[axis], row[key]) for row in run if has_numbers(row, axis, key)) for run in runs]
         if all(curves):
             # The transpose of a curve's pairs is its x values and its y values.
@@ -313,6 +324,7 @@ def group_folders(runs: Runs) -> dict[str, list[str | Path]]:
         TypeError: for anything else than folders.
         ValueError: for no folder.
     """
+    # Without names, all folders are one group for now, which the end of this function splits.
     named: Iterable[tuple[str, Any]] = runs.items() if isinstance(runs, Mapping) else [("", runs)]
     groups = {name: list(given) if isinstance(given, (list, tuple)) else [given] for name, given in named}
     for folder in chain.from_iterable(groups.values()):
@@ -348,8 +360,8 @@ def list_panels(histories: Sequence[History], x: str, live: bool = False) -> Ite
 
 def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) -> Iterator[CurvePanel]:
     """Yield the panels of training, with a colour for each run; a panel whose metrics no run has has no curves."""
-    colours = zip(run_colours(len(histories)), histories, strict=True)
-    sources = [CurveRows(history.metrics, colour) for colour, history in colours]
+    with_colours = zip(histories, run_colours(len(histories)), strict=True)
+    sources = [CurveRows(history.metrics, colour) for history, colour in with_colours]
     for panel in panels:
         keys = {key: reword(histories, label) for key, label in panel.keys.items()}
         yield curve_panel(panel._replace(keys=keys), sources, x, reword(histories, panel.title))

@@ -145,10 +145,11 @@ class TensorBoardReport(Report):
         need = "curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'"
         optional_import("tensorboard", need)  # torch's own error does not name the package
         self.make_writer: Callable[[str], Any] = optional_import("torch.utils.tensorboard", need).SummaryWriter
-        self.writer: Any = None
+        self.writer: Any = None  # a SummaryWriter from `start` on
         self.step = 0  # games so far
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
+        """Begin to write, with the settings as a table; `progress` is not used."""
         if self.writer is not None:
             self.writer.close()
         self.writer = self.make_writer(str(folder / "tensorboard"))
@@ -164,7 +165,7 @@ class TensorBoardReport(Report):
         self.writer.flush()
 
     def match(self, row: Row) -> None:
-        """Add each number in `row` to the curve "NAME/OPPONENT"."""
+        """Add each number in `row`, except totals and readouts, to the curve "NAME/OPPONENT"."""
         name = opponent_name(row).replace(":", "-")  # TensorBoard would replace the colon by _
         for key in row.keys() - {"seconds", "processor_seconds", "games", "positions", "readouts"}:
             if (value := number(row, key)) is not None:
@@ -186,6 +187,7 @@ class ConsoleReport(Report, ExitStack):
     """
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
+        """Show the bar, which calls `update` twice a second on a terminal."""
         self.close()  # the bar of an earlier start
         self.folder = folder
         print(f"training in {folder}", file=sys.stderr)
