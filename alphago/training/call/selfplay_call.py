@@ -78,7 +78,7 @@ def selfplay(
         else:
             player, player_device = network_for_workers(nn, env), "cpu"
             make_source = partial(RemoteSelfPlay, make_transport=make_transport)
-        # Games in parallel, not more than there are; with workers, also the bound of threads, which wait for tasks.
+        # Games in parallel, not more than there are; also a bound of the threads below, which play if no workers do.
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
         selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))

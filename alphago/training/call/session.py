@@ -44,9 +44,9 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
 
     Args:
         folder: see `train`.
-        start_of: function of a config and a folder that returns how the run goes on which has this config in this
-            locked folder.  With None as the config it returns how a new run starts.  It is then called before the
-            folder is made, so that an invalid call leaves no folder.
+        start_of: called as `start_of(config, folder)`.  With the config of a saved run, and the run's folder, which is
+            locked, it returns how the run goes on.  With None it returns how a new run starts; this call comes before
+            the folder is made, so that an invalid call leaves no folder.
     """
     path = None if folder is None else user_path(folder)
     shows_bar = warm_up() is not None and call.reports is None  # `warm_up` returns the process that compiles, if any

@@ -183,7 +183,7 @@ def resumed_run(
     Raises:
         ValueError: if the call changes a setting that a run cannot change; the message has both values.
     """
-    recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # without one, nothing is changed
+    recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # an empty recipe changes nothing
     before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
     of_recipe = recipe_settings(recipe, call.device)
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)

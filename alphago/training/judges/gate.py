@@ -57,7 +57,8 @@ class Gatekeeper(Judge[Run]):
     def due(self, run: Run) -> bool:
         """Return whether the latest network should play a match against the best network now.
 
-        It should after each multiple of `gate.every` games, and at the run's end, if it has learned since the last one.
+        It should after each multiple of the gate's `every` games, and at the run's end, unless that is due to a proof;
+        but only if it has learned since the last match.
         """
         if run.learner.steps <= self.judged_steps:
             return False
@@ -73,7 +74,7 @@ class Gatekeeper(Judge[Run]):
         Returns:
             False if `stop` was set before the match was over.
         """
-        standing = run.standing
+        standing = run.standing  # seconds and counts, from before the match
         try:
             match = play_candidate(run, self.best, self.gate, seed=self.candidates, stop=stop)
         except MatchStopped:

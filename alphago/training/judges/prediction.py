@@ -195,7 +195,7 @@ class HeldOut(Judge[Run]):
         Returns:
             False if `stop` was set before the test was over.
         """
-        standing = run.standing
+        standing = run.standing  # seconds and counts, from before the test
         net, env = run.learner.net, self.games.env
         with run.clock.stopped():
             net_for_board = net if run.env == env else net.resized(env)

@@ -62,6 +62,7 @@ class Examiner(Judge[Run]):
             return False
         if run.is_over:
             return self.examined != fingerprint(run.player.state_dict())
+        # Not while the run is on a smaller board of its curriculum.
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
@@ -84,7 +85,7 @@ class Examiner(Judge[Run]):
         """
         net = run.player
         began = time.monotonic()
-        standing = run.standing
+        standing = run.standing  # seconds and counts, from before the match
         seconds, name = standing["seconds"], self.opponent.name
         try:
             result = play_in_parts(

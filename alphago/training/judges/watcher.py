@@ -264,7 +264,7 @@ class Watcher(Judge[Run]):
         self.tasks = [WatchedEntry(item) for item in watched]
         self.share = share
         self.clock = clock
-        self.trained = 0.0  # the run's seconds of training
+        self.trained = 0.0  # the run's seconds of training; `due` and `judge` set it anew
         self.spent = 0.0  # seconds of watching
         self.tests = 0  # number of tests begun
 
@@ -312,7 +312,7 @@ class Watcher(Judge[Run]):
         self.trained = run.clock.seconds
         standing, progress, network, is_over = run.standing, run.progress, run.counts.iterations, run.is_over
         with run.clock.stopped(), EXAMINATION:
-            while due := self.next_test(progress, network, is_over=is_over):
+            while (due := self.next_test(progress, network, is_over=is_over)) is not None:
                 task, seconds = due
                 if not self.test(task, run, standing, seconds, stop):
                     return False

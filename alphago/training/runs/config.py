@@ -110,7 +110,7 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
     """Write `config` to config.json and its copy in the folder `path`; raise OSError if that fails."""
     sealed = {**config, "digest": config_digest(config)}
     data = (json.dumps(sealed, indent=2) + "\n").encode()
-    for name in (CONFIG, COPY):  # one after the other, so that one of them is whole at any time
+    for name in (CONFIG, COPY):
         write_atomic(path / name, data)
 
 

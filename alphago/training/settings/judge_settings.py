@@ -35,6 +35,7 @@ class Gate:
     )
 
     def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for invalid settings; the text given to `check_ranges` begins its messages."""
         check_ranges(self, "a gate's ")
         if self.games % 2:
             raise ValueError(f"a gate's games must be an even number, got {self.games!r}")
@@ -62,6 +63,7 @@ class Opponent:
     )
 
     def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for invalid settings."""
         check_ranges(self, "an opponent's ")
         if not isinstance(self.name, str):
             raise TypeError(f"until must be an opponent's name, an Opponent or None, got {self.name!r}")
@@ -85,6 +87,7 @@ class WatchList:
     )
 
     def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for invalid settings, and make `opponents` a tuple."""
         check_ranges(self, "watch_")
         object.__setattr__(self, "opponents", check_watch(self.opponents))
 
@@ -113,7 +116,7 @@ def check_watch(given: object) -> tuple[str, ...]:
 def split_readouts(text: str) -> tuple[str, int]:
     """Split a name of `watch`, such as "gnugo:10@64", into the opponent and the readouts of the run's network.
 
-    Names without "@" get READOUTS; so do records, and paths of existing files that contain "@".
+    Names without "@" get READOUTS; so do records, and paths of existing files that have no number after their last "@".
 
     Raises:
         ValueError: if the text before "@" is empty or the text after it is not a number of readouts.

@@ -72,6 +72,7 @@ class LearningSettings:
     )
 
     def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for invalid settings; replace `schedule` by its checked form."""
         check_ranges(self)
         # Functions and classes must have a name, under which config.json stores them.
         is_known = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS

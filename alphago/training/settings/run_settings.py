@@ -156,6 +156,7 @@ class RunSettings(AnyRunSettings):
     judges: tuple[JudgeSettings[Any], ...] = setting("further judges of the run's networks", default=())
 
     def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for invalid settings; make `curriculum` and `judges` tuples."""
         check_ranges(self)
         object.__setattr__(self, "curriculum", check_curriculum(self.curriculum))
         if self.selfplay_dtype is not None:

@@ -81,6 +81,7 @@ class SelfPlaySettings:
     )
 
     def __post_init__(self) -> None:
+        """Raise ValueError or TypeError for invalid settings, also for a search that would ignore one of them."""
         check_ranges(self)
         if not isinstance(self.search, SearchSettings):
             raise TypeError(f"search must be settings of a search such as Puct(), got {self.search!r}")

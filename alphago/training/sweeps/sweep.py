@@ -45,7 +45,7 @@ class SweepResult:
     def measures(self) -> list[str]:
         """The names of the numbers that the calls have returned or measured, such as "win rate against random"."""
         all_numbers = (numbers for by_seed in self.numbers.values() for numbers in by_seed.values())
-        return list(dict.fromkeys(name for numbers in all_numbers for name in numbers))
+        return list(dict.fromkeys(name for numbers in all_numbers for name in numbers))  # each name once
 
     def mean(self, name: str, measure: str) -> Estimate:
         """Return the mean over seeds of a variant's number, with Student's 95 % interval; NaN where unknown.

@@ -115,7 +115,7 @@ class Recent:
     def progress(self) -> float:
         """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit.
 
-        At the run's end it is 1 or a little more.
+        At the run's end it is about 1.
         """
         row = self.rows[-1] if self.rows else {}
         return max((spent / limit for spent, limit in limits(self.settings, row).values()), default=0.0)
@@ -329,6 +329,7 @@ def nearest_recipe(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     recipes += [recipe.settings_on(device) for recipe in (*RECIPES.values(), OTHER_GAMES) for device in ("cpu", "cuda")]
 
     def likeness(recipe: Mapping[str, Any]) -> float:
+        """Return the share of a recipe's settings that the run has too."""
         return sum(settings.get(name) == value for name, value in recipe.items()) / len(recipe)
 
     nearest = max(recipes, key=likeness)

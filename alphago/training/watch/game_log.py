@@ -24,13 +24,15 @@ class GameReport(Report):
     """
 
     def __init__(self, moves: bool = False) -> None:
-        self.moves = moves
+        self.moves = moves  # whether to print them
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Print finished games of self-play."""
         for record in records:
             tqdm.write(game_text(env, record, self.moves), file=sys.stderr)
 
     def iteration(self, metrics: Row) -> None:
+        """Print the iteration's facts about workers, if there are any."""
         if facts := "; ".join(f"{name} {value}" for name, value in worker_facts(metrics).items()):
             tqdm.write(f"workers: {facts}", file=sys.stderr)
 

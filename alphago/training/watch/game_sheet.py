@@ -41,8 +41,9 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     for shard in [shards[i] for i in spaced_indices(len(shards), rows)]:
         records = load_records(shard)
         try:
-            number = int(shard.stem.rpartition("-")[2])  # N of games-M-N.npz, whose last game is the run's N-th
-            pictures, texts = draw_row(record_game(env, records[-1]), records[-1], number, columns)
+            # N of games-M-N.npz, whose last game is the N-th of the run.
+            number, record = int(shard.stem.rpartition("-")[2]), records[-1]
+            pictures, texts = draw_row(record_game(env, record), record, number, columns)
         except (ValueError, LookupError) as error:  # no game, or one that cannot be replayed
             raise ValueError(f"{shard} is damaged: {error}") from error
         drawings += pictures

@@ -65,6 +65,7 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
         self.rows.append(metrics)
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
+        """Show the newest of the finished games from now on."""
         self.game = env, records[-1]
 
     def match(self, row: Row) -> None:
@@ -74,6 +75,7 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
         self.notes.append(text)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
+        """Show the last picture, with a note where the network is, and end the thread."""
         self.notes.append(f"{'stopped' if stopped else 'finished'} after {metrics['games']} games: {weights}")
         self.progress = None  # the last picture shows no time left
         self.close()

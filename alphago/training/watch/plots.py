@@ -117,6 +117,7 @@ def read_curves(panel: Panel, source: CurveRows, x: str) -> Iterator[Curve]:
         if not rows:
             continue
         xs, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
+        # Rows of `mean_history` have the ends for each metric.
         are_means = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
         band = []  # its lower and its upper ends, or nothing
         for end_key in (key + LOW, key + HIGH) if are_means else panel.interval:

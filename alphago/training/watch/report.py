@@ -221,6 +221,7 @@ class ConsoleReport(Report, ExitStack):
         tqdm.write(text, file=sys.stderr)
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
+        """Close the bar, and print where the network is and how a stopped run goes on."""
         self.games_so_far = metrics["games"]
         self.update()
         self.close()
