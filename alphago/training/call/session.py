@@ -54,7 +54,7 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
     with LiveBar(desc=label, bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None
     with RunFolder(path or new_folder(f"{call.env.name}{call.env.N}")) as run_folder:
-        if run_folder.config is not None:  # read again, now that the folder is locked
+        if run_folder.config is not None:  # it holds a run, perhaps one that another process has begun since
             start = start_of(run_folder.config, run_folder.path)
         assert start is not None
         devices = choose_devices(call, start.model)
@@ -105,8 +105,8 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
     """
     groups, is_new = start.settings.selfplay.groups, folder.config is None
     with one_torch_thread(), Workers(groups) as workers, closing(GpuMeter()) as meter, usual_report() as console:
-        # With a state, a TypeError or LookupError means that another version wrote the state.
-        with nullcontext() if is_new else version_errors(folder.path, "a state"):  # which replaces these errors
+        # With a state, a TypeError or LookupError means that another version wrote it; then `version_errors` says so.
+        with nullcontext() if is_new else version_errors(folder.path, "a state"):
             state = None if is_new else folder.restore()
             reporter = Reporter(
                 [console] if call.reports is None else call.reports,

@@ -121,7 +121,7 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Pr
         moves = np.array([records[slot].moves[ply] for slot in slots], np.int32)
         movers = np.array([records[slot].movers[ply] for slot in slots], np.int8)
         results = np.array([records[slot].outcome for slot in slots]) * movers  # Black's view to the mover's
-        counted = np.array([records[slot].weights[ply] > 0 for slot in slots])
+        counted = np.array([records[slot].weights[ply] > 0 for slot in slots])  # which of `slots` to keep
         batch.give_turn(slots, movers)  # a colour may have played twice in a row
         priors = np.empty((len(slots), env.action_space), np.float32)
         values = np.empty(len(slots), np.float32)

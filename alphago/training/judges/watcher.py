@@ -278,23 +278,23 @@ class Watcher(Judge[Run]):
         self.trained = run.clock.seconds
         return self.next_test(run.progress, run.counts.iterations, is_over=run.is_over) is not None
 
-    def next_test(self, progress: float, network: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
+    def next_test(self, progress: float, iterations: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
         """Return the task whose test is due, and the seconds that the test may take; None if no test is due.
 
         The run has POINTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
-        least time spent is next.  It must have earned the time of a whole test.  Before its first test, and once
-        LONGEST of the run has passed since its latest, the time of the smallest part of a test is enough.
+        least time spent is next.  Its test is due once the time left suffices for a whole test.  Before its first test,
+        and once LONGEST of the run has passed since its latest, the time of the smallest part of a test is enough.
 
         At the run's end each task tests the last network, quick tests first.  The time left is divided equally among
-        the tasks that are left.
+        the tasks that are left.  There may be none, even less than 0 seconds; a test then does its smallest part.
 
         Args:
             progress: the run's progress, 0 .. 1; when a run is prolonged, its progress becomes less.
-            network: the run's number of iterations.
+            iterations: the run's number of iterations, which tells one network from another.
             is_over: whether the run is over.
         """
         if is_over:
-            tasks = [task for task in self.tasks if task.network != network]
+            tasks = [task for task in self.tasks if task.network != iterations]
             seconds_left = (self.earned - self.spent) / max(1, len(tasks))
             return (min(tasks, key=lambda task: task.whole), seconds_left) if tasks else None
         part = int(POINTS * progress)
@@ -310,13 +310,13 @@ class Watcher(Judge[Run]):
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Run the tests that are due, with the run's clock stopped; return False if `stop` was set before the end."""
         self.trained = run.clock.seconds
-        standing, progress, network, is_over = run.standing, run.progress, run.counts.iterations, run.is_over
+        standing, progress, iterations, is_over = run.standing, run.progress, run.counts.iterations, run.is_over
         with run.clock.stopped(), EXAMINATION:
-            while (due := self.next_test(progress, network, is_over=is_over)) is not None:
+            while (due := self.next_test(progress, iterations, is_over=is_over)) is not None:
                 task, seconds = due
                 if not self.test(task, run, standing, seconds, stop):
                     return False
-                task.tested, task.network = progress, network
+                task.tested, task.network = progress, iterations
         return True
 
     def test(
@@ -342,7 +342,7 @@ class Watcher(Judge[Run]):
         seconds_taken = self.clock() - began
         self.spent += seconds_taken
         is_first = task.tested < 0
-        # The first test may have compiled kernels, which no later one does again.
+        # The task's first test may have compiled kernels, which no later one does again.
         usual_seconds = min(seconds_taken, SHORTEST) if is_first else seconds_taken
         task.spent += usual_seconds
         if result is None:  # `stop` was set, or an engine has failed, which does not end the watching
