@@ -199,6 +199,7 @@ class HeldOut(Judge[Run]):
         net, env = run.learner.net, self.games.env
         with run.clock.stopped():
             net_for_board = net if run.env == env else net.resized(env)
+            # A copy in eval mode, since the run goes on to train the network itself.
             evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
             result = self.games.test(evaluator, run.device, stop=stop)
         if result is None:

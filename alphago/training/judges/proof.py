@@ -74,14 +74,15 @@ class Examiner(Judge[Run]):
     def examine(self, run: Run, stop: threading.Event) -> bool:
         """Play a match of the network that self-play uses against the opponent, and log it.
 
-        The match ends when the sequential test TEST decides or `most_games` are played.  If an engine forfeits a game,
-        neither that game nor the other game with the same opening counts.
+        The match ends when the sequential test TEST decides, asked after every AT_ONCE games, or when `most_games`,
+        rounded up to a multiple of AT_ONCE, are played.  If an engine forfeits a game, neither that game nor the other
+        game with the same opening counts.
 
         Returns:
             False if `stop` was set before the end; then nothing is logged.
 
         Raises:
-            EngineError: if every pair of games has a forfeit.
+            EngineError: if every pair of games so far has a forfeit when the test is asked.
         """
         net = run.player
         began = time.monotonic()
@@ -91,7 +92,7 @@ class Examiner(Judge[Run]):
             result = play_in_parts(
                 self.env,
                 (run.match_evaluator(net, self.env), name),
-                games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # rounded up to whole parts
+                games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # rounded up
                 number=self.examinations,
                 decided=lambda so_far: self.verdict(so_far).state != "continue",
                 readouts=self.opponent.readouts,

@@ -170,7 +170,7 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     """Return the command that continues the run in a folder; if no command can, the call in Python.
 
     Args:
-        more: further options, such as "--games 200".
+        more: further options of the command, such as "--games 200".
     """
     config = read_config(folder)
     given: Mapping[str, Any] | None = config.get("given")
@@ -181,7 +181,7 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     else:
         command = f"supervised {typed_path(given['dataset'] or 'DATASET')}"
         call = "train_supervised(env, games, net"
-    needs_game_option = given is not None and game  # which `alphago supervised` does not have
+    needs_game_option = given is not None and game != ""  # which `alphago supervised` does not have
     if config["network"]["custom"] or needs_game_option:
         return f"in Python {call}, folder={str(folder)!r})"
     return f"alphago {command} --folder {typed_path(folder)} {more}".rstrip()

@@ -188,7 +188,7 @@ def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
         for run in runs:
             fault = run_call(run)
             on_end(run, fault)
-            if not fault and run.numbers() is None:
+            if not fault and run.numbers() is None:  # its run was stopped
                 break
         return
     interrupts.leave_if_imported_again()
@@ -198,7 +198,7 @@ def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
         while runs_left or running:
             while runs_left and len(running) < processes:
                 taken = {started.place for started in running}
-                place = min(set(range(processes)) - taken)
+                place = min(set(range(processes)) - taken)  # the first that is free
                 running.append(start_call(runs_left.pop(0), place))
             wait([started.process.sentinel for started in running])  # until a process has ended
             for ended in [started for started in running if not started.process.is_alive()]:

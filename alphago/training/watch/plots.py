@@ -270,7 +270,7 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
         for key, numbers_of_runs in columns.items():
             values = [float(numbers[i]) for numbers in numbers_of_runs]
             row |= {key: sum(values) / len(values), key + LOW: min(values), key + HIGH: max(values)}
-        yield row | {axis: float(at)}
+        yield row | {axis: float(at)}  # instead of the mean of the runs' x, which may be rounded
 
 
 @checks_keywords()
