@@ -49,9 +49,8 @@ def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> Neura
             the folder is made, so that an invalid call leaves no folder.
     """
     path = None if folder is None else user_path(folder)
-    shows_bar = warm_up() is not None and call.reports is None  # `warm_up` returns the process that compiles, if any
-    label = "compiling, once on this machine"
-    with LiveBar(desc=label, bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar):
+    no_bar = warm_up() is None or call.reports is not None  # `warm_up` returns the process that compiles, if any
+    with LiveBar(desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=no_bar):
         start = start_of(None, Path()) if path is None or not holds_run(path) else None
     with RunFolder(path or new_folder(f"{call.env.name}{call.env.N}")) as run_folder:
         if run_folder.config is not None:  # it holds a run, perhaps one that another process has begun since

@@ -133,7 +133,8 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
         dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
         settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
     config = new_config(model, settings, recipe=recipe.name)
-    return make_start(call, settings, model, config, notes=[*filter(None, [recipe.note]), *notes])
+    notes = [recipe.note, *notes] if recipe.note else notes
+    return make_start(call, settings, model, config, notes=notes)
 
 
 def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -> Recipe:

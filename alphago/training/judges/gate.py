@@ -57,8 +57,8 @@ class Gatekeeper(Judge[Run]):
     def due(self, run: Run) -> bool:
         """Return whether the latest network should play a match against the best network now.
 
-        It should after each multiple of the gate's `every` games, and at the run's end, unless that is due to a proof;
-        but only if it has learned since the last match.
+        It should after each multiple of the gate's `every` games, and at the run's end unless the run ends with a
+        proof; but only if the network has learned since the last match.
         """
         if run.learner.steps <= self.judged_steps:
             return False

@@ -156,7 +156,7 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
         pickled = pickle.dumps((call, [run.settings for run in runs]))
         if b"__main__" in pickled and not interrupts.has_importable_program():
             raise TypeError("this program is no file")
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
+    except (pickle.PicklingError, AttributeError, TypeError) as error:  # from `dumps`, or raised above
         raise TypeError(
             f"call and settings must be such as other processes can import, functions of a module ({error}): "
             "processes=1 makes the calls in this process, one after the other"

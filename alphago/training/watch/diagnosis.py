@@ -164,6 +164,9 @@ class Recent:
         """Compare the value's error on new games (`fresh`) with that on training samples (`trained`).
 
         `games` is not used here, but the rule has a limit for it.
+
+        Returns:
+            The difference and the ratio of the errors, and a clause `beside` for the rule's evidence.
         """
         if "kind" in self.settings.get("memory", {}):  # not the usual window of games, see `flat_settings`
             return None  # a pool trains on mean results, whose error is smaller than that of a new game's result

@@ -37,12 +37,12 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
 
     def __init__(self, show: Show | None = None) -> None:
         self.show = show
-        self.rows: list[Row] = []
-        self.matches: list[Row] = []
+        self.rows: list[Row] = []  # of metrics.jsonl
+        self.matches: list[Row] = []  # rows of evaluations.jsonl
         self.notes: list[str] = []
-        self.game: tuple[GameEnv, GameRecord] | None = None
+        self.game: tuple[GameEnv, GameRecord] | None = None  # the newest game, and the game on its board
         self.of_games = ""  # such as " of 1,000" if the run has a limit of games
-        self.progress: Callable[[], Progress] | None = None
+        self.progress: Callable[[], Progress] | None = None  # None before `start` and after `finish`
         self.must_end = threading.Event()  # tells the thread to end
         self.thread: threading.Thread | None = None
 
