@@ -161,7 +161,8 @@ def prolonging_option(settings: Mapping[str, Any], games: float) -> str:
 
     Args:
         settings: the run's settings by name, see `flat_settings`.
-        games: the run's number of games.  If it has reached `num_games`, the option doubles that, otherwise the time.
+        games: the run's number of games.  If it has reached `num_games`, or if time has no limit, the option doubles
+            `num_games`, otherwise the time.
     """
     has_all_games = settings["num_games"] is not None and games >= settings["num_games"]
     for setting, flag in (("max_minutes", "--minutes"), ("max_processor_minutes", "--processor-minutes")):

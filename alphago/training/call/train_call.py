@@ -187,6 +187,7 @@ def resumed_run(
     recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # an empty recipe changes nothing
     before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
     of_recipe = recipe_settings(recipe, call.device)
+    # In two steps, as in `new_settings`.
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
     return make_start(call, settings, model, config, changes=changed)

@@ -47,9 +47,9 @@ class SweepRun(NamedTuple):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the call's numbers depend on, as plain data: seed, settings, function, and digests of the code of both.
+        """What the call's numbers depend on, as plain data: seed, settings, function, and code.
 
-        The latter are a dictionary "code", by the names of functions and classes.
+        "code" has digests of the code of the function, and of functions and classes in the settings, by their names.
         """
         return {
             "seed": self.seed,

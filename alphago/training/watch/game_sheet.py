@@ -80,7 +80,7 @@ def draw_row(env: GameEnv, record: GameRecord, number: int, columns: int) -> tup
         env: the game on the record's board.
         number: the game's number, for the last caption.
     """
-    positions = list(record.position(env).replay())
+    positions = list(record.position(env).replay())  # before the first move, and after each
     # Evenly spaced, the last one at the end of the game.
     plies: Sequence[int] = [round(len(record) * (i + 1) / columns) for i in range(columns)]
     captions = [f"move {ply}" for ply in plies[:-1]] + [f"game {number}, {end_text(record)}"]
