@@ -75,7 +75,7 @@ def repeated_interrupts() -> Iterator[None]:
 def interrupt_again() -> None:
     """Send Ctrl-C to the main thread; on systems with `pthread_kill` this also ends a call that waits."""
     if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # `or 0` for the type checker only
     else:
         _thread.interrupt_main()
 

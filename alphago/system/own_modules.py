@@ -39,4 +39,4 @@ def import_own_module(text: str) -> ModuleType:
 def import_class(name: str) -> Any:
     """Import the class called "module:class"; the module's file may have any name, such as "my-game.py"."""
     module, _, path = name.partition(":")
-    return operator.attrgetter(path)(importlib.import_module(module))
+    return operator.attrgetter(path)(importlib.import_module(module))  # a nested class has a path "outer.inner"

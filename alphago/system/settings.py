@@ -97,7 +97,8 @@ class PartField:
             if not self.optional:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
                 raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
-            first_setting = fields(self.kind if before is None else before)[0].name
+            owner = self.kind if before is None else before
+            first_setting = fields(owner)[0].name
             return self.change_part(keyword, before, {first_setting: given})
         return given  # the part itself
 
@@ -124,7 +125,7 @@ class PartField:
         """Raise the error of `change_part` for the setting `name`, which a part of the class `kind` does not have."""
         owners = [owner for owner in self.classes if name in list_keywords(owner)]
         if not owners:
-            known = list(dict.fromkeys(name for owner in (kind, *self.classes) for name in list_keywords(owner)))
+            known = list(dict.fromkeys(item for owner in (kind, *self.classes) for item in list_keywords(owner)))
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.names.get(owners[0], qualified_name(owners[0]))
         these_are = f"these {keyword} are" if keyword.endswith("s") else f"this {keyword} is"
@@ -143,6 +144,7 @@ def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> A
         kind: by default the class of `default`.
         more: other fields of PartField, and keywords of `setting`.
     """
+    # Taken out of `more`, whose other arguments are keywords of `setting`.
     own = {field.name: more.pop(field.name) for field in fields(PartField) if field.name in more}
     usual = {"kind": kind or type(default), "title": "", "choices": {}, "optional": default is None}
     return setting(text, default=default, part=PartField(**{**usual, **own}), **more)
@@ -201,10 +203,11 @@ def addresses(root: type) -> dict[str, Address]:
     first_paths: dict[str, str] = {}  # by keyword
     for address in _walk(root):
         earlier = by_path.setdefault(address.path, address)  # the address itself, if the path is new
-        path = first_paths.setdefault(address.keyword, address.path) if address.keyword else address.path
-        may_repeat = "." in path  # several classes of a part may have a setting of the same name
-        if path != address.path or (earlier is not address and not may_repeat):
-            raise ValueError(f"two settings have the keyword {address.keyword}: {path} and {address.path}")
+        first_path = first_paths.setdefault(address.keyword, address.path) if address.keyword else address.path
+        # Only in a part, whose path has a dot, several classes may have a setting of the same name.
+        is_repeated = earlier is not address and "." not in address.path
+        if first_path != address.path or is_repeated:
+            raise ValueError(f"two settings have the keyword {address.keyword}: {first_path} and {address.path}")
         by_path[address.path] = replace(earlier, kinds=tuple(dict.fromkeys((*earlier.kinds, *address.kinds))))
     return by_path
 
@@ -222,7 +225,8 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         instance: an object of the class with the defaults; None for the defaults of the class.
     """
     for field in fields(owner):
-        own_path, default = path + field.name, field.default if instance is None else getattr(instance, field.name)
+        own_path = path + field.name
+        default = field.default if instance is None else getattr(instance, field.name)
         declared = part_declaration(field)
         if declared is None:
             keyword = "" if field.metadata.get("path_only", False) else prefix + field.name
@@ -299,7 +303,7 @@ def change_settings(before: Kind, given: Mapping[str, Any]) -> Kind:
         if inner := values_below(given, name):
             assert declared is not None
             if name in given and given[name] is None:
-                path, value = next(iter(inner.items()))
+                path, value = next(iter(inner.items()))  # any of them, for the message
                 raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
             made[name] = declared.change_part(name, made[name], inner)
     return type(before)(**made)
@@ -391,10 +395,12 @@ def value_from_data(
                 return item
         raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
     name = data.get(KIND)
+    # The caller's object of the class that the data name.
     same_class = next((item for item in items if qualified_name(type(item)) == name), None)
     kinds: dict[Any, Any] = {}  # by name; None where the data name no class, since there is one only
     if declared is not None:
         kinds = {None: declared.kind} | {known: kind for kind, known in declared.names.items()}
+    # A class that has a name here, else that of the caller's object, else one to import.
     kind = kinds.get(name) or (named_class(str(name), keyword, who) if same_class is None else type(same_class))
     if not is_dataclass(kind):
         return same_class  # its settings are not in the data, so only the caller can give the object

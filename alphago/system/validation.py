@@ -188,8 +188,7 @@ def list_keywords(call: Callable[..., object]) -> list[str]:
 
 def takes_any_keyword(call: Callable[..., object]) -> bool:
     """Return whether a function has a `**parameter`, which takes every keyword."""
-    kinds = [parameter.kind for parameter in inspect.signature(call).parameters.values()]
-    return inspect.Parameter.VAR_KEYWORD in kinds
+    return any(item.kind is inspect.Parameter.VAR_KEYWORD for item in inspect.signature(call).parameters.values())
 
 
 def check_keywords(who: str, given: Iterable[str], known: Sequence[str]) -> None:

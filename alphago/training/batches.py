@@ -30,6 +30,7 @@ def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
         return sample
 
     def send(array: np.ndarray) -> torch.Tensor:
+        # Only from pinned memory is a copy asynchronous.
         tensor = torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
         # Planes become channels-last only on the GPU, since a CPU does this slowly: it jumps about in memory.
         return tensor.contiguous(memory_format=torch.channels_last) if array.ndim == 4 else tensor
@@ -48,7 +49,7 @@ def weight_sum(batch: Batch) -> float:
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:
-    """Divide the rows of a batch, in order, into batches of nearly equal size, none of them empty.
+    """Divide the rows of a batch, in order, into batches of nearly equal size, none of them empty; nothing is copied.
 
     Args:
         parts: number of batches; a batch with fewer rows is divided into single rows.
@@ -57,8 +58,8 @@ def split(batch: Batch, parts: int) -> list[Batch]:
         return [batch]
     assert isinstance(batch, Sample)  # a batch on a GPU is never divided
     parts = min(parts, len(batch.value))
-    ends = [len(batch.value) * part // parts for part in range(parts + 1)]
-    return [batch.map(itemgetter(slice(begin, end))) for begin, end in pairwise(ends)]
+    bounds = [len(batch.value) * part // parts for part in range(parts + 1)]
+    return [batch.map(itemgetter(slice(begin, end))) for begin, end in pairwise(bounds)]  # array[begin:end] of each
 
 
 class Prefetcher:
@@ -110,7 +111,7 @@ class Prefetcher:
                 count -= 1
                 next_batch = draw_ahead(count)
                 yield batch
-        if self._state_before_draw is not None:  # the last batch drawn was not yielded
+        if self._state_before_draw is not None:  # a batch was drawn ahead and not yielded: it will be drawn again
             self.state = self._state_before_draw
             self._state_before_draw = None
 

@@ -21,8 +21,11 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def as_text(value: Any) -> str:
-    """Return a value as text: a function or class by its name, an object by its class and attributes."""
-    if hasattr(value, "__qualname__"):
+    """Return a value as text: a function or class by its name, an object by its class and attributes.
+
+    Equal values have the same text in every process, so addresses in memory are left out.
+    """
+    if hasattr(value, "__qualname__"):  # a function or class
         # `__mp_main__` is the name of the program's module in a process that was spawned.
         return qualified_name(value).replace("__mp_main__:", "__main__:")
     if isinstance(value, partial):
@@ -37,7 +40,7 @@ def as_text(value: Any) -> str:
     if hasattr(value, "tobytes"):  # an array, whose repr leaves numbers out
         return f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     kind: Any = type(value)
-    if kind.__repr__ is object.__repr__:
+    if kind.__repr__ is object.__repr__:  # a repr that tells the class and the address only
         with suppress(RecursionError):  # raised for an object that contains itself
             return f"{as_text(kind)} {as_text(getattr(value, '__dict__', {}))}"
     return ADDRESS.sub("", repr(value))
@@ -85,9 +88,10 @@ def functions_in(value: Any, seen: list[Any]) -> Iterator[Any]:
 
 def is_own(module: str) -> bool:
     """Return whether a module is the user's: neither of this package nor of Python or an installed package."""
-    file = getattr(sys.modules.get(module), "__file__", None) or ""
+    file = getattr(sys.modules.get(module), "__file__", None) or ""  # "": it is built in, or was typed
     is_installed = "site-packages" in file or "dist-packages" in file
-    return not is_installed and module.partition(".")[0] not in (PACKAGE, *sys.stdlib_module_names - {"__main__"})
+    others = {PACKAGE, *sys.stdlib_module_names} - {"__main__"}  # "__main__" is the user's program
+    return not is_installed and module.partition(".")[0] not in others
 
 
 def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
@@ -108,6 +112,7 @@ def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
         yield source
         closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
         module = sys.modules.get(value.__module__)  # None for a module that was loaded without being registered
+        # What the names in the source mean; a variable of a function around it hides a global one.
         names = {**getattr(module, "__dict__", {}), **getattr(value, "__globals__", {}), **closure}
         for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
             item = names[name]

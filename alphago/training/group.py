@@ -33,7 +33,11 @@ class Slots(NamedTuple):
     may_resign: np.ndarray  # bool [W]
 
     def set(self, slot: int, **values: object) -> None:
-        """Set the entries of one slot; values: an entry for each field, by its name."""
+        """Set the entries of one slot.
+
+        Args:
+            values: the entry of each field, by its name; values of other names are ignored.
+        """
         for name in self._fields:
             getattr(self, name)[slot] = values[name]
 
@@ -187,7 +191,8 @@ class Group(GameGroup):
     def play(self, stop: threading.Event, until: float | None = None) -> None:
         with self.stopwatch.running(GAMES.name), self.search.stream():
             while self.left and not stop.is_set():
-                self.left = self.left - 1 if self.step() else 0  # 0: no game is in progress
+                # `step` plays a move in every game; if no game is in progress, no moves are left.
+                self.left = self.left - 1 if self.step() else 0
                 if until is not None and time.monotonic() >= until:
                     break
 
@@ -247,9 +252,9 @@ class Group(GameGroup):
         search.expand_roots(games)
         priors = search.priors(games)
         search.add_noise(games, self.generators_of(games))
-        budget = np.zeros(len(self.builders), np.int32)
-        budget[games] = readouts
-        search.run(budget)
+        readouts_by_slot = np.zeros(len(self.builders), np.int32)
+        readouts_by_slot[games] = readouts
+        search.run(readouts_by_slot)
         return priors
 
     def choose_moves(self, moves: Moves) -> None:
@@ -266,6 +271,7 @@ class Group(GameGroup):
         policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
         policy_actions = priors.argmax(axis=1).astype(np.int32)
         is_drawn = self.slots.opening[policy_games] != PLAYED_OUT
+        # `draw_moves` changes the priors that it is given: here a copy, since a mask selects them.
         policy_actions[is_drawn] = draw_moves(self.env, priors[is_drawn], self.generators_of(policy_games[is_drawn]))
         moves.actions[by_policy] = policy_actions
 
@@ -304,7 +310,8 @@ class Group(GameGroup):
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         if not len(over):
             return  # without games, the calls below would only cost time on a GPU
-        for slot, outcome, score in zip(over, *batch.black_results(over), strict=True):
+        outcomes, scores = batch.black_results(over)
+        for slot, outcome, score in zip(over, outcomes, scores, strict=True):
             self.finish_game(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 
     def generators_of(self, games: np.ndarray) -> list[np.random.Generator]:
@@ -331,6 +338,7 @@ class Group(GameGroup):
     def records(self) -> list[GameRecord]:
         begun = [builder for builder in self.builders if builder is not None]
         actions = self.env.action_space
+        # The record of a game in progress has no result: its outcome and score are 0.
         unfinished = [builder.finish(outcome=0.0, score=0.0, resigned=False, action_space=actions) for builder in begun]
         return unfinished + [record for _, record in self.finished]
 
@@ -368,7 +376,7 @@ class Group(GameGroup):
             batch.reset(np.array(same_setup), **games[same_setup[0]].setup)
         slots = np.array(list(games))
         lengths = np.array([len(record) for record in games.values()], np.int32)
-        paths = np.zeros((len(games), max(1, lengths.max())), np.int32)
+        paths = np.zeros((len(games), max(1, lengths.max())), np.int32)  # each game's moves, then zeros
         for path, record in zip(paths, games.values(), strict=True):
             path[: len(record)] = record.steps(self.env)
         batch.replay(slots, paths, lengths, slots)  # the first `slots`: where to begin; the last: where to put the ends

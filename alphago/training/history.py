@@ -24,7 +24,8 @@ NUMBERS = (*TOTALS, "played", "readouts", "win_rate", "low", "high")
 TEXTS = ("judge", "opponent", "sprt")
 
 
-# Settings that limit a run: the entry of metrics.jsonl that a setting limits, and the setting's unit in that entry's.
+# Settings that limit a run, by name: the entry of metrics.jsonl that the setting limits, and how many of the entry's
+# units, such as seconds, are one of the setting's, such as a minute.
 LIMITS = {"num_games": ("games", 1), "max_minutes": ("seconds", 60), "max_processor_minutes": ("processor_seconds", 60)}
 
 
@@ -171,11 +172,11 @@ def limits(settings: Mapping[str, Any], row: Row) -> dict[str, tuple[float, floa
         settings: the run's settings by name, see `flat_settings`.
         row: a row of metrics.jsonl, with what was spent until then.
     """
-    return {
-        name: ((number(row, key) or 0.0) / unit, limit)
-        for name, (key, unit) in LIMITS.items()
-        if (limit := number(settings, name))
-    }
+    spent_and_limit = {}
+    for name, (key, unit) in LIMITS.items():
+        if limit := number(settings, name):  # otherwise the run does not have this limit
+            spent_and_limit[name] = (number(row, key) or 0.0) / unit, limit
+    return spent_and_limit
 
 
 def opponent_name(row: Row) -> str:

@@ -49,7 +49,7 @@ class Judge(Protocol[RunT]):
         The run calls this before it publishes a network: when it begins or resumes, on a new board, and after gradient
         steps and verdicts.
         """
-        return
+        return  # a body, so that the method is not abstract
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence to report at the run's end; "" for nothing to report.
@@ -72,7 +72,8 @@ class Judge(Protocol[RunT]):
 
         Args:
             tensors: all tensors of the run's state.
-            state: the result of this judge's method `state`; None if the saved run did not have this judge.
+            state: the result of this judge's method `state`; None if the saved run did not have this judge, which then
+                begins anew.
         """
         if state is None:
             return
@@ -83,7 +84,7 @@ class Judge(Protocol[RunT]):
 
     def close(self) -> None:
         """Release what the judge holds, such as processes; called when the run's call ends."""
-        return
+        return  # a body, so that the method is not abstract
 
 
 class JudgeSettings(Protocol[RunT]):

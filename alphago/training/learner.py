@@ -113,9 +113,9 @@ class Learner:
 
     def resize(self, env: GameEnv) -> None:
         """Replace `net` by a network for the board of `env` that shares its weights; the optimizer stays the same."""
-        self.net, *others = (net.resized(env) for net in self.replicas)
-        self.replicas = [self.net, *others]
-        self._gpu_steps = {}
+        self.replicas = [net.resized(env) for net in self.replicas]
+        self.net = self.replicas[0]
+        self._gpu_steps = {}  # those of the board before use its network
 
     def rate(self, progress: float) -> float:
         """Return the learning rate of the next step; progress: the run's progress, 0 .. 1."""
@@ -143,13 +143,14 @@ class Learner:
             return self._accumulate_on_gpu(batch, batch.weight_sum / batch_weight)
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
+        replicas = self.replicas[: len(parts)]  # a small batch has fewer parts than there are replicas
         tasks = [
             partial(self.gradients, net, part, weight_sum(part) / batch_weight)
-            for net, part in zip(self.replicas, parts, strict=False)  # a small batch has fewer parts
+            for net, part in zip(replicas, parts, strict=True)
         ]
         outputs = self.workers.run(tasks)
         # Add the other replicas' gradients to those of `net`, the first replica.
-        for parameter, *twins in zip(*(net.parameters() for net in self.replicas[: len(parts)]), strict=True):
+        for parameter, *twins in zip(*(net.parameters() for net in replicas), strict=True):
             for twin in twins:
                 if twin.grad is not None:
                     parameter.grad += twin.grad
@@ -170,9 +171,10 @@ class Learner:
             for parameter, gradient in zip(parameters, steps.gradients, strict=True):
                 parameter.grad = gradient
             self._update = steps.update
-        else:
+        else:  # each call makes new gradients, and a graph of the update would read old ones
             self._update = self.optimizer.step
         self.net.train()  # `gradients` does so too, but is not called where a graph is repeated
+        # A graph returns the same dict in every call, and `update` adds to it: hence a copy.
         return Accumulated(dict(accumulated.metrics), accumulated.buffers)
 
     def _steps_for(self, batch: DeviceSample) -> Steps:
@@ -181,9 +183,9 @@ class Learner:
         if shapes not in self._gpu_steps:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
-            # A graph of the optimizer's step must read the learning rate from the GPU's memory.
-            reads_rate = self.optimizer.defaults.get("capturable")
-            update = CapturedGraph(lambda: self.optimizer.step()) if reads_rate else self.optimizer.step
+            # A graph of the optimizer's step is possible only if the learning rate is in the GPU's memory.
+            has_rate_on_gpu = self.optimizer.defaults.get("capturable")
+            update = CapturedGraph(lambda: self.optimizer.step()) if has_rate_on_gpu else self.optimizer.step
             self._gpu_steps[shapes] = Steps(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
         return self._gpu_steps[shapes]
 
@@ -199,7 +201,7 @@ class Learner:
         """Change the weights by the gradients that `accumulate` has left in the parameters of `net`.
 
         Args:
-            accumulated: the result of `accumulate`.
+            accumulated: the result of `accumulate`; its metrics get the entry "gradient_norm".
             progress: as in `step`.
 
         Returns:
@@ -239,7 +241,9 @@ class Learner:
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights and the optimizer's state by name, as tensors on the CPU.
 
-        Tensors that are already on the CPU are not copied.
+        The names are "net.NAME" for an entry of the network's `state_dict`, "optimizer.FIELD.PARAMETER" for a tensor of
+        the optimizer's state, and "number.FIELD.PARAMETER" for a number of it.  Tensors that are already on the CPU are
+        not copied.
 
         Raises:
             ValueError: if the optimizer's state of a parameter has anything but tensors and numbers.
@@ -262,7 +266,7 @@ class Learner:
         """Continue from saved weights and optimizer state.
 
         Args:
-            tensors: from the method `tensors`.
+            tensors: those of the method `tensors`; tensors of other names are ignored.
             steps, skipped: the saved counts.
 
         Raises:
@@ -342,7 +346,8 @@ def choose_bfloat16(settings: LearningSettings, net: NeuralNet, device: torch.de
     """
     if settings.bfloat16 is not None:
         return settings
-    return replace(settings, bfloat16=trains_in_bfloat16(sum(weight.numel() for weight in net.parameters()), device))
+    weights = sum(parameter.numel() for parameter in net.parameters())
+    return replace(settings, bfloat16=trains_in_bfloat16(weights, device))
 
 
 def call_loss(function: LossFunction, *arguments: torch.Tensor) -> Losses:

@@ -141,7 +141,7 @@ class Columns(NamedTuple):
     @classmethod
     def join(cls, parts: Iterable[Self]) -> Self:
         """Return the games of all parts, of which there must be one or more, in order."""
-        records, *arrays = zip(*parts, strict=True)
+        records, *arrays = zip(*parts, strict=True)  # for each field the entries of all parts
         return cls(list(chain(*records)), *map(np.concatenate, arrays))
 
 
@@ -339,6 +339,7 @@ class ReplayMemory(Memory):
         counts = columns.counts[games]
         begins = ends[games] - counts
         indices = np.empty(count, np.int64)  # in the columns of searched plies
+        # `drawn - ends[games] + counts` is the distance from the interval's beginning.
         find_drawn(columns.cumulative, begins, counts, drawn - ends[games] + counts, indices)
         return self._rebuild(columns, games, columns.plies[indices], symmetries)
 
@@ -383,7 +384,7 @@ class ReplayMemory(Memory):
             rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
             lengths = plies[part]
             slots = np.arange(len(lengths))
-            paths = np.zeros((len(lengths), int(lengths.max()) + 1), np.int32)
+            paths = np.zeros((len(lengths), int(lengths.max()) + 1), np.int32)  # + 1: at least one column
             gather_paths(columns.steps, begins[part], lengths, paths)
             batch = self.env.new_batch(len(lengths))
             batch.copy(columns.starts[games[part]], slots, of=self.starts)
@@ -403,12 +404,8 @@ class ReplayMemory(Memory):
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs beside the games, as plain data."""
-        return {
-            "games": len(self.entries),
-            "capacity": self.capacity,
-            "added": self.added,
-            "has_learned": self.has_learned,
-        }
+        counts = {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
+        return {**counts, "has_learned": self.has_learned}
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill the empty memory as a saved memory was; records: its games, oldest first."""
@@ -421,12 +418,13 @@ class ReplayMemory(Memory):
 def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
     """Apply symmetry `symmetries[i]` of the game to row i of a sample, in place."""
     points, actions = env.symmetries
-    planes = sample.planes.reshape(len(sample.planes), env.planes, -1)
+    planes = sample.planes.reshape(len(sample.planes), env.planes, -1)  # a view
+    # Views [n, m, entries], and for each symmetry where the new entries come from.
     arrays = [(planes, points), (sample.policy[:, None], actions)]
     if sample.ownership.shape[1]:
         arrays.append((sample.ownership[:, None], points))
     for rows, indices in arrays:
-        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))
+        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))  # the last: scratch space
 
 
 def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:

@@ -43,8 +43,10 @@ class Pace:
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
-        now, moves = self.clock.seconds, self.source.moves - self.moves_before
-        playing, total = (self.play_ended or now) - self.began, max(now - self.began, 1e-9)
+        now = self.clock.seconds
+        playing = (self.play_ended or now) - self.began  # seconds
+        total = max(now - self.began, 1e-9)  # never 0, since shares are divided by it
+        moves = self.source.moves - self.moves_before
         readouts = self.source.readouts_done - self.readouts_before
         processor = max(0.0, self.clock.processor - self.processor_before)
         return {

@@ -117,9 +117,8 @@ def momentum_sgd(
     parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
     """Return SGD with momentum, as in AlphaGo Zero; weight decay, as in `decay_groups`, is added to the gradient."""
-    return torch.optim.SGD(
-        decay_groups(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True
-    )
+    groups = decay_groups(parameters, weight_decay)
+    return torch.optim.SGD(groups, lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
 
 
 # (parameters, learning rate, weight decay) -> optimizer
@@ -141,7 +140,7 @@ def decay_groups(parameters: Iterable[torch.nn.Parameter], weight_decay: float) 
 
 
 def slow_down_dense(optimizer: torch.optim.Optimizer, share: float) -> None:
-    """Give the weights of dense layers groups of their own, with `share` as an entry.
+    """Give the weights of dense layers groups of their own in the optimizer, in place, with `share` as an entry.
 
     The learner multiplies the learning rate of such a group by `share`.
 
@@ -213,14 +212,14 @@ def check_schedule(schedule: object) -> str | Steps | Schedule:
     """
     if callable(schedule) and hasattr(schedule, "__qualname__"):  # a run's config.json has the function's name
         return schedule
-    if isinstance(schedule, str):
-        if schedule in SCHEDULES:
-            return schedule
-    elif isinstance(schedule, Sequence):
+    if isinstance(schedule, str) and schedule in SCHEDULES:
+        return schedule
+    if isinstance(schedule, Sequence) and not isinstance(schedule, str):
         with suppress(TypeError, ValueError):  # raised for anything but pairs of numbers
             # At progress `at` the learning rate is multiplied by `by`.
             steps = tuple((check_float("progress", at, 0, 1), check_float("factor", by, 0)) for at, by in schedule)
-            if all(progress < next_progress for (progress, _), (next_progress, _) in pairwise(steps)):
+            progresses = [progress for progress, _ in steps]
+            if all(earlier < later for earlier, later in pairwise(progresses)):
                 return steps
     raise ValueError(
         f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs (progress from 0 to 1, factor >= 0) with rising "

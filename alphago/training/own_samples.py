@@ -92,7 +92,8 @@ def train_on(
     """
     positions = list(positions)
     # If `positions` are not valid, there is no game to compare with yet, and `make_sample` raises.
-    network = as_network(net, getattr(positions[0], "env", None) if positions else None)
+    env = getattr(positions[0], "env", None) if positions else None
+    network = as_network(net, env)
     if not isinstance(network, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
     learning = make_settings(LearningSettings, settings)
@@ -154,7 +155,7 @@ def make_sample(
     slots = np.arange(count)
     on_illegal = np.where(batch.legal_mask(slots, np.empty(shape, np.bool_)), 0, policy)
     if np.any(on_illegal.sum(axis=1) > SUM_ERROR):
-        row, action = divmod(int(on_illegal.argmax()), env.action_space)
+        row, action = divmod(int(on_illegal.argmax()), env.action_space)  # `argmax` counts through all rows
         raise ValueError(
             f"policies must be 0 for illegal moves, got {policy[row, action]:g} for {env.to_text(action)} in position "
             f"{row} of {count}"

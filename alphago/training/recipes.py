@@ -76,6 +76,7 @@ class Recipe:
             config: the config of the run's network.
         """
         candidates = (self.network, self.network_on("cpu", short=True), self.network_on("cuda"))
+        # A network fits if the config has all its keywords with the same values.
         return next((network for network in candidates if network.items() <= config.items()), self.network)
 
     def for_games(self, games: int) -> "Recipe":
@@ -84,11 +85,9 @@ class Recipe:
         With fewer than MANY_GAMES games, the result has the settings FEW_GAMES, otherwise this recipe's settings
         without the time limit.
         """
-        if games < MANY_GAMES:
-            return replace(
-                self, settings=FEW_GAMES, gpu={}, gpu_network={}, short_network={}, note="", name="few games"
-            )
-        return replace(self, settings={**self.settings, "max_minutes": None})
+        if games >= MANY_GAMES:
+            return replace(self, settings={**self.settings, "max_minutes": None})
+        return replace(self, settings=FEW_GAMES, gpu={}, gpu_network={}, short_network={}, note="", name="few games")
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
         """Return the recipe's game on a board of size `board_size`; None for the recipe's own size."""
@@ -108,7 +107,7 @@ def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
 def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name."""
     recipes = {}
-    for name, table in TABLES.items():
+    for name, table in TABLES.items():  # what is not taken from a table here is a field of Recipe, by its name
         settings = {**shared_settings(table.pop("common", ())), **table.pop("settings")}
         # TOML has no null: "none" stands for it.
         settings = {key: None if value == "none" else value for key, value in settings.items()}
@@ -132,7 +131,7 @@ BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by ga
 
 def is_short(settings: RunSettings) -> bool:
     """Return whether a run on a CPU is too short to make use of a wide network (docs/experiments/42)."""
-    threads = 1 if settings.max_processor_minutes else settings.selfplay.groups
+    threads = 1 if settings.max_processor_minutes else settings.selfplay.groups  # processor minutes are of all threads
     minutes = settings.max_processor_minutes or settings.max_minutes
     return minutes is not None and minutes * threads <= SHORT
 
@@ -154,13 +153,8 @@ def recipe_for(env: GameEnv) -> Recipe:
     curriculum = recipe.settings.get("curriculum", ())
     smaller_boards = tuple((board, share) for board, share in curriculum if board < env.N)
     note = f"{env.N}x{env.N} has no recipe of its own: it takes that of {size}x{size}, which was not measured here"
-    return replace(
-        recipe,
-        env=recipe.make_env(env.N).config,
-        settings={**recipe.settings, "curriculum": smaller_boards},
-        note=note,
-        name=note,
-    )
+    settings = {**recipe.settings, "curriculum": smaller_boards}
+    return replace(recipe, env=recipe.make_env(env.N).config, settings=settings, note=note, name=note)
 
 
 def named_recipe(name: str) -> Recipe:

@@ -100,7 +100,7 @@ class Run:
         self.judges = judges
         self.reporter = reporter
         self.device = device
-        self.damage: list[str] = [] if state is None else state.notes
+        self.damage: list[str] = [] if state is None else state.notes  # the same list, to which `_restore` adds
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
         by_processor = settings.max_processor_minutes is not None
         minutes = settings.max_processor_minutes if by_processor else settings.max_minutes
@@ -246,7 +246,7 @@ class Run:
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
         if lessons_over > self.entered["lesson"]:
             self.checkpoint(keep=True)
-            positions = self.positions
+            positions = self.positions  # before the stage, whose memory counts them, is replaced
             self._enter(lesson=lessons_over, games=self.games, first=self.stage.source.begun)
             self.set_counts(positions=positions)
             self.publish()
@@ -410,4 +410,4 @@ class Run:
         self.publish()
         records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
         self.stage.restore(records, state.tensors, data["stage"])
-        state.notes += notes
+        state.notes += notes  # and so to `damage`

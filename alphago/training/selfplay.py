@@ -63,11 +63,12 @@ class SelfPlay(GameSource):
         return self.group_class(self.env, self.evaluator, self.settings, width, seed=self.seed, numbers=numbers)
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        """Let the next iterations use a snapshot of a network: the best one so far, or the latest one.
+        """Let the next iterations use a snapshot of a network.
 
         Args:
             dtype: dtype of inference, as in NetEvaluator.
         """
+        # `before`: on a GPU the evaluator so far takes the new weights, which is faster than to make another one.
         self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False, before=self.evaluator)
 
     def play_all(self, on_game: OnGame | None = None) -> list[GameRecord]:
@@ -103,7 +104,8 @@ class SelfPlay(GameSource):
         """
         assert self.evaluator is not None  # `publish` was called
         self.groups = self.groups or self._new_groups()
-        capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
+        most_games = sys.maxsize if side_by_side is None else side_by_side
+        capacities = divide(most_games, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
             group.capacity = max(1, min(capacity, group.width))  # every group must play its own games
             group.use(self.evaluator)

@@ -18,7 +18,7 @@ from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, calibrate
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import draw_start
-from alphago.training.source import GameSource, MakeSource
+from alphago.training.source import MakeSource
 from alphago.training.targets import as_targets
 
 FASTEST = 1  # zlib's level of compression
@@ -62,9 +62,7 @@ class Stage:
             # Beside a GPU the cores have time for samples; on a CPU the learner needs them.
             threads=1 if device == "cpu" else max(1, min(8, available_cores() // 2)),
         )
-        self.source: GameSource = make_source(
-            self.variant, self.selfplay, numbers, workers, seed=settings.seed, device=device
-        )
+        self.source = make_source(self.variant, self.selfplay, numbers, workers, seed=settings.seed, device=device)
 
     @property
     def source_class(self) -> str:
@@ -143,7 +141,8 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
     """Store named arrays in one compressed uint8 tensor [n], so that a state's many games take little space."""
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
-    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), level=FASTEST)), dtype=torch.uint8)
+    data = bytearray(zlib.compress(file.getbuffer(), level=FASTEST))  # torch wants memory that it may change
+    return torch.frombuffer(data, dtype=torch.uint8)
 
 
 def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:

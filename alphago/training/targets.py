@@ -67,11 +67,9 @@ def as_targets(given: Targets | Values) -> Targets:
 
 def value_targets(targets: Targets, record: GameRecord) -> np.ndarray:
     """Return the value targets of a record, float32 [T]; raise ValueError unless there is a finite one for each ply."""
-    values = np.asarray(targets.values(record), np.float32)
-    if values.shape != (len(record),) or not np.isfinite(values).all():
-        raise ValueError(
-            f"targets must give a finite value for each of a game's {len(record)} plies, got {shown(values)}"
-        )
+    values, plies = np.asarray(targets.values(record), np.float32), len(record)
+    if values.shape != (plies,) or not np.isfinite(values).all():
+        raise ValueError(f"targets must give a finite value for each of a game's {plies} plies, got {shown(values)}")
     return values
 
 

@@ -110,10 +110,12 @@ class JobPool:
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
-        numbered_jobs, under_way, next_turn = enumerate(jobs), 0, 0  # next_turn: number of answers that were yielded
+        # `next_turn` is the number of answers that were yielded.  Without an order, each answer has the next turn.
+        numbered_jobs, under_way, next_turn = enumerate(jobs), 0, 0
         by_turn: dict[int, Any] = {}  # answers that are to be yielded at a later turn; their jobs count as under way
 
         def hand_back(number: int, answer: Any) -> int:
+            """Put a job's answer into `arrived`; the pool's thread calls this (see Job)."""
             arrived.put((number, answer))
             return 1
 
@@ -235,7 +237,8 @@ class JobPool:
             workers: by name: how many jobs the worker does at the same time.
         """
         before, self.live = self.live, {name: cores for name, cores in workers.items() if name not in self.refused}
-        for name in [] if self.transport.is_own else sorted(self.live.keys() - before.keys()):
+        new = [] if self.transport.is_own else sorted(self.live.keys() - before.keys())  # their own start is no news
+        for name in new:
             cores = self.live[name]
             self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
         for name in sorted(before.keys() - self.live.keys()):
@@ -295,12 +298,12 @@ class JobPool:
 
         A worker that has failed at a job gets it again only if all workers have failed at it.
         """
-        free = Counter(self.live)
+        free = Counter(self.live)  # by worker: the number of free cores
         free.subtract(job.worker for job in self.jobs.values() if job.worker)  # a job takes one core
-        for key, job in [item for item in self.jobs.items() if item[1].worker is None]:
+        for key, job in [(key, job) for key, job in self.jobs.items() if job.worker is None]:
             if max(free.values(), default=0) <= 0:
                 return
-            candidates = self.live.keys() - job.failed or self.live.keys()
+            candidates = (self.live.keys() - job.failed) or self.live.keys()
             worker = max(candidates, key=lambda name: free[name])
             if free[worker] > 0:
                 self.transport.give(worker, key, job.work, job.data)

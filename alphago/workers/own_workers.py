@@ -45,7 +45,7 @@ class OwnWorkers(SharedFolder):
         """
         for process in [process for process in self.processes if process.poll() is not None]:
             self.processes.remove(process)
-            process.communicate()
+            process.communicate()  # closes its pipe
             if process.returncode == 1:  # an exception, whose traceback Python has printed
                 raise ChildProcessError("a worker's process has failed, and the error that it has printed says why")
             folders = list(self.path.glob(f"{WORKERS}/*-{process.pid}-*"))
@@ -67,6 +67,7 @@ class OwnWorkers(SharedFolder):
         return "its workers start"
 
     def close(self) -> None:
+        """End the workers and remove their files."""
         for process in self.processes:
             process.kill()  # nothing is lost, since its files are temporary
             process.communicate()

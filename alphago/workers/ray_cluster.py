@@ -131,6 +131,7 @@ class RayCluster:
         self.looked_at = 0.0  # when `workers` last looked for nodes
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
+        """Put a work into the cluster's memory, and drop all others but those named in `keep`."""
         kept = {old: reference for old, reference in self.references.items() if old in keep}
         self.references = {**kept, name: self.ray.put(data)}
 
@@ -141,13 +142,15 @@ class RayCluster:
             nodes = [node for node in self.ray.nodes() if node["Alive"]]
             cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
-                self._remove(name, HAS_LEFT)
+                self._remove(name, HAS_LEFT)  # changes `members`
             not_free = {*self.unfit, *(member.node for member in self.members.values())}
             for node in [node for node, cores in cores_of.items() if cores and node not in not_free]:
                 self._start(node, cores_of[node])
-        names = {member.ready: name for name, member in self.members.items()}
-        ready = self.ray.wait(list(names), num_returns=len(names), timeout=0)[0] if names else []
-        return {names[reference]: self.members[names[reference]].cores for reference in ready}
+        by_reference = {member.ready: (name, member.cores) for name, member in self.members.items()}
+        if not by_reference:
+            return {}
+        ready, _ = self.ray.wait(list(by_reference), num_returns=len(by_reference), timeout=0)
+        return dict(by_reference[reference] for reference in ready)
 
     def _start(self, node: str, cores: int) -> None:
         """Start an actor on a node."""
@@ -168,11 +171,13 @@ class RayCluster:
             self.ray.kill(member.actor)
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
+        """Begin the job `key` of a work on a worker, unless the worker is gone; see `Transport.give`."""
         if worker in self.members:
             answer = self.members[worker].actor.play.remote(work, self.references[work], job)
             self.pending[answer] = worker, key
 
     def answers(self) -> list[JobAnswer]:
+        """Return answers that arrive within POLL seconds; remove workers that Ray has lost, and those that refuse."""
         if not self.pending:
             time.sleep(POLL)
             return []

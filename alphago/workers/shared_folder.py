@@ -76,6 +76,7 @@ class SharedFolder:
             stale.unlink(missing_ok=True)  # left by an earlier run
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
+        """Write a work's file, and remove those of all other works but the ones named in `keep`."""
         write_atomic(self.path / WORKS / name, data)
         for old in files_in(self.path / WORKS):
             if old.name not in (name, *keep):
@@ -119,10 +120,12 @@ class SharedFolder:
         return pulse
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
-        with suppress(FileNotFoundError):
+        """Write the file of a task into a worker's folder; see `Transport.give`."""
+        with suppress(FileNotFoundError):  # raised if the worker has gone
             write_atomic(self.path / WORKERS / worker / TASKS / f"{key} {work}", job)
 
     def answers(self) -> list[JobAnswer]:
+        """Return the answers in the workers' folders, and remove their files; if there are none, wait POLL seconds."""
         answers = []
         for worker in self.pulses:
             for path in files_in(self.path / WORKERS / worker / ANSWERS):
@@ -135,9 +138,8 @@ class SharedFolder:
         return answers
 
     def how_to_join(self) -> str:
-        return (
-            f"on each machine that sees the folder, start: alphago worker --folder {typed_path(self.path.absolute())}"
-        )
+        folder = typed_path(self.path.absolute())
+        return f"on each machine that sees the folder, start: alphago worker --folder {folder}"
 
     def close(self) -> None:
         self.lock.close()
@@ -226,6 +228,7 @@ class FolderWorker:
             kind, data = "gone", b""  # the task or its work is no longer needed, and was removed
         if kind == "refused":
             self.refused = data.decode()
+        # The folder is that of the task: `own_folder` may be another one by now, after a second `join`.
         with suppress(FileNotFoundError):
             write_atomic(path.parent.parent / ANSWERS / f"{key} {kind}", data)
             path.unlink()

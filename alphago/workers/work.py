@@ -64,6 +64,7 @@ class WorkBench:
     """
 
     def __init__(self, fetch: Callable[[str], bytes], device: str = "cpu") -> None:
+        # Returns the work called `name`; the latest works are kept.
         self.work = lru_cache(KEPT_WORKS)(lambda name: read_work(fetch(name), device))
         self.lock = threading.Lock()  # so that each work is read once
 
@@ -156,7 +157,7 @@ def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def plain_game(env: GameEnv) -> list[Any]:
-    """Return a game as data for JSON."""
+    """Return a game as data for JSON: its name, the value of `--game` that loads its class, and its config."""
     return [env.name, game_reference(type(env)), env.config]
 
 

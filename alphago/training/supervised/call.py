@@ -120,20 +120,21 @@ def start_of_supervised(
     if config is None:
         settings = change_settings(SupervisedSettings(), values).completed(games)
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
-        if given.teacher not in model.taught_by:
+        if given.teacher not in model.taught_by:  # "", no teacher, is in every text
             model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
         if call.device == "cpu":
             settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
         now = new_config(model, settings, given={"dataset": path})
     else:
-        before, model = saved_run(call, SupervisedSettings, values, config, folder, {})
+        before, model = saved_run(call, SupervisedSettings, values, config, folder, of_recipe={})
         settings, notes = change_settings(before, values).completed(games), []
         now, changed = change_config(before, settings, config, folder)
         saved_path = config["given"]["dataset"]
         if path is not None and path != saved_path:  # the games are the same: the run compares their digests
             changed["dataset"] = (saved_path, path)
         now["given"] = {"dataset": path or saved_path}
-    notes = [*filter(None, [sentence_of(given.left_out)]), *notes]
+    if left_out := sentence_of(given.left_out):
+        notes = [left_out, *notes]
     return make_start(call, run_settings(settings, given), model, now, notes=notes, changes=changed)
 
 
@@ -144,8 +145,9 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
         raise ValueError(
             f"dataset must have validation games of {given.env!r}, got none: a larger one, or another split"
         )
-    games = round(STEPS_AT_ONCE * settings.learning.batch_size / max(1.0, float(given.lengths.mean())))
-    at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
+    mean_length = max(1.0, float(given.lengths.mean()))
+    games_for_steps = round(STEPS_AT_ONCE * settings.learning.batch_size / mean_length)
+    at_once = max(1, min(settings.games_per_check, len(given.lengths), games_for_steps))  # games in an iteration
     shared = {field.name: getattr(settings, field.name) for field in fields(AnyRunSettings)}
     return RunSettings(
         **shared,

@@ -101,6 +101,7 @@ class GivenGames(Memory, Protocol):
         return {"games": 0, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        """Continue from the result of `state`; there are no `records`, since it asks for none."""
         self.added = state["added"]
 
 
@@ -124,8 +125,9 @@ class DatasetGames(GivenGames):
         self.digest = dataset.digest
         self.masked = False
         self.teacher = dataset.teacher
+        # The games' numbers in the dataset.
         on_board = dataset.select(size=env.N)
-        with_result = dataset.select(size=env.N, results_only=True)  # the games' numbers in the dataset
+        with_result = dataset.select(size=env.N, results_only=True)
         is_legal = self.are_legal(with_result)
         left_out = {
             OTHER_BOARD: len(dataset) - len(on_board),
@@ -134,6 +136,7 @@ class DatasetGames(GivenGames):
         }
         self.left_out = +Counter(left_out)  # without reasons that no game has
         splits = dataset.rows["split"][with_result]
+        # By split: the numbers of its games, and the positions up to each game's end, counted through these games.
         self.numbers = {split: with_result[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
         positions = np.minimum(dataset.rows["length"].astype(np.int64), env.max_moves)  # of each game
         self.ends = {split: np.cumsum(positions[games]) for split, games in self.numbers.items()}
@@ -199,12 +202,12 @@ class DatasetGames(GivenGames):
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
         # The number of moves before each stored ply.  Skipped turns have entries in `skipped`, and none in `moves`.
         moves = [int((~game.skipped[:ply]).sum()) for game, ply in pairs]
-        memory, parts = ReplayMemory(self.env, 1, masked=self.masked), []
+        memory, parts = ReplayMemory(self.env, 1, masked=self.masked), []  # stores no games, only makes samples
         for first in range(0, len(games), AT_ONCE):
             rows = slice(first, first + AT_ONCE)
             entries = [memory.entry(game.to_record(self.env)) for game in games[rows]]
             parts.append(memory.rebuild(entries, moves[rows], symmetries[rows]))
-        sample = Sample(*map(np.concatenate, zip(*parts, strict=True)))
+        sample = Sample(*map(np.concatenate, zip(*parts, strict=True)))  # field by field
         return sample._replace(weight=sample.weight * weights)
 
 

@@ -64,14 +64,17 @@ class RecordGames(GivenGames):
         self.validation.add(self.held_out_games)
 
     def record(self, number: int) -> GameRecord:
+        """Return the training game with this number."""
         return self.records[number]
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return the first held-out games with about `positions` positions in all; `split` is ignored."""
-        before = accumulate(map(len, self.held_out_games), initial=0)  # positions in the games before each game
+        # The positions in the games before each game; one entry more than games, hence not strict.
+        before = accumulate(map(len, self.held_out_games), initial=0)
         return [record for record, count in zip(self.held_out_games, before, strict=False) if count < positions]
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        """Return `count` random positions of the training games, or with `held_out` of the held-out games."""
         return (self.validation if held_out else self.memory).sample(count, generator)
 
 
@@ -134,10 +137,11 @@ class Epochs(GameSource):
         self.numbers = numbers
         self.seed = seed
         self.next = numbers.start  # number of the next game
-        self.waiting: list[GameRecord] = []
+        self.waiting: list[GameRecord] = []  # games of the iteration that `take` has not returned yet
 
     @property
     def begun(self) -> int:
+        """The number of the next game."""
         return self.next
 
     def number_of(self, game: int) -> int:
@@ -150,20 +154,22 @@ class Epochs(GameSource):
 
     @SAMPLING
     def begin(self, plies: int | None, *_: Any, side_by_side: int | None = None, **__: Any) -> None:
-        """Take the next `side_by_side` games."""
+        """Take the next `side_by_side` games, each as a whole; all other arguments are ignored."""
         before = self.next
         self.next = min(before + (side_by_side or 1), self.numbers.stop)
         self._take(self.next - before)
         self.moves += sum(map(len, self.waiting))
 
     def _take(self, count: int) -> None:
-        """Let `take` return the `count` games that end at `next`, which is already behind them."""
+        """Let `take` return the last `count` games before the game with the number `next`."""
         self.waiting = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
+        """Return at once that nothing is left to play, since `begin` has taken the games."""
         return True
 
     def take(self) -> list[GameRecord]:
+        """Return the games that `begin` has taken; [] on a second call."""
         waiting, self.waiting = self.waiting, []
         return waiting
 

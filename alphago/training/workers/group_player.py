@@ -85,6 +85,7 @@ class Version(NamedTuple):
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
         # The network's own game is sent too: its rules may differ from the run's, and its random games calibrate int8.
         net, weights = net_to_arrays(self.net)
+        # In place of the fields that JSON cannot hold; `compiled` and the weights travel as arrays.
         plain = {"env": plain_game(self.env), "settings": to_data(self.settings), "net": net, "compiled": None}
         return pack(self._asdict() | plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
 
@@ -114,7 +115,7 @@ class GroupPlayer(RemoteWork):
         # Returns the evaluator for the calling thread: on a GPU one of its own, on the CPU one that all threads share.
         self.evaluator: Callable[[], Evaluator] = partial(own_evaluator, version.net, version.dtype, device)
         if device == "cpu":
-            with own_thread():
+            with own_thread():  # the thread is one of a worker
                 # As the run has compiled it; None if this machine cannot use that form.
                 from_run = compiled_evaluator(version.env, version.compiled)
                 shared = from_run or version.net.evaluator(version.dtype, exact=True, shared=False)

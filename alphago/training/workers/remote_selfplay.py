@@ -44,7 +44,7 @@ class RemoteGroup(GameGroup):
         self.games: list[GameRecord] = []  # the games in progress
 
     def use(self, evaluator: Evaluator) -> None:
-        """Do nothing: each task begins games in free slots, and there are no trees to clear."""
+        """Do nothing: workers have evaluators, each task begins games in free slots, and there are no trees here."""
 
     def records(self) -> list[GameRecord]:
         return self.games + [record for _, record in self.finished]
@@ -70,6 +70,7 @@ class RemoteGroup(GameGroup):
         """Continue from a worker's answer; finished games are kept for `take`."""
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
+        # Records in messages have no GameEnv.
         records = iter([replace(record, env=self.env) for record in played.games])
         self.restore_slots(played.state["slots"], records)  # takes the games in progress, which come first
         self.add_finished(records)  # takes the finished games
@@ -173,11 +174,12 @@ class RemoteSelfPlay(SelfPlay):
         Args:
             number: the group's index in `groups`.
         """
-        group, too_early = self.groups[number], False
         if number in self.in_flight:
             return
+        group, too_early = self.groups[number], False
         if self.max_lag is not None:
-            group.left = group.left or (0 if group.is_over else self.plies)  # the moves of the group's next iteration
+            if not group.left and not group.is_over:  # all its moves are played: now those of its next iteration
+                group.left = self.plies
             too_early = self._versions_until_learned(len(self.in_flight)) > self.max_lag
         if group.left and not too_early:
             self.in_flight[number] = self.published
@@ -190,7 +192,8 @@ class RemoteSelfPlay(SelfPlay):
         Args:
             before: number of other answers that will arrive before it.
         """
-        # An iteration takes as many answers as there are groups, then a version is published.
+        # Each iteration takes as many answers as there are groups, and then learns from them and publishes a version.
+        # While the run learns, an iteration's answers are taken and its version is still to come.
         return int(self.is_learning) + (self.answers + before) // len(self.groups)
 
     def _hand_back(self, number: int, played: GroupMessage) -> int:
