@@ -90,6 +90,7 @@ class PartField:
             return before if type(before) is item else item()
         if isinstance(given, Mapping):
             values = {name: plain_number(value) for name, value in given.items()}
+            # The part whose settings are changed: one of the class that the dictionary names, or the part so far.
             part = self.to_part(keyword, values.pop(KIND), before) if KIND in values else before
             # In a dictionary settings have their own names, without a prefix.
             return self.change_part(keyword, part, values, prefix="")
@@ -242,7 +243,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         for kind in declared.classes:
             defaults = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=defaults))
-            for address in inner[1:] if declared.optional else inner:
+            for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
                 all_have_it = all(name in list_keywords(other) for other in declared.classes)
                 kinds = () if all_have_it else (declared.names.get(kind, field.name),)

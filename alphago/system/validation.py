@@ -81,7 +81,7 @@ def settings(cls: type[Kind]) -> type[Kind]:
     """
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
-    made = checks_keywords()(dataclass(frozen=True)(cls))
+    made = checks_keywords()(dataclass(frozen=True)(cls))  # both decorators change `cls` and return it
     arguments = []
     for declaration in fields(made):  # type: ignore[arg-type]
         sentences = filter(None, (declaration.metadata["help"], declaration.metadata["python"]))  # the second may be ""
@@ -127,7 +127,7 @@ def check_range(name: str, value: Any, hint: Any, declaration: Field[Any]) -> An
         raise ValueError(f"{name} must have a value, got None")
     if bool in types:
         return check_bool(name, value)
-    if "least" not in declared or not {int, float}.intersection(types):
+    if "least" not in declared or not {int, float}.intersection(types):  # not from `setting`, or not a number
         return plain_number(value)
     most = declared["most"]
     if declared["positive"]:

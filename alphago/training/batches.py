@@ -32,7 +32,7 @@ def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
     def send(array: np.ndarray) -> torch.Tensor:
         # Only from pinned memory is a copy asynchronous.
         tensor = torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
-        # Planes become channels-last only on the GPU, since a CPU does this slowly: it jumps about in memory.
+        # Planes become channels-last on the GPU, not before: a CPU does this slowly, since it jumps about in memory.
         return tensor.contiguous(memory_format=torch.channels_last) if array.ndim == 4 else tensor
 
     return DeviceSample(sample.map(send), weight_sum(sample))

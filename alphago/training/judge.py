@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 
-RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this file
+RunT = TypeVar("RunT", contravariant=True)  # the class Run, whose file imports this one
 
 
 class Judge(Protocol[RunT]):

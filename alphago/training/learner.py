@@ -94,12 +94,12 @@ class Learner:
             self.loss = partial(call_loss, settings.losses)
         self.workers = workers
         self.device = device
-        self.steps = 0
+        self.steps = 0  # number of gradient steps taken
         self.skipped = 0
         self.factor = 1.0  # another factor of the learning rate, which a user's `make_learner` may set
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         threads = min(workers.count, settings.learner_threads or workers.count) if device.type == "cpu" else 1
-        self.replicas = [net, *(replica(net) for _ in range(threads - 1))]
+        self.replicas = [net, *(replica(net) for _ in range(threads - 1))]  # one for each thread
         make_optimizer = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
         self.optimizer = make_optimizer(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
@@ -311,7 +311,7 @@ class Learner:
         net.train()
         net.zero_grad(set_to_none=True)
         targets = to_tensors(part)
-        planes = targets.planes.contiguous(memory_format=torch.channels_last)
+        planes = targets.planes.contiguous(memory_format=torch.channels_last)  # as those on a GPU already are
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.autocast):
             logits, value, forecast = net.forecast(planes)
         logits, value = logits.float(), value.float()

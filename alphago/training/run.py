@@ -91,7 +91,7 @@ class Run:
         state: State | None,
     ) -> None:
         self.settings = settings
-        self.lessons = settings.lessons(env)
+        self.lessons = settings.lessons(env)  # one for each board of the curriculum, in order
         self.goal = env
         self.folder = folder
         self.workers = workers
@@ -142,7 +142,7 @@ class Run:
         self._closing.close()
         self.entered = {"lesson": lesson, "games": games, "first": first}  # the arguments, for `state`
         env = self.lessons[lesson].env
-        numbers = range(first, first + self.settings.game_limit - games)
+        numbers = range(first, first + self.settings.game_limit - games)  # as many as games are left to finish
         self.stage = Stage(env, self.settings, numbers, self.workers, make_source=self.make_source, device=self.device)
         self._closing.callback(self.stage.source.close)
         # The published network and its number of gradient steps; None before the first is published.

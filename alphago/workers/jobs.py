@@ -20,7 +20,7 @@ from alphago.system.live_bar import LiveBar
 from alphago.workers.transport_choice import find_workers
 from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, format_traceback, to_publish
 
-COUNTED = ("done", "repeated", "bytes")
+COUNTED = ("done", "repeated", "bytes")  # jobs done, jobs taken from a worker again, bytes of jobs and answers
 DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
 MOST_ERRORS = 3  # after so many errors of a job, the job is at fault, and not its workers
 MOST_ENDS = 6  # the same after so many workers that ended while they had it
@@ -265,6 +265,7 @@ class JobPool:
 
     def _take_answer(self, answer: JobAnswer) -> None:
         """Hand back the answer to a job, or note that the worker has not done the job."""
+        # A traceback, or the reason why the worker refuses; "" if there is no error.
         error = answer.data.decode(errors="replace") if answer.kind in ("error", "refused") else ""
         if answer.kind == "refused" and answer.worker not in self.refused:
             self.sentences.append(f"worker {answer.worker} is left out: {error}")

@@ -111,7 +111,7 @@ class RayCluster:
         os.environ.setdefault(HEAD_PATIENCE, "10")
         self.ray, self.address = import_ray(), address
         check_token(address)
-        before = signal.getsignal(signal.SIGTERM)  # by which a run is saved
+        before = signal.getsignal(signal.SIGTERM)  # the handler that ends and saves a run, which Ray replaces
         try:
             self.ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray raises errors of many classes

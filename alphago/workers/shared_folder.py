@@ -73,7 +73,7 @@ class SharedFolder:
         self.looked_at = 0.0  # when `workers` last looked into the folder
         self.lock = lock(self.path)
         for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
-            stale.unlink(missing_ok=True)  # left by an earlier run
+            stale.unlink(missing_ok=True)  # tasks, answers and works that an earlier run has left
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         """Write a work's file, and remove those of all other works but the ones named in `keep`."""

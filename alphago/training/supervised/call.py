@@ -148,6 +148,7 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
     mean_length = max(1.0, float(given.lengths.mean()))
     games_for_steps = round(STEPS_AT_ONCE * settings.learning.batch_size / mean_length)
     at_once = max(1, min(settings.games_per_check, len(given.lengths), games_for_steps))  # games in an iteration
+    # The settings that runs of both kinds have.
     shared = {field.name: getattr(settings, field.name) for field in fields(AnyRunSettings)}
     return RunSettings(
         **shared,

@@ -52,7 +52,7 @@ class GivenGames(Memory, Protocol):
             targets: the rule that makes targets from records.  A dataset does not use it: there moves and results are
                 the targets.
             masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
-            env: not used, since the games have their own.
+            env: not used, since the games have their own; nor are `start`, `seed` and `threads`.
         """
         self.added = 0
         self.set_targets(targets, masked)

@@ -154,7 +154,7 @@ class Epochs(GameSource):
 
     @SAMPLING
     def begin(self, plies: int | None, *_: Any, side_by_side: int | None = None, **__: Any) -> None:
-        """Take the next `side_by_side` games, each as a whole; all other arguments are ignored."""
+        """Take the next `side_by_side` games (1 if None), each as a whole; all other arguments are ignored."""
         before = self.next
         self.next = min(before + (side_by_side or 1), self.numbers.stop)
         self._take(self.next - before)

@@ -214,7 +214,8 @@ class RemoteSelfPlay(SelfPlay):
             self.answers += 1
             self.seconds.update(played.work["seconds"])
             self.lags.append(lag)
-        del self.in_flight[number]  # only now, so that `advance` does not end before it raises an error of `on_game`
+        # Only now: if `take_in` has raised an error of `on_game`, `advance` waits for this task, and raises the error.
+        del self.in_flight[number]
         if self.max_lag is not None:
             self._submit(number)
         self.has_arrived.set()
