@@ -71,6 +71,7 @@ class Judge(Protocol[RunT]):
         """Continue from a saved state of the run.
 
         Args:
+            run: the run that continues, which a derived class may need.
             tensors: all tensors of the run's state.
             state: the result of this judge's method `state`; None if the saved run did not have this judge, which then
                 begins anew.

@@ -294,7 +294,8 @@ class ReplayMemory(Memory):
                 old, slots = self.starts, np.arange(slot)
                 self.starts = self.env.new_batch(2 * slot)
                 self.starts.copy(slots, slots, of=old)
-            self.starts.copy(FIRST, np.array([slot]), of=self.env.position(**setup).batch)
+            position = self.env.position(**setup)  # in slot 0 (FIRST) of its own batch
+            self.starts.copy(FIRST, np.array([slot]), of=position.batch)
         return self._slots[key]
 
     def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: np.ndarray) -> np.ndarray:

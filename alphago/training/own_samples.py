@@ -103,19 +103,19 @@ def train_on(
     with one_torch_thread(), Workers(threads) as workers:
         learner = learner_for(network, learning, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
-        rows = []
+        results = []  # of each gradient step: its metrics, or None if it was skipped
         for _ in range(epochs):
-            rows += [learner.step(batch) for batch in batches(sample, learning.batch_size, generator)]
+            results += [learner.step(batch) for batch in batches(sample, learning.batch_size, generator)]
     _KEPT[network] = KeptOptimizer(learning, learner.optimizer, learner.steps)
     network.eval()
-    steps = [row for row in rows if row is not None]  # the metrics of each step that was not skipped
-    if not steps:
+    rows = [metrics for metrics in results if metrics is not None]
+    if not rows:
         raise ValueError(
-            f"none of {len(rows)} gradient steps was finite, and the network is as before: try a lower learning_rate "
-            f"than {learning.learning_rate:g}, and look for nan in the game's planes"
+            f"none of {len(results)} gradient steps was finite, and the network is as before: try a lower "
+            f"learning_rate than {learning.learning_rate:g}, and look for nan in the game's planes"
         )
-    names = [name for name in steps[0] if name not in ("ownership_loss", "score_loss")]  # these have no targets here
-    means = StepMetrics({name: float(np.mean([row[name] for row in steps])) for name in names}, steps=len(steps))
+    names = [name for name in rows[0] if name not in ("ownership_loss", "score_loss")]  # these have no targets here
+    means = StepMetrics({name: float(np.mean([row[name] for row in rows])) for name in names}, steps=len(rows))
     means.net = network
     return means
 

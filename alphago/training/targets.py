@@ -85,7 +85,7 @@ def policy_targets(targets: Targets, records: Sequence[GameRecord], plies: Seque
 def search_policies(records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
     """Return the search's policy at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1."""
     policy = np.stack([record.policies[ply] for record, ply in zip(records, plies, strict=True)])
-    policy = policy.astype(np.float32) / POLICY_SCALE
+    policy = policy.astype(np.float32) / POLICY_SCALE  # records hold integers
     policy /= policy.sum(axis=1, keepdims=True)
     return policy
 

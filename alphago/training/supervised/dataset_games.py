@@ -160,7 +160,8 @@ class DatasetGames(GivenGames):
             game = self.dataset.game(int(numbers[i]))
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
-            batch.copy(FIRST, FIRST, of=self.env.position(**game.setup(self.env)).batch)
+            start = self.env.position(**game.setup(self.env))
+            batch.copy(FIRST, FIRST, of=start.batch)  # into slot 0, the only one
             legal_count = go_lines.follow(batch.rows[0], colours, actions)  # number of moves until an illegal one
             is_legal[i] = legal_count == len(actions)
         return is_legal

@@ -192,7 +192,7 @@ class Epochs(GameSource):
         self._take(data["taken"])
 
 
-@lru_cache(2)
+@lru_cache(2)  # the games of an iteration may belong to two epochs
 def epoch_order(seed: int, epoch: int, games: int) -> np.ndarray:
     """Return the order in which an epoch takes the given games, int64 [games]."""
     return np.random.default_rng([seed, epoch]).permutation(games)

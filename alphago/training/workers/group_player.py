@@ -93,7 +93,7 @@ class Version(NamedTuple):
     def from_bytes(cls, data: bytes) -> "Version":
         """Return the version that `to_bytes` converted; raise WorkerRefused if this program does not know its game."""
         fields, weights = unpack(data)
-        fields["compiled"] = weights.pop(COMPILED).tobytes()
+        fields["compiled"] = weights.pop(COMPILED).tobytes()  # what is left are the network's weights
         fields["env"] = known_game(fields["env"])
         fields["settings"] = from_data(SelfPlaySettings, fields["settings"], given={}, who="this run")
         fields["net"] = net_from_arrays(fields["net"], weights)

@@ -63,6 +63,7 @@ class RemoteGroup(GameGroup):
 
     def task(self) -> GroupMessage:
         """Return the task to play the moves that the group has left."""
+        # Finished games stay here.
         state = {**self.state(), "finished": 0, "end": self.numbers.stop, "step": self.numbers.step}
         return GroupMessage(state, self.games, {})
 
