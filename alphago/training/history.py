@@ -53,8 +53,7 @@ def read_history(folder: str | Path) -> History:
     folder = user_path(folder)
     if not (folder / METRICS).is_file():
         logs = sorted(folder.glob(f"*/{METRICS}")) or sorted(folder.glob(f"*/*/{METRICS}"))  # those of a sweep
-        runs = [log.parent for log in logs]
-        hint = f": did you mean {' or '.join(map(str, runs[-3:]))}?" if runs else ""
+        hint = f": did you mean {' or '.join(str(log.parent) for log in logs[-3:])}?" if logs else ""
         raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}{hint}")
     metrics = read_rows(folder / METRICS, "seconds")
     if not metrics:

@@ -294,8 +294,8 @@ class ReplayMemory(Memory):
                 old, slots = self.starts, np.arange(slot)
                 self.starts = self.env.new_batch(2 * slot)
                 self.starts.copy(slots, slots, of=old)
-            position = self.env.position(**setup)  # in slot 0 (FIRST) of its own batch
-            self.starts.copy(FIRST, np.array([slot]), of=position.batch)
+            # A position is the only one of its batch, in the slot 0 (FIRST).
+            self.starts.copy(FIRST, np.array([slot]), of=self.env.position(**setup).batch)
         return self._slots[key]
 
     def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: np.ndarray) -> np.ndarray:
