@@ -16,13 +16,14 @@ def axis_limits(values: Sequence[float], low: float | None = None, high: float |
     upper = max(values) if high is None else high
     if upper - lower > 1e-9 * abs(lower):  # the ends differ by more than rounding errors
         return lower, upper
-    # The ends are equal: both are moved apart, a given upper end too, but not a given lower end.
+    # The upper end is not above the lower one: it is moved up, even if it was given.  The lower one is moved down,
+    # unless it was given.
     room = 0.05 * abs(lower) or 0.5  # 0.5 if the ends are 0
     return (lower - room if low is None else low), lower + room
 
 
 def ticks(low: float, high: float, steps: int) -> list[float]:
-    """Return the round numbers of an axis from `low` to `high`, in ascending order, with at most `steps` steps."""
+    """Return the round numbers of an axis from `low` to `high`, which is greater, ascending, with at most `steps` steps."""
     least_step = (high - low) / steps
     power = 10.0 ** math.floor(math.log10(least_step))
     rounding = 1e-9  # numbers that differ only by rounding errors count as equal
@@ -51,10 +52,10 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     """
     gap = min(gap, 1 / max(1, len(values)))
     moved = list(values)
-    for i in range(1, len(moved)):
+    for i in range(1, len(moved)):  # upwards, perhaps beyond 1
         moved[i] = max(moved[i], moved[i - 1] + gap)
     limit = 1 - gap / 2  # the greatest value that is allowed at index i
-    for i in reversed(range(len(moved))):
+    for i in reversed(range(len(moved))):  # and back down from 1
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap
     return moved

@@ -77,10 +77,10 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
     owners = [] if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
     expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
-    parts = (ground(board, spots), pieces, marks(board, spots), (*owners, *expected))
-    below, placed, *above = [tuple(move(shape, left, top) for shape in part) for part in parts]
+    shapes = (ground(board, spots), pieces, marks(board, spots), [*owners, *expected])
+    below, placed, marked, over = [tuple(move(shape, left, top) for shape in layer) for layer in shapes]
     wood = Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL)
-    return Drawing(width, height, ((wood, *below), placed, tuple(texts), *above), board.label, shown=pixels)
+    return Drawing(width, height, ((wood, *below), placed, tuple(texts), marked, over), board.label, shown=pixels)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:

@@ -90,10 +90,9 @@ class BoardView:
             player: who plays, +1 or -1.
             contents: what is in each cell, 0 for an empty one.
         """
-        possible_cells = [
-            [cell for cell in cells if len(cells) == 1 or not contents[cell]] for cells in self.places_of(player)
-        ]
-        return np.array([cells[0] if cells else -1 for cells in possible_cells], np.int64)
+        places = self.places_of(player)
+        possible = [[cell for cell in cells if len(cells) == 1 or not contents[cell]] for cells in places]
+        return np.array([cells[0] if cells else -1 for cells in possible], np.int64)
 
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
         """Return the cell in which the piece of the last action landed; None if the action has no cell.
@@ -106,7 +105,8 @@ class BoardView:
         cells = places[action] if places else ()  # the surface "text" has no places
         if len(cells) == 1:  # this cell is empty now if its pieces were sown
             return cells[0]
-        return next((cell for cell in reversed(cells) if contents[cell]), None)  # cells fill from the first to the last
+        # An action's cells fill from the first to the last, so that its last filled cell is the newest.
+        return next((cell for cell in reversed(cells) if contents[cell]), None)
 
 
 def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) -> BoardView:

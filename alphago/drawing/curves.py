@@ -161,6 +161,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
         entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
         shapes += entries
+    # With room for the longest name of a curve.
     right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
     bottom_margin = BOTTOM + (SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, wide - LEFT - right_margin, high - top - bottom_margin, Style())
@@ -226,12 +227,12 @@ def legend(
 def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the ends of a panel's x axis, which contains 0, all points of its curves and all its names."""
     last_name = max(0.0, len(panel.x_names) - 1.0)
-    return axis_limits([0.0, last_name, *(x for curve in curves for x in (curve.x[0], curve.x[-1]))])
+    return axis_limits([0.0, last_name, *(curve.x[0] for curve in curves), *(curve.x[-1] for curve in curves)])
 
 
 def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the ends of a panel's y axis, with some room at an end that the panel does not give."""
-    values = [value for curve in curves for part in (curve.y, curve.low or (), curve.high or ()) for value in part]
+    values = [value for curve in curves for value in (*curve.y, *(curve.low or ()), *(curve.high or ()))]
     if panel.level is not None:
         values.append(panel.level)
     low, high = axis_limits(values, panel.low, panel.high)
@@ -273,7 +274,9 @@ def axes_shapes(
 
 
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
-    """Return a curve.  If it is neither exact nor has intervals, it is a thin line with a thick moving average.
+    """Return a curve: a line through its points, with a dot at each if they are few.
+
+    If it is neither exact nor has intervals, the line is its moving average, above a thin line of its own values.
 
     Args:
         place: returns where a point is drawn.
@@ -304,6 +307,7 @@ def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
     outlines: list[Shape] = []
     for curve in curves:
         if curve.low is not None and curve.high is not None:
+            # Along the lower ends of the intervals, and back along the upper ones.
             corners = *map(place, curve.x, curve.low), *map(place, reversed(curve.x), reversed(curve.high))
             bands.append(Polygon(corners, Style(mix(WHITE, curve.colour, 0.13))))
             outlines.append(Polygon(corners, pale_line(curve)))
@@ -321,7 +325,7 @@ def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]
     named = [curve for curve in curves if curve.name]
     # The heights of the curves' ends above the lower edge of the box, as shares of the box's height.
     ends = [(bottom - place(curve.x[-1], curve.y[-1])[1]) / box.height for curve in named]
-    order = sorted(range(len(named)), key=ends.__getitem__)
+    order = sorted(range(len(named)), key=ends.__getitem__)  # the lowest first, as `spread` needs it
     heights = spread([ends[i] for i in order], 1.1 * SMALL / box.height)
     return [
         Text(right, bottom - height * box.height, named[i].name, SMALL, named[i].colour, anchor="start")

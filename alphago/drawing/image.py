@@ -37,6 +37,7 @@ class Gif(bytes):
         return f"<a GIF of {len(self):,} bytes>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """Return the picture by its media types, as IPython shows it; the parameters are IPython's, and not used."""
         return {"image/gif": base64.b64encode(self).decode(), "text/plain": repr(self)}
 
     def save(self, path: str | Path) -> Path:
@@ -55,7 +56,7 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last_seconds: float, size:
     Raises:
         ImportError: with a sentence, if Pillow is missing.
     """
-    palette = to_image(frames[-1], size).quantize(COLOURS)  # raises ImportError without Pillow
+    palette = to_image(frames[-1], size).quantize(COLOURS)  # for all frames; raises ImportError without Pillow
     from PIL import Image
 
     pictures = [to_image(frame, size).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
@@ -153,7 +154,8 @@ def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
         return x, y
 
     ends = takewhile(lambda end: end < along[-1], accumulate(cycle(lengths)))  # of dashes and gaps in turn
-    bounds = [0.0, *ends, float(along[-1])]  # the begin and the end of each dash; gaps lie between these pairs
+    # The begin and the end of each dash; gaps lie between these pairs.  If the line ends in a gap, its end has no pair.
+    bounds = [0.0, *ends, float(along[-1])]
     for begin, end in zip(bounds[::2], bounds[1::2], strict=False):
         inner = [point for point, distance in zip(points, along, strict=True) if begin < distance < end]
         yield [at(begin), *inner, at(end)]

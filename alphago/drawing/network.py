@@ -38,21 +38,21 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
     heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
     shapes: list[Shape] = [*heading]
     top = heading[-1].y + 1.6 * SIZE
-    y = add_box(shapes, inputs, middle, top, BOX, GREY)
+    y = add_box(shapes, inputs, middle, top, BOX, GREY)  # the lower edge of the last box
     for box in base:
         shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
         y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
     step = WIDE / max(len(heads), 1)  # from the middle of a head to that of the next
     width = min(BOX, step - 24)
-    ends = []
+    bottoms = []
     for i, (head, outputs) in enumerate(heads):
         x = step * (i + 0.5)
         begin = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
         shapes += arrow(begin, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
-        end = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
-        shapes += arrow(x, end, x, end + GAP, Style(stroke=BLACK, width=1.5))
-        ends.append(add_box(shapes, outputs, x, end + GAP, width, GREY))
-    high = max([y, *ends]) + GAP
+        head_bottom = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
+        shapes += arrow(x, head_bottom, x, head_bottom + GAP, Style(stroke=BLACK, width=1.5))
+        bottoms.append(add_box(shapes, outputs, x, head_bottom + GAP, width, GREY))
+    high = max([y, *bottoms]) + GAP
     return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes)), label, shown=WIDE)
 
 

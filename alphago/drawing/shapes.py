@@ -103,6 +103,7 @@ def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float 
 
 def move(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
     """Return a shape scaled by `scale` around the origin, then moved by (dx, dy)."""
+    # The fields to replace: a text has no style, and a polygon no lengths but its style's.
     style: dict[str, Any] = {} if isinstance(shape, Text) else {"style": scale_style(shape.style, scale)}
     if isinstance(shape, Polygon):
         return shape._replace(points=tuple((x * scale + dx, y * scale + dy) for x, y in shape.points), **style)
@@ -174,7 +175,7 @@ def sheet(
             shapes += [move(shape, left, top, scale) for shape in flat(drawing.layers)]
             caption = paragraph(captions[i], left + cell / 2, top + tall + size, width=cell, size=size)
             shapes += caption
-            bottom = max([bottom, *(line.y for line in caption)])
+            bottom = max([bottom, *(text.y for text in caption)])
         top = bottom + gap + size / 2
     ground = Rect(0, 0, width, top, Style(WHITE))
     label = title or "; ".join(captions)

@@ -22,6 +22,7 @@ class Svg(str):
         return f"<an SVG picture of {len(self):,} letters>"
 
     def _repr_svg_(self) -> str:
+        """Return the picture as IPython shows it; without this method it would show the `repr`."""
         return str(self)
 
     def save(self, path: str | Path) -> Path:

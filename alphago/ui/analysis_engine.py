@@ -54,11 +54,7 @@ class Networks:
         return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # tells it from networks of the same sizes
 
     def game(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game of a query, with the input planes of the network that analyses it.
-
-        Args:
-            size: the board's size.
-            rules: the query's rules.
+        """Return the game of a query on a board of `size` x `size` points, with the input planes of its network.
 
         Raises:
             ValueError: if no network plays on this board.
@@ -123,8 +119,9 @@ class AnalysisEngine:
         try:
             if line.strip():
                 fields = read_object(line, self.limits.characters)
-                (self.act if "action" in fields else self.ask)(fields)
-        except ValueError as problem:
+                handle = self.act if "action" in fields else self.ask
+                handle(fields)
+        except ValueError as problem:  # a QueryError has the name of a field
             self.send(error(str(problem), getattr(problem, "field", None), fields.get("id")))
 
     def ask(self, fields: Mapping[str, Any]) -> None:
@@ -144,18 +141,22 @@ class AnalysisEngine:
                 self._open_turn(query, turn)
 
     def _open_turn(self, query: Query, turn: QueryTurn) -> None:
-        """Ask the analyst about a turn; the caller holds `_open_lock`."""
+        """Ask the analyst about a turn, or send the reply that there are no results if its query forbids all moves.
+
+        The caller holds `_open_lock`, so that `_tell`, which other threads call, cannot drop the turn before it is in
+        `_open`.
+        """
         try:
             tell = partial(self._tell, query, turn)
             question = self.analyst.ask(turn.position, priority=turn.priority, tell=tell, **query.search)
-        except ValueError as problem:  # the query forbids all moves
+        except ValueError as problem:
             self.send(error(str(problem), "avoidMoves", query.id))
             self.report(query, no_results(query, turn))
         else:
             self._open[id(turn)] = query, turn, question
 
     def _tell(self, query: Query, turn: QueryTurn, answer: Answer) -> None:
-        """Send an answer of the analyst as a reply; after the last answer, forget the turn."""
+        """Send an answer of the analyst, on one of its threads, as a reply; after the last answer, forget the turn."""
         if answer.is_last:
             with self._open_lock:
                 self._open.pop(id(turn))
@@ -229,7 +230,7 @@ class AnalysisEngine:
         self.analyst.close(wait)
 
     def report(self, query: Query, reply: dict[str, Any]) -> None:
-        """Send a reply to a query; the first one contains the warnings in its `note`."""
+        """Send a reply to a query; if the query has a `note`, add it as a warning, and empty it."""
         if note := query.note:
             query.note = ""
             reply = {**reply, "warning": note}
@@ -286,7 +287,8 @@ def symmetric_hash(position: GoPosition) -> str:
     cells = position.board.ravel().copy()  # 1 Black, -1 White, 2 a point that ko forbids
     if position.ko_points:
         cells[list(position.ko_points)] = 2
-    board = min(image.tobytes() for image in cells[position.env.symmetries.points])  # the least of the images
+    images = cells[position.env.symmetries.points]  # [symmetries, points]: the board turned and mirrored
+    board = min(image.tobytes() for image in images)  # the same one for all boards that differ by a symmetry
     side = bytes([1 if position.to_play == 1 else 3])  # any two different bytes
     return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 

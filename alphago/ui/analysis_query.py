@@ -138,11 +138,12 @@ def read_object(line: str, most: int) -> dict[str, Any]:
 
 
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
-    """Check the fields of a query and return it; raise QueryError for an invalid one."""
+    """Return the query that some fields make; raise QueryError if it is invalid."""
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN_FIELDS]
     query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
-    size, (rules, other_scoring, has_bonus) = board_size(fields), interpret_rules(rules_text(fields))
+    size = board_size(fields)
+    rules, other_scoring, has_bonus = interpret_rules(rules_text(fields))
     if other_scoring:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
@@ -155,11 +156,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         visits = defaults.limits.visits
     side = str(override.get("reportAnalysisWinratesAs", defaults.side)).upper()
     check_field("overrideSettings", check_choice, "reportAnalysisWinratesAs", side, SIDES)
-    warnings += [
-        ("overrideSettings", f"{name} has no effect here")
-        for name in override
-        if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
-    ]
+    unused = [name for name in override if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")]
+    warnings += [("overrideSettings", f"{name} has no effect here") for name in unused]
     env = check_field("boardXSize", defaults.game, size, rules)
     stones = read_plays("initialStones", fields.get("initialStones", []), env)
     moves = read_plays("moves", fields.get("moves"), env)
@@ -183,10 +181,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 
 def board_size(fields: Mapping[str, Any]) -> int:
     """Return the size of a query's board; raise QueryError if it is not square."""
-    width, height = (
-        check_field(name, check_int, name, fields.get(name), go_rules.MIN_SIZE, go_rules.MAX_SIZE)
-        for name in ("boardXSize", "boardYSize")
-    )
+    names, limits = ("boardXSize", "boardYSize"), (go_rules.MIN_SIZE, go_rules.MAX_SIZE)
+    width, height = (check_field(name, check_int, name, fields.get(name), *limits) for name in names)
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
     return width
@@ -195,12 +191,14 @@ def board_size(fields: Mapping[str, Any]) -> int:
 def rules_text(fields: Mapping[str, Any]) -> str:
     """Return a query's rules as a text for `read_rules`: a name, or an object with their parts as JSON.
 
-    It is "", which names no rules, for a field of another type.
+    It is "", which names no rules, for a field of another type.  Raises QueryError if the field is missing.
     """
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
-    return given if isinstance(given, str) else json.dumps(given) if isinstance(given, Mapping) else ""
+    if isinstance(given, Mapping):
+        return json.dumps(given)
+    return given if isinstance(given, str) else ""
 
 
 @lru_cache  # programs ask by the same rules again and again
@@ -229,7 +227,7 @@ def parse_turns(
     Raises:
         QueryError: for invalid fields, or for more than `most` positions.
     """
-    priorities = parse_priorities(fields, len(moves), most)
+    priorities = parse_priorities(fields, len(moves), most)  # by the numbers of the turns
     black, white = ([action for player, action in stones if player == side] for side in (1, -1))
     first_player = moves[0][0] if moves else 1
     if "initialPlayer" in fields:

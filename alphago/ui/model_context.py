@@ -117,15 +117,16 @@ class GoTools:
         tools = (self.analyze_position, self.find_mistakes, self.explain_move, self.show_board)
         for tool in tools:
             server.add_tool(translate_errors(tool, error))
-        by_name, call = {tool.__name__: tool for tool in tools}, server.call_tool
+        by_name = {tool.__name__: tool for tool in tools}
+        check, call = translate_errors(check_arguments, error), server.call_tool
 
         async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
-            """Call a tool after checking its arguments.
+            """Call a tool after checking its arguments; it replaces the server's `call_tool`.
 
             The SDK alone would ignore unknown arguments, and describe invalid ones in pydantic's words.
             """
-            if name in by_name:
-                translate_errors(check_arguments, error)(by_name[name], arguments)
+            if name in by_name:  # the SDK itself refuses unknown tools
+                check(by_name[name], arguments)
             return await call(name, arguments, *context)
 
         server.call_tool = call_checked
@@ -154,7 +155,8 @@ def check_arguments(tool: Callable[..., Any], given: Mapping[str, Any]) -> None:
     """
     parameters = signature(tool).parameters
     for name, value in given.items():
-        expected_type = parameters[check_choice(f"an argument of {tool.__name__}", name, parameters)].annotation
+        check_choice(f"an argument of {tool.__name__}", name, parameters)
+        expected_type = parameters[name].annotation
         # The types are str, int and int | None.  An integer may be given as a text too.
         is_number = expected_type is not str and str(value).lstrip("-").isdecimal()
         if not isinstance(value, expected_type) and not is_number:
@@ -188,7 +190,7 @@ def position_at(game: SgfGame, at: int | None) -> Position:
 
 def round_known(number: float, digits: int) -> float | None:
     """Return a number rounded to some digits; None for NaN, which JSON does not have."""
-    return None if isnan(number) else round(number, digits) + 0.0  # makes -0.0 a 0.0
+    return None if isnan(number) else round(number, digits) + 0.0  # the sum makes -0.0 a 0.0
 
 
 def fact_numbers(fact: Fact) -> dict[str, float | None]:

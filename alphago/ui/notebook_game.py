@@ -60,7 +60,7 @@ class NotebookGame:
     def _receive(self, query: Any) -> None:
         """Answer a query of the board, or store its report of the game (the action "keep")."""
         if isinstance(query, Mapping) and query.get("action") == "keep":
-            self._kept = self._greeting["kept"] = query["kept"]
+            self._kept = self._greeting["kept"] = query["kept"]  # a board that is shown again is greeted with it
         else:
             with suppress(RuntimeError):  # the executor was shut down by `close`
                 self._executor.submit(self._answers.receive, json.dumps(query))
@@ -120,7 +120,7 @@ def make_widget(receive: Callable[[Any], None]) -> Any:
         _css = "".join(path.read_text("utf-8") for path in STYLES)
 
     widget = BoardWidget()
-    widget.on_msg(lambda _, content, buffers: receive(content))
+    widget.on_msg(lambda widget, content, buffers: receive(content))  # here no message has buffers
     return widget
 
 

@@ -163,7 +163,7 @@ def review_game(
     last = game.position()
     positions = [*(before for before, _ in last.turns()), last]  # each with its player to move
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
-        analysis = analyst.analyze(positions, readouts, beside=len(positions))
+        analysis = analyst.analyze(positions, readouts, beside=len(positions))  # all searched at the same time
         review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
         plies = [move.ply for move in review.mistakes]
         why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], analyst, readouts)
@@ -189,8 +189,8 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     if action == best:  # the search after it may differ a little from the search before it
         rate_loss = 0.0
         point_loss = point_loss if np.isnan(point_loss) else 0.0
-    line, grade = analysis.move(ply, best, order=0).line, grade_move(rate_loss, point_loss)
-    return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade)
+    line = analysis.move(ply, best, order=0).line  # order 0: it is the best move
+    return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_move(rate_loss, point_loss))
 
 
 def count_text(count: int, noun: str) -> str:
@@ -211,7 +211,7 @@ def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) 
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
     values, scores = black.root_readings
-    series = [(1 + values) / 2]  # the heights of the curve of each panel
+    series = [(1 + values) / 2]  # for each panel the heights of its curve, by ply
     if black.has_scores:
         panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
         series.append(scores)
@@ -280,6 +280,8 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, di
 
 def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:
     """Return KataGo's fields of a move that was played without being a candidate.
+
+    Its visits, value and score are those of the position after it.
 
     Args:
         black: the analysis of a game's positions in Black's view; the move leads from position `ply` to the next.

@@ -45,12 +45,13 @@ class Teacher:
         moves = [move for move in self._reviews(positions) if points_lost(move) >= LEAST_LOSS]
         if not moves:
             return f"No move lost more than {LEAST_LOSS:g} points."
-        moves = sorted(sorted(moves, key=points_lost)[-MOST_MOVES:], key=lambda move: move.ply)  # in the game's order
-        return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in moves)])
+        worst = sorted(moves, key=points_lost)[-MOST_MOVES:]
+        in_order = sorted(worst, key=lambda move: move.ply)  # as they were played
+        return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in in_order)])
 
     def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:
         """Return the review of each move between two successive positions."""
-        analysis = self.analyst.analyze(positions, self.readouts, beside=len(positions))
+        analysis = self.analyst.analyze(positions, self.readouts, beside=len(positions))  # all at the same time
         return [review_move(analysis, ply, after.moves[-1]) for ply, after in enumerate(positions[1:])]
 
     def _sentence(self, positions: Sequence[Position], move: MoveReview) -> str:

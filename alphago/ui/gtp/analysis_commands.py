@@ -71,15 +71,16 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
         kata: whether the command is one of KataGo's, which has the keys FLAGS.
     """
     request, words = AnalysisRequest(kata=kata), list(arguments)
-    players_with_allow: list[int] = []
+    players: dict[str, list[int]] = {"avoid": [], "allow": []}  # for whom each of these keys is given
     while words:
         if words[0][0] in "+.0123456789":  # a number where a key should be is the interval
             words.insert(0, "interval")
         key = words.pop(0)
         if key in ("avoid", "allow"):
-            request.forbidden.append(read_forbidden(key, words[:3], env))  # the key's value has three words
-            players_with_allow += [request.forbidden[-1].player] if key == "allow" else []
+            rule = read_forbidden(key, words[:3], env)  # the key's value has three words
             words = words[3:]
+            request.forbidden.append(rule)
+            players[key].append(rule.player)
         elif key in KEYS or (kata and key in FLAGS):
             if not words:
                 raise GtpFailure(f"{key} needs a value")
@@ -88,14 +89,17 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             request.colour = parse_colour(key)
         else:
             raise GtpFailure(f"unknown key {key}")
-    players = [rule.player for rule in request.forbidden]
-    if any(players.count(player) > 1 for player in players_with_allow):
+    allowed = {*players["allow"]}
+    if len(allowed) < len(players["allow"]) or allowed & {*players["avoid"]}:
         raise GtpFailure("allow must be given once for a player, and without avoid")
     return request
 
 
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
-    """Set a key of a request, one of KEYS or FLAGS, to its value, given as text.
+    """Set a key of a request to its value, given as text.
+
+    Args:
+        key: one of FLAGS, or "interval", "minmoves" or "maxmoves", which are attributes of the request.
 
     Raises:
         GtpFailure: for an invalid value.
@@ -214,13 +218,14 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     texts = []
     for symmetry in symmetries:
         symmetric = evaluator  # without a network, evaluations do not depend on the symmetry
-        if hasattr(evaluator, "makes_forecasts"):
+        if hasattr(evaluator, "makes_forecasts"):  # it has a network
             symmetric = AveragedEvaluator(evaluator, position.env, [symmetry])
         texts.append(f"symmetry {symmetry}\n{raw_text(evaluate_alone([position], symmetric), position)}")
     return "\n".join(texts)
 
 
 # -- GoGui -------------------------------------------------------------------------------------------
+# These commands do not use their `arguments`, but all commands have them.
 
 
 def ownership(engine: GtpEngine, arguments: list[str]) -> str:

@@ -12,7 +12,8 @@ def final_score(engine: GtpEngine, arguments: list[str]) -> str:
     After two passes dead stones are removed; before that, all stones on the board count as alive.
     """
     position = engine.game.position
-    return (GoCount(position) if count_as_alive(position) is None else count_of_game(engine)).result
+    is_finished = count_as_alive(position) is not None
+    return count_of_game(engine).result if is_finished else GoCount(position).result
 
 
 def final_status_list(engine: GtpEngine, arguments: list[str]) -> str:

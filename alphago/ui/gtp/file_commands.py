@@ -35,6 +35,7 @@ def load(engine: GtpEngine, arguments: list[str]) -> None:
     """
     argument(arguments, 0)  # fails without a name
     has_number = len(arguments) > 1 and INTEGER.fullmatch(arguments[-1])
+    # `pop` leaves the words of the file's name.
     count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
     try:
         game = first_game(str(file_path(arguments)), count)
@@ -61,16 +62,16 @@ def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpG
     komi = engine_komi if game.komi is None else game.komi
     start = game.position(ply=0)  # with the file's set-up stones
     black, white = (np.flatnonzero(start.board.ravel() == side).tolist() for side in (1, -1))
-    loaded = GtpGame(env, komi, black=black, white=white, first=start.to_play)
+    replayed = GtpGame(env, komi, black=black, white=white, first=start.to_play)
     for colour, action in zip(game.movers, moves, strict=False):  # `moves` may be fewer
         try:
-            loaded.play(colour, action)
+            replayed.play(colour, action)
         except IllegalMove as error:
             raise GtpFailure(f"cannot load file: {error}") from None
     if len(moves) == len(game.moves):  # the file may say who is to move after all its moves
-        loaded.next_colour = game.to_play
-    loaded.loaded = LoadedGame(game, komi, env.rules)
-    return loaded
+        replayed.next_colour = game.to_play
+    replayed.loaded = LoadedGame(game, komi, env.rules)
+    return replayed
 
 
 def write(engine: GtpEngine, arguments: list[str]) -> str:

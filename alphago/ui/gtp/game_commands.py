@@ -102,6 +102,7 @@ class GoEngine(GtpEngine):
     def boardsize(self, arguments: list[str]) -> None:
         """Begin a game on an empty board of a size; a second number (KataGo's number of rows) must be equal to it."""
         size = integer(argument(arguments, 0))
+        # A second word that is no number is ignored, like all surplus arguments.
         is_square = all(word == str(size) for word in arguments[1:2] if word.isdecimal())
         is_acceptable = go_rules.MIN_SIZE <= size <= go_rules.MAX_SIZE if self.plays_any_size else size == self.env.N
         if not (is_acceptable and is_square):

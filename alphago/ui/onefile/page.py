@@ -43,7 +43,6 @@ OPERATIONS = {  # the operations that network.js computes
     *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
     *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
 }
-PACKAGED_LICENCE = "the package's, MIT"
 
 
 class PageFile(NamedTuple):
@@ -214,10 +213,8 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
         "resign": net.resign_threshold,
     }
     has_scores = "score" in graph.outputs
-    boards = [
-        board_facts(board, net.size_free, has_scores, measured_network(net, board))
-        for board in playable_boards(net, env)
-    ]
+    playable = playable_boards(net, env)
+    boards = [board_facts(board, net.size_free, has_scores, measured_network(net, board)) for board in playable]
     return {"network": name, "game": env.name, "boards": boards, "rules": named_rules(env), "model": model}
 
 
@@ -280,7 +277,8 @@ def page_options(env: GameEnv) -> dict[str, Any]:
 
     "places" has the index of each of Go's rule planes in the network's set of planes; it is None for other planes.
     """
-    places = getattr(getattr(env, "start", None), "places", None)
+    start = getattr(env, "start", None)  # what a batch of Go is made from; other games have none
+    places = getattr(start, "places", None)
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
@@ -294,10 +292,8 @@ def level_facts(level: int, env: GameEnv, has_scores: bool, measured: str) -> di
         measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
     """
     lost = level_table(env, has_scores, measured).interpolate(level, "lost")
-    return {
-        **level_conditions(level, env, has_scores)._asdict(),
-        "lost": None if math.isnan(lost) or not measured else lost,
-    }
+    known_loss = None if math.isnan(lost) or not measured else lost
+    return {**level_conditions(level, env, has_scores)._asdict(), "lost": known_loss}
 
 
 def about(
@@ -317,7 +313,7 @@ def about(
         "Games that trained it": net.notes.get("games"),
         "Taught by": net.notes.get("taught_by"),
         "Strength": strength or measured or "not measured",
-        "Licence": licence or (PACKAGED_LICENCE if packaged else "not stated"),
+        "Licence": licence or ("the package's, MIT" if packaged else "not stated"),
         "Made with": f"alphago {alphago.__version__}",
     }
     return {"title": name, "facts": {key: text for key, text in rows.items() if text}}

@@ -36,8 +36,8 @@ def draw_count(count: GoCount) -> str:
     """Return a drawing of a count: dead stones are x and o, empty points are b and w by their owner."""
     stones, owners = count.position.board.copy().ravel(), count.owners.ravel()
     # Stones and owners are +1 for Black, -1 for White.  A dead stone's mark replaces that of its point's owner.
-    marks = {int(point): "bw"[int(owners[point] < 0)] for point in np.flatnonzero(owners)}
-    marks |= {point: "xo"[int(stones[point] < 0)] for point in count.dead}
+    marks = {int(point): "w" if owners[point] < 0 else "b" for point in np.flatnonzero(owners)}
+    marks |= {point: "o" if stones[point] < 0 else "x" for point in count.dead}
     stones[list(count.dead)] = 0  # marks are drawn on empty points only
     return draw_board(stones.reshape(count.owners.shape), marks=marks)
 
@@ -50,6 +50,6 @@ def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) 
         colour: of the stones, 1 for Black, -1 for White.
         name: the colour's name.
     """
-    board = getattr(position, "board", np.zeros_like(owners))
+    board = getattr(position, "board", np.zeros_like(owners))  # some games have no stones
     points = np.flatnonzero((board == colour) & (owners == -colour))
     return f"{name} {' '.join(position.env.to_text(int(point)) for point in points)}" if len(points) else ""

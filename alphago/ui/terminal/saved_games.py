@@ -61,9 +61,9 @@ class GameFiles:
         if not self.env.has_sgf:
             return records_to_bytes([record])
         game = SgfGame.from_record(record, self.env, players=players)
-        if count is not None or not is_over:
+        if count is not None or not is_over:  # else the record's result stays
             game = replace(game, result="" if count is None else count.result)
-        decided = record.resigned or (is_agreed and count is not None)
+        decided = record.resigned or (is_agreed and count is not None)  # the result is new, not the loaded file's
         return format_continued(game, self.loaded, count, decided=decided)
 
     def save(self, name: str, contents: bytes, replace: bool) -> Path:

@@ -139,7 +139,7 @@ class TerminalGame:
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
         try:
-            if name in self.commands and (not argument or name in ARGUMENTS):
+            if name in self.commands and (not argument or name in ARGUMENTS):  # "undo it" is no command
                 self.commands[name](argument.strip())
             elif text:
                 self.try_move(text)
@@ -181,7 +181,7 @@ class TerminalGame:
 
     def alive(self, _: str) -> None:
         """Count all stones as alive."""
-        if self.count is None or not self.is_counting:
+        if self.count is None or not self.is_counting:  # `is_counting` alone tells mypy nothing of `count`
             raise RefusedCommand("There is nothing to count: two passes end the game")
         self.recount(replace(self.count, dead=frozenset()))
 
@@ -201,7 +201,7 @@ class TerminalGame:
     def takes_back(self, action: int) -> bool:
         """Explain a move that loses much before it is played, and return whether the person takes it back."""
         lesson = self.teacher and self.teacher.lesson(self.position, self.position.check_action(action))
-        if lesson is None:
+        if lesson is None:  # there is no teacher, or the move is good
             return False
         self.say(f"{lesson}")
         answer = self.screen.read("Enter to take it back, or y to play it all the same: ")
@@ -237,9 +237,8 @@ class TerminalGame:
         """Show how far a search is."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
         mover, line = self.board_view.side(self.position.to_play), answer.found.line_text(answer.found.best())
-        self.screen.status(
-            f"{answer.readouts}{total} readouts, win rate of {mover} {win_rate(answer)}, best line {line}"
-        )
+        text = f"{answer.readouts}{total} readouts, win rate of {mover} {win_rate(answer)}, best line {line}"
+        self.screen.status(text)
 
     def engine_turn(self) -> None:
         """Let the engine move or resign, and say what it did.
@@ -270,10 +269,9 @@ class TerminalGame:
             raise RefusedCommand("The game is over: there is nothing to play")
         answer = self.think()
         assert answer.action is not None
-        self.say(
-            f"The engine would play {self.env.to_text(answer.action)} in your place; "
-            f"it expects you to win with {win_rate(answer)}.\nBest line: {answer.found.line_text(answer.action)}."
-        )
+        move, line = self.env.to_text(answer.action), answer.found.line_text(answer.action)
+        text = f"The engine would play {move} in your place; it expects you to win with {win_rate(answer)}."
+        self.say(f"{text}\nBest line: {line}.")
 
     def why(self, move: str) -> None:
         """Explain a move in the position on the board; without a move, explain the person's last one.
@@ -287,12 +285,12 @@ class TerminalGame:
             turns = self.past_turns()
             if not turns:
                 raise RefusedCommand("You have not moved yet: there is no move to explain")
-            before, after = self.positions[turns[-1] :][:2]
+            before, after = self.positions[turns[-1] : turns[-1] + 2]  # the person's last turn, and what came of it
             chosen = after.moves[-1]
         self.say(str(explain_moves([(before, before.check_action(chosen))], self.analyst)[0]))
 
     def past_turns(self) -> list[int]:
-        """Return the indices of the positions in which the person moved, in `positions`."""
+        """Return the indices, in `positions`, of the positions in which the person has moved."""
         return [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
 
     def undo(self, _: str) -> None:

@@ -148,6 +148,7 @@ class PageSearch:
             raise ValueError("the game is over")
         most = most_readouts(self.position.env)
         visits, seconds, level = query.get("maxVisits"), query.get("maxTime"), query.get("level")
+        # Without the first visit, which is the evaluation of the position itself.
         readouts = most if visits is None else check_int("maxVisits", visits, 1, most + 1) - 1
         seconds = None if seconds is None else check_positive("maxTime", seconds, MOST_SECONDS)
         level = FULL_STRENGTH if level is None else check_level(level)

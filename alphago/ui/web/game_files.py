@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import chain, islice
 from typing import Any
 
 from alphago.env.board import StonesEnv
@@ -52,7 +51,8 @@ def read_game_tree(query: Mapping[str, Any], usual_games: Mapping[str, GameEnv])
             raise ValueError(f"a node must be an object with a move, got {shown(node)}")
         if number > 0:  # node 0 is the start
             parent = check_int("parent", node.get("parent"), 0, number - 1)
-            added = tree.play(parent, node["move"], -1 if node.get("mover") == -1 else 1)
+            mover = -1 if node.get("mover") == -1 else 1
+            added = tree.play(parent, node["move"], mover)
             if added != number:  # an earlier node has the same parent and move
                 raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
@@ -88,8 +88,8 @@ def sgf_text(tree: GameTree) -> str:
 
     If the game was opened from a file, what was not changed since is written as in this file.
     """
-    env, file = tree.env, next(trees(tree.view["file"]), None) if tree.view["file"] else None
-    if file is None:
+    env, file = tree.env, next(trees(tree.view["file"]), None)
+    if file is None:  # the game was not opened from a file
         black, white = (tree.view["names"] + ["", ""])[:2]
         setup = {word: value for word, value in tree.start.setup.items() if word in env.setup_words}
         head = SgfGame.in_game(env, (), setup=setup, result=format_result(tree) or "", players=(black, white))
@@ -104,7 +104,7 @@ def sgf_text(tree: GameTree) -> str:
     for number, node in enumerate(tree.nodes):
         number_in_file, count = file_number(node), count_at(tree, number)
         if number == 0 or 0 <= number_in_file < len(document.nodes):  # the document has this node already
-            numbers.append(number_in_file if number > 0 else 0)
+            numbers.append(number_in_file if number > 0 else 0)  # both begin with node 0, the start
         else:
             position = tree.positions[number]
             move: Properties = {PLAYER_NAMES[position.movers[-1]][0]: [point_text(env, position.moves[-1])]}
@@ -184,7 +184,8 @@ def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
     """
     if "(" not in text[:BEGIN_LETTERS]:
         raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
-    file, second = islice(chain(trees(text), (None, None)), 2)
+    files = trees(text)
+    file, second = next(files, None), next(files, None)
     rectangular_game = None if file is None else read_rectangular(file, usual_games)
     if file is not None and rectangular_game is not None:
         start, game = rectangular_game
@@ -289,6 +290,7 @@ def read_rectangular(file: SgfTree, usual_games: Mapping[str, GameEnv]) -> tuple
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
     if any(name in node for node in line[1:] for name in STONES):
         raise ValueError("stones must be set up in the first node of a game on a board that is not square")
+    # Who plays the first move; without a move, whose turn it is by the file's PL.
     colours = (SIGNS[name] for node in line for name in node if name in SIGNS and node[name])
     first = next(colours, reader.first_player())
     if first < 0:
@@ -312,9 +314,8 @@ def play_node(tree: GameTree, at: int, properties: Properties, number: int) -> i
         IllegalMove: for an illegal move.
     """
     env = tree.env
-    for letter in properties:
-        if letter not in SIGNS or not properties[letter]:
-            continue
+    letters = [name for name in properties if name in SIGNS and properties[name]]  # B or W, or both in their order
+    for letter in letters:
         action, position = read_point(env, properties[letter][0]), tree.positions[at]
         if position.is_over:
             if action == env.pass_action:

@@ -82,7 +82,8 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     if env.planes > MOST_PLANES or env.max_moves > MOST_PLIES:
         raise ValueError(f"a game must have at most {MOST_PLANES} planes and {MOST_PLIES} plies, got {env}")
     env = base if env == base else env  # `base` has made its tables already
-    return env.position(**(at_start or {word: str(setup[word]) for word in env.setup_words if setup.get(word)}))
+    words = {word: str(setup[word]) for word in env.setup_words if setup.get(word)}
+    return env.position(**(at_start or words))
 
 
 def field_of(given: Mapping[str, Any], name: str, kind: type[T]) -> T:
@@ -186,14 +187,13 @@ class GameTree:
         position = before.give_turn(mover) if mover else before
         action = position.check_action(action)
         key = (parent, action, position.to_play)
-        if key not in self._numbers:
-            if len(self.nodes) >= MOST_NODES:
-                raise ValueError(
-                    f"a game with its variations must have at most {MOST_NODES} positions: begin a new one"
-                )
-            self.positions.append(position.play(action))
-            self._numbers[key] = len(self.nodes)
-            self.nodes.append({"parent": parent, "move": self.env.to_text(action), "mover": position.to_play})
+        if key in self._numbers:
+            return self._numbers[key]
+        if len(self.nodes) >= MOST_NODES:
+            raise ValueError(f"a game with its variations must have at most {MOST_NODES} positions: begin a new one")
+        self.positions.append(position.play(action))
+        self._numbers[key] = len(self.nodes)
+        self.nodes.append({"parent": parent, "move": self.env.to_text(action), "mover": position.to_play})
         return self._numbers[key]
 
     @classmethod

@@ -20,7 +20,8 @@ DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 
 def module_text(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
     """Return the text of a module of the page's script, from the first folder that has it."""
-    return next(path for folder in folders if (path := folder / f"{name}.js").exists()).read_text("utf-8")
+    paths = (folder / f"{name}.js" for folder in folders)
+    return next(path for path in paths if path.exists()).read_text("utf-8")
 
 
 def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:

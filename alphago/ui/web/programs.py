@@ -50,13 +50,16 @@ class OfferedNetworks(Networks):
 
     @property
     def name(self) -> str:
+        """The network's name; without one that was asked for, that of the network for the usual board."""
         return self.network_name or self.engines.usual_network(self.env)
 
     def game(self, size: int, rules: Rules) -> GoEnv:
+        """Return the game of a query, with its network's planes; raise ValueError if no network plays on this board."""
         env = analysed_game(self.env, size, rules)
         return require_go(with_planes(env, of=self._engine(env).env), self.name)
 
     def evaluator(self, env: GoEnv) -> Evaluator:
+        """Return the evaluator for a game that `game` returned; all programs and pages share it."""
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> SharedEngine:

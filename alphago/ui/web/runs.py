@@ -88,7 +88,8 @@ class Runs:
                 history = History(folder, [], [])  # keeps its place, so that each run has its colour
             histories.append(history)
             runs.append({**run, "name": self.names[i], "colour": run_colours(len(self.folders))[i]})
-        label = reword(histories, AXES[x][2])
+        _, _, axis_label = AXES[x]
+        label = reword(histories, axis_label)
         panels = list(list_panels(histories, x))
         order = panel_order([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
@@ -113,10 +114,6 @@ def history_of(folder: Path) -> History:
 # --- facts and curves ------------------------------------------------------------------------------
 
 
-NO_ROWS = "No iteration is over yet."
-UNTRAINED = "No gradient step {}: the network plays as it did at the start."
-
-
 def describe_run(history: History) -> dict[str, Any]:
     """Return headline, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
     config, log = read_config(history.folder), history.folder / METRICS
@@ -135,9 +132,10 @@ def describe_run(history: History) -> dict[str, Any]:
         **latest_losses(rows),
         **match_facts(history.evaluations),
     }
-    findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
+    findings = [str(finding) for finding in diagnose(rows, settings)] if rows else ["No iteration is over yet."]
     if rows and not number(last, "steps"):
-        findings.append(UNTRAINED.format("was made" if over else "has been made yet"))
+        made = "was made" if over else "has been made yet"
+        findings.append(f"No gradient step {made}: the network plays as it did at the start.")
     headline = make_headline(settings, rows, history.evaluations, over=bool(over), idle=idle)
     return {"headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
 
@@ -153,7 +151,8 @@ def game_words(config: Mapping[str, Any]) -> str:
     words = [env.title_and_size]
     for option in env.options:
         if option.name != "board_size" and option.value != usual[option.name]:
-            words.append(f"{option.title.lower()} {option.value:{'g' if isinstance(option.value, float) else ''}}")
+            value = f"{option.value:g}" if isinstance(option.value, float) else f"{option.value}"
+            words.append(f"{option.title.lower()} {value}")
     return ", ".join(words)
 
 
@@ -224,7 +223,7 @@ def latest_strength(matches: Sequence[Row]) -> str:
 
 def games_a_minute(rows: Sequence[Row]) -> float:
     """Return the games a minute in the latest RECENT rows; 0 if they are unknown."""
-    recent = rows[-RECENT:] or [{}]
+    recent = rows[-RECENT:] or [{}]  # a row without numbers if there is none
     first, last = recent[0], recent[-1]
     seconds, games = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("seconds", "games"))
     return 60 * games / seconds if seconds > 0 else 0.0
@@ -236,6 +235,7 @@ def panel_order(titles: Sequence[str]) -> list[int]:
     If there are several panels of win rates, each against one opponent, the last one comes first: that of the strongest
     opponent.
     """
+    # For each of MAIN the panels whose titles begin so; of those with an opponent's name the last one is shown.
     matches = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
     main = [panels[-1 if titles[panels[-1]].startswith("Win rate, ") else 0] for panels in matches if panels]
     return main + [i for i in range(len(titles)) if i not in main]

@@ -127,7 +127,7 @@ def explain_moves(
         after_best = played if best == action else position.play(best)
         candidates.append(Candidate(position, action, best, after=played, after_best=after_best))
     results = search(candidates, analyst, readouts)
-    losses = [measure_loss(*pair, least) for pair in zip(candidates, results, strict=True)]
+    losses = [measure_loss(move, result, least) for move, result in zip(candidates, results, strict=True)]
     # Mistakes by this search; a deeper search checks them.
     doubtful = [i for i, loss in enumerate(losses) if loss.is_mistake]
     deeper = search([candidates[i] for i in doubtful], analyst, 2 * readouts)

@@ -139,8 +139,10 @@ class Loss(Fact):
             return f"The search finds no better move than {move}." if self.is_surely_best else ""
         points = 0 if isnan(self.points) else int(SURE_PART * self.points)  # the part that is sure, rounded down
         percent = 5 * int(20 * SURE_PART * self.rate)  # in steps of 5 %
-        sizes = [f"{points} point{'s' * (points > 1)}"] * (points > 0) + [f"{percent}% of winning"] * (percent > 0)
-        size = f"loses at least {' and '.join(sizes)}" if sizes else "seems a mistake"
+        point_text = f"{points} point{'s' if points > 1 else ''}" if points > 0 else ""
+        rate_text = f"{percent}% of winning" if percent > 0 else ""
+        lost = " and ".join(filter(None, (point_text, rate_text)))
+        size = f"loses at least {lost}" if lost else "seems a mistake"
         better = f"better is {words.line(self.line)}" if self.line else f"{words.choice(self.best)} is better"
         return f"{move} {size}; {better}."
 

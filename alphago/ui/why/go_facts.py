@@ -204,7 +204,7 @@ def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
     """Return the stones after a line of moves that `colour` begins; it ends before a move that cannot be played."""
     for action in line:
         if action < stones.size**2:  # a point; the pass has the number after the last point's
-            if stones.colours[action] or (after := stones.play(colour, action)) is None:
+            if stones.colours[action] or (after := stones.play(colour, action)) is None:  # taken, suicide or ko
                 break
             stones = after
         elif stones.ko is not None:  # a pass ends the ko
