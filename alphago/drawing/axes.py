@@ -23,7 +23,7 @@ def axis_limits(values: Sequence[float], low: float | None = None, high: float |
 
 
 def ticks(low: float, high: float, steps: int) -> list[float]:
-    """Return the round numbers of an axis from `low` to `high`, which is greater, ascending, with at most `steps` steps."""
+    """Return the round numbers of an axis between its ends, `low` < `high`, ascending, with at most `steps` steps."""
     least_step = (high - low) / steps
     power = 10.0 ** math.floor(math.log10(least_step))
     rounding = 1e-9  # numbers that differ only by rounding errors count as equal
