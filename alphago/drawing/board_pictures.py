@@ -131,11 +131,8 @@ def stones(board: Board, spots: Sequence[Spot]) -> list[Shape]:
     radius = CELL * (STONE if board.view.surface == "lines" else 0.4)
     first, second = board.view.colours or (BLACK, WHITE)
     styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
-    return [
-        Circle(spots[point].x, spots[point].y, radius, styles[colour])
-        for point, colour in enumerate(board.stones)
-        if colour
-    ]
+    placed = [(spots[point], colour) for point, colour in enumerate(board.stones) if colour]
+    return [Circle(spot.x, spot.y, radius, styles[colour]) for spot, colour in placed]
 
 
 def seeds(board: Board, spots: Sequence[Spot]) -> list[Shape]:

@@ -249,9 +249,8 @@ def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str
         if outside:
             sentences.append(f"Off the board: {texts}.")
     if overlay.ownership is not None:
-        sentences.append(
-            "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost."
-        )
+        squares = "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost."
+        sentences.append(squares)
     if overlay.line:
         sentences.append("Ringed stones: the expected moves.")
     return sentences

@@ -95,9 +95,8 @@ class GoTools:
         """
         position = position_at(read_game(game, size), at)
         why = explain(position, move or None, self.network(position.env.N), self.readouts, device=self.device)
-        facts = [
-            {"fact": type(fact).__name__, "sentence": text, **fact_numbers(fact)} for fact, text in why.fact_sentences
-        ]
+        told = why.fact_sentences
+        facts = [{"fact": type(fact).__name__, "sentence": text, **fact_numbers(fact)} for fact, text in told]
         return {"move": why.env.to_text(why.action), "player": PLAYER_NAMES[why.loss.colour], "facts": facts}
 
     def show_board(self, game: str, size: int = 9, at: int | None = None) -> dict[str, str]:
