@@ -46,7 +46,7 @@ class Networks:
     def name(self) -> str:
         """The networks' name in the reply to `query_models`, which exams and labels store as their author's name."""
         taught_by = getattr(self.network, "taught_by", "")  # KataGo's own networks have it too
-        name = (f"a network taught by {taught_by}" if taught_by else str(self.network))[:300]
+        name = (f"a network taught by {taught_by}" if taught_by else str(self.network))[:300]  # some networks are long
         if not hasattr(self.network, "state_dict"):
             return name
         from alphago.nn.model_files import fingerprint  # imported late, since other networks do not need torch

@@ -184,7 +184,8 @@ def position_at(game: SgfGame, at: int | None) -> Position:
     Raises:
         ValueError: if the game has fewer moves.
     """
-    return game.position(ply=None if at is None else check_int("at", at, 0, len(game.moves)))
+    ply = None if at is None else check_int("at", at, 0, len(game.moves))
+    return game.position(ply=ply)
 
 
 def round_known(number: float, digits: int) -> float | None:

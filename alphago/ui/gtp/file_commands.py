@@ -117,7 +117,8 @@ COMMANDS = {"loadsgf": load, "printsgf": write}
 def file_path(words: list[str]) -> Path:
     """Return the path of a file, given its name as words of a command; the name may be in quotes and have spaces."""
     name = " ".join(words)
-    return user_path(name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name)
+    is_quoted = len(name) > 1 and name[0] == name[-1] and name[0] in "\"'"
+    return user_path(name[1:-1] if is_quoted else name)
 
 
 def error_text(error: Exception) -> str:

@@ -66,13 +66,13 @@ class GameFiles:
         decided = record.resigned or (is_agreed and count is not None)  # the result is new, not the loaded file's
         return format_continued(game, self.loaded, count, decided=decided)
 
-    def save(self, name: str, contents: bytes, replace: bool) -> Path:
+    def save(self, name: str, contents: bytes, overwrites: bool) -> Path:
         """Write the game atomically, add the file to `own_files`, and return its path.
 
         Args:
             name: the file's name as typed.
             contents: the bytes of the file.
-            replace: whether to replace any file without asking.
+            overwrites: whether to replace any file without asking.
 
         Raises:
             ValueError: for an invalid name, see `check_path`.
@@ -80,7 +80,7 @@ class GameFiles:
             OSError: if it cannot be written.
         """
         path = self.check_path(name, "save")
-        if not replace and path.exists() and path.resolve() not in self.own_files:
+        if not overwrites and path.exists() and path.resolve() not in self.own_files:
             self.ask_consent(path)
         if not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {path.parent}")

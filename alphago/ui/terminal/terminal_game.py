@@ -89,7 +89,7 @@ class TerminalGame:
         # Each command is called with the text after its name; those without an argument are called with "".
         own = (self.undo, self.hint, self.why, self.score, self.save, self.load, self.alive, self.quit, self.help)
         self.commands: dict[str, Callable[[str], None]] = {command.__name__: command for command in own}
-        self.commands |= {"save!": partial(self.save, replace=True), "resign": lambda _: self.resign(self.human)}
+        self.commands |= {"save!": partial(self.save, overwrites=True), "resign": lambda _: self.resign(self.human)}
         # The words that can be typed, without the names of points.
         self.words = [*self.commands, *ALIASES, *([] if self.env.pass_action is None else ["pass"])]
 
@@ -332,17 +332,17 @@ class TerminalGame:
         elif self.env.has_ownership:
             self.say("That is the current board: this engine makes no forecast of the end.")
 
-    def save(self, name: str, replace: bool = False) -> None:
+    def save(self, name: str, overwrites: bool = False) -> None:
         """Save the game.
 
         Args:
             name: the file's name as typed.
-            replace: whether to replace, without asking, a file that is not of this game.
+            overwrites: whether to replace, without asking, a file that is not of this game.
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
             contents = self.files.contents(self.record(), self.is_over, names, self.count, not self.is_counting)
-            path = self.files.save(name, contents, replace)
+            path = self.files.save(name, contents, overwrites)
         except (ValueError, OSError) as reason:
             raise RefusedCommand(f"Not saved: {reason}") from None
         self.say(f"Saved in {path}.")

@@ -93,7 +93,10 @@ class PageAnswers:
                 self.send(**reply)
 
     def _tell_of_compiling(self) -> threading.Event:
-        """Return an event; until it is set, the page is told if kernels are being compiled and that takes long."""
+        """Return an event, which the caller sets when it has its answer; until then the page is told of compiling.
+
+        It is told only if kernels are being compiled and that takes long.
+        """
         done, before = threading.Event(), compiling_time.spent
 
         def watch() -> None:

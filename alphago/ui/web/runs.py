@@ -185,7 +185,8 @@ def make_headline(
     for setting, (spent, limit) in limits(settings, last).items():
         shares.append(spent / limit)
         # Units of the limit (games or minutes) that are spent in a minute.
-        speed = pace if setting == "num_games" else spent / minutes if minutes else 1.0
+        mean_speed = spent / minutes if minutes else 1.0
+        speed = pace if setting == "num_games" else mean_speed
         minutes_left.append((limit - spent) / speed if speed else math.inf)
     left = min(minutes_left)
     if over:
