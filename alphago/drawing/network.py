@@ -91,7 +91,7 @@ def join_repeats(boxes: Sequence[Box]) -> list[Box]:
         # Pairs of a repetition's number of boxes and the least times it occurs; the last pair accepts any single box.
         for period, least in ((1, 2), (2, 3), (1, 1)):
             part, times = boxes[begin : begin + period], 1
-            while boxes[begin + times * period : begin + (times + 1) * period] == part:
+            while boxes[begin + times * period : begin + (times + 1) * period] == part:  # the next boxes are the same
                 times += 1
             if times >= least:
                 break

@@ -82,6 +82,7 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay:
             raise ValueError(f"{name} must be an array of shape {list(expected)}, got {list(array.shape)}")
     if show is not None:
         check_choice("show", show, SHOWN)
+        # The arrays that are needed: nearly always the one that `show` names.
         needed = {"difference": ("q", "visits"), "q+priors": ("q", "priors")}.get(show, (show,))
         if missing := [name for name in needed if arrays.get(name) is None]:
             raise ValueError(f"show={show!r} needs {' and '.join(missing)}, got none")
@@ -122,7 +123,7 @@ def disc_text(overlay: Overlay, action: int, best: int) -> str:
     if name == "priors":
         return f"{priors[action]:.0%}"
     rate = win_rate(q[action])
-    if np.isnan(rate):
+    if np.isnan(rate):  # unknown
         return "?"
     if name == "q+priors":
         return f"{rate + priors[action]:.2f}"

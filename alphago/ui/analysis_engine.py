@@ -114,7 +114,7 @@ class AnalysisEngine:
         )
 
     def receive(self, line: str) -> None:
-        """Handle one line of input: a query or an action."""
+        """Handle one line of input, a query or an action; the reply to an invalid one is an error."""
         fields: dict[str, Any] = {}
         try:
             if line.strip():

@@ -161,7 +161,7 @@ def review_game(
         threads: how many threads search; None for one per core.
     """
     last = game.position()
-    positions = [*(before for before, _ in last.turns()), last]  # each with its player to move
+    positions = [*(before for before, _ in last.turns()), last]  # before each move, by its player's turn, and the last
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))  # all searched at the same time
         review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])

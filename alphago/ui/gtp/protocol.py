@@ -64,7 +64,7 @@ class Inbox:
             self._lines.put(None)
 
     def wait(self) -> None:
-        """Wait for the next line or the end of input."""
+        """Wait for the next line or the end of input, which the next call of `take` returns."""
         if not self._next:
             self._next.append(self._lines.get())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 STATIC = Path(__file__).parent / "static"
 WIDGET = Path(__file__).parent / "widget"  # further files of a notebook's board
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-FILES = {  # by address
+FILES = {  # by address; a page of HTML has the address "/" only
     "/": "index.html",
     **{f"/{path.name}": path.name for path in sorted(STATIC.iterdir()) if path.suffix in KINDS.keys() - {".html"}},
     "/favicon.ico": "favicon.svg",

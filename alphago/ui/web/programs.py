@@ -124,7 +124,7 @@ class Connections:
             async with asyncio.timeout(self.first_seconds) as silence:
                 while True:
                     text = await socket.receive_text()
-                    silence.reschedule(None)
+                    silence.reschedule(None)  # a query has come: from now on there may be any pause
                     for line in filter(None, text.split("\n")):
                         await loop.run_in_executor(executor, answerer.receive, line)
         except (WebSocketDisconnect, RuntimeError, KeyError, TimeoutError):
