@@ -67,6 +67,7 @@ def load_module(program: Program) -> "RawModule":
             raise MemoryError(f"the kernels do not fit into the memory that is left on the GPU: {error}") from error
         raise BackendMissing(f"no CUDA device can be used: {error}") from error
     except cupy.cuda.compiler.CompileException as error:
+        # The first line with an error, or all of the text.
         complaint = next((line for line in str(error).splitlines() if "error" in line), str(error))
         raise BackendMissing(f"NVRTC cannot compile the kernels: {complaint}") from error
     except (RuntimeError, OSError, ImportError) as error:  # CuPy searches for NVRTC at its first compilation
@@ -101,7 +102,7 @@ class DeviceKernels:
 
 
 class Device:
-    """The backend for CuPy's current device and stream.
+    """The backend for CuPy's current device and stream; methods without a docstring do what those of `Backend` do.
 
     Args:
         threads: number of threads per block; results do not depend on it.
@@ -128,6 +129,7 @@ class Device:
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
     def upload(self, values: object, dtype: DTypeLike) -> "ndarray":
+        """Return `values` as a C-contiguous CuPy array of `dtype`: `values` itself if it is one already."""
         is_ready = isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous
         if is_ready:  # the usual case in a search: a call of CuPy would take longer than a kernel's launch
             return values
@@ -158,6 +160,7 @@ class Device:
             return self._cupy.cuda.Stream(non_blocking=True)
 
     def keep_stream(self, stream: "Stream") -> None:
+        """Keep a stream for `new_stream`; it is never destroyed, see FREE_STREAMS."""
         FREE_STREAMS.append(stream)
 
 

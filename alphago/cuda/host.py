@@ -35,7 +35,8 @@ def find_compiler() -> str | None:
     It is the compiler that the environment variable CXX names, or else the first of COMPILERS that is installed.
     """
     named = os.environ.get("CXX")
-    return next(filter(None, map(shutil.which, [named] if named else COMPILERS)), None)
+    paths = map(shutil.which, [named] if named else COMPILERS)  # None for each that is not installed
+    return next(filter(None, paths), None)
 
 
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
@@ -119,7 +120,7 @@ class HostKernels:
 
 
 class Host:
-    """The backend for the CPU.
+    """The backend for the CPU; methods without a docstring do what those of `Backend` do.
 
     Args:
         blocks: the number of blocks of a launch.
@@ -144,12 +145,14 @@ class Host:
         return np.asarray(array)
 
     def reachable(self, out: Array) -> np.ndarray | None:
+        """Return `out` itself if it is a NumPy array, which kernels here can access; else None."""
         return out if isinstance(out, np.ndarray) else None
 
     def wait(self) -> None:
         """Do nothing, since kernels run when they are called."""
 
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
+        """Return a stand-in for a stream, which does nothing in a `with` statement."""
         return contextlib.nullcontext()
 
     def keep_stream(self, stream: contextlib.AbstractContextManager[object]) -> None:

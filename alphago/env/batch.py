@@ -89,10 +89,10 @@ class GameBatch(ABC):
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
             has_action = lengths > ply
-            self.play(targets[has_action], np.ascontiguousarray(paths[has_action, ply]))
+            self.play(targets[has_action], paths[has_action, ply])
 
     def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:  # noqa: B027 (not abstract: few games skip turns)
-        """In games with `skips_turns`, let `movers` (int8 [n], +1 or -1) play next.
+        """In games with `skips_turns`, let `movers` (int8 [n], +1 or -1) play next; in others do nothing.
 
         Where it is the other side's turn, this turn is skipped.
         """
@@ -102,10 +102,10 @@ class GameBatch(ABC):
 
         The state is `is_over`, `to_play` and `outcome`, which is written for finished games only.
         """
-        self.replay(*leaves)  # the fields of Leaves are the arguments of `replay`, in this order
+        self.replay(leaves.roots, leaves.paths, leaves.lengths, targets=leaves.slots)
         self.to_play(leaves.slots, out.movers)
         over = self.is_over(leaves.slots, out.over)
-        if np.count_nonzero(over):  # several times as fast as `over.any()`
+        if np.count_nonzero(over):  # whether any is; several times as fast as `over.any()`
             ended = leaves.slots[over]
             out.outcomes[over] = self.outcome(ended, np.empty(len(ended), np.float32))
         return out

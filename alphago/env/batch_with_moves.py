@@ -48,9 +48,10 @@ class BatchWithMoves(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
-        known = self.lines if of is None else getattr(of, "lines", None)
-        # A batch without `lines` has the attribute `line`, which is None except in a Position's batch of one slot.
-        copied = [of.line if known is None else known[source] for source in sources.tolist()]  # type: ignore[union-attr]
+        source_lines = self.lines if of is None else getattr(of, "lines", None)
+        if source_lines is None:  # another kind of batch: its `line` is None except in a Position's batch of one slot
+            source_lines = [of.line] * of.count  # type: ignore[union-attr]
+        copied = [source_lines[source] for source in sources.tolist()]
         for target, line in zip(targets.tolist(), copied, strict=True):
             self.lines[target] = line
 
@@ -65,5 +66,6 @@ class BatchWithMoves(GameBatch):
     def position(self, slot: int) -> Position:
         position: Position = super().position(slot)
         line = self.lines[slot]
-        # `super().position` does not know the moves: the same position is made again, with set-up and moves.
+        # `super().position` does not know the moves: the same position is made again, with the set-up, the moves and
+        # the movers of its line.
         return position if line is None else type(position)(position.env, position.batch, *line)

@@ -106,7 +106,7 @@ class StonesEnv(GameEnv):
             without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
             places = tuple((point,) for point in points) + without_cell
         names_are_numbers = self.action_names[0].isdecimal()  # the actions are neither points nor columns
-        if names_are_numbers or len(places) != self.action_space:  # the lengths differ if there are more points
+        if names_are_numbers or len(places) != self.action_space:  # too many places if there are more points
             return super().board_view
         surface = self.surface or ("holes" if stones_fall else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
@@ -203,7 +203,7 @@ class StonesPosition(Position):
 
     @property
     def marks(self) -> dict[int, str]:
-        """The signs that `str` draws on empty points, as {point: sign}."""
+        """The signs that `str` draws on empty points, as {point: sign}: none, unless a game overrides this."""
         return {}
 
     @property
@@ -227,6 +227,7 @@ class StonesPosition(Position):
         return f"game over, {result_text(self.score())}" if self.is_over else super().state_text
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
+        """Return the drawing of the board, which needs no `board_view` in games with stones."""
         view = self.env.board_view
         if view.surface == "text":  # the game does not say where its actions are on a board, but its stones are known
             surface = self.env.surface or "squares"
@@ -234,6 +235,7 @@ class StonesPosition(Position):
         return super().drawing(look)
 
     def why_illegal(self, action: int) -> str:
+        """Return which side has a stone on the point of the action; without a stone there, what `Position` says."""
         is_point = self.env.names_points and action < self.board.size
         stone = self.board.ravel()[action] if is_point else 0
         return f"{self.env.board_view.side(stone)} has a stone there" if stone else super().why_illegal(action)
@@ -265,16 +267,14 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
             most_reached = max(most_reached, reached)
         else:
             ends.append(position)
-    fitting = [end for end in ends if to_play in (None, end.to_play)]
+    fitting = [end for end in ends if to_play in (None, end.to_play)]  # with None, any side may be to move
     if fitting:
         return max(fitting, key=lambda end: end.to_play)  # Black (+1) if both sides are possible
     if ends and to_play is not None:  # None would fit any end; the test is for type checkers
         expected, given = PLAYER_NAMES[ends[0].to_play].lower(), PLAYER_NAMES[to_play].lower()
         raise ValueError(f"to_play must be {expected!r} after this history, got {given!r}")
-    stuck_at = most_reached + 1  # boards are counted from 1
-    raise ValueError(
-        f"history must have a legal move between its boards, got none from board {stuck_at} to board {stuck_at + 1}"
-    )
+    stuck = f"from board {most_reached + 1} to board {most_reached + 2}"  # boards are counted from 1
+    raise ValueError(f"history must have a legal move between its boards, got none {stuck}")
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:

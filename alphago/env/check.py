@@ -77,9 +77,10 @@ def check_game(
     _check_texts(start)
     _check_symmetries(start)
     _check_board_view(start)
-    for name in ("action_space", "planes", "plane_shape", "max_moves") if plain is not None else ():
-        ours, theirs = getattr(env, name), getattr(plain, name)
-        start.require(ours == theirs, name, f"{theirs} as in {plain}", ours)
+    if plain is not None:
+        for name in ("action_space", "planes", "plane_shape", "max_moves"):
+            ours, theirs = getattr(env, name), getattr(plain, name)
+            start.require(ours == theirs, name, f"{theirs} as in {plain}", ours)
     random = np.random.default_rng(seed)
     all_games = [_Game(env, setups[number % len(setups)]) for number in range(games)]
     for number, game in enumerate(all_games):
@@ -185,7 +186,7 @@ class _Game:
         require(np.isfinite(view.planes).all(), "planes", "finite numbers", "some that are not")
         require(-1 <= view.outcome <= 1, "outcome", "-1 to 1", view.outcome)
         require(np.isfinite(view.score), "score", "a finite number", view.score)
-        require(view.outcome * view.score >= 0, "outcome", same_sign, view.outcome)
+        require(view.outcome * view.score >= 0, "outcome", same_sign, view.outcome)  # or one of them is 0
         require({-1, 0, 1}.issuperset(owners), "ownership", "-1, 0 or 1 for each point", owners)
         return view
 
@@ -339,7 +340,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
             break
         goes_on = len(game.moves) < env.max_moves
         game.require(goes_on, "is_over", f"True after max_moves = {env.max_moves} plies", "False")
-        action, tried_in_copy = random.choice(np.flatnonzero(view.legal_mask), 2).tolist()
+        action, tried_in_copy = random.choice(np.flatnonzero(view.legal_mask), 2).tolist()  # perhaps the same action
         copied = _check_copy(game, batch, view, tried_in_copy)
         if position is not None:
             _check_position(game, position, view, random)
@@ -454,7 +455,10 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
 
 def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
-    """Check that a stone which a move has added is the mover's, on a board that is drawn from the planes."""
+    """Check that a stone which a move has added is the mover's, and note who has more stones (`stone_lead`).
+
+    Both only on a board that is drawn from the planes, in which stones may be on the wrong side.
+    """
     if not isinstance(after, StonesPosition) or type(after).board is not StonesPosition.board:
         return
     game.stone_lead = int(after.board.sum())
@@ -480,10 +484,10 @@ def _check_winners(games: Sequence[_Game]) -> None:
     for i, verb in enumerate(("score", "ownership")):  # as in `_Game.points`
         # Black's points at a ply and at the next. If the sign changes, their difference is large, and their sum small.
         pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
-        changes, sums = (sum(abs(later + sign * now) for now, later in pairs) for sign in (-1, 1))
-        if changes > FLIPS * sums:
+        changes = sum(abs(later - now) for now, later in pairs)
+        if changes > FLIPS * sum(abs(later + now) for now, later in pairs):
             decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
-    # leads: how many more stones and points Black has at the end.
+    # For each game +1 or -1, and how many more stones and points Black has at the end.
     winners, leads = np.array([(game.winner, game.stone_lead + game.points[-1][1]) for game in decided]).T
     lost = [game for game in decided if game.winner != game.movers[-2]]  # -2: who played the last move
     has_points = any(abs(game.points[-1][0]) not in (0, 1) for game in decided)
@@ -491,7 +495,8 @@ def _check_winners(games: Sequence[_Game]) -> None:
         expected = "-1 where the last move has won, in the view of the player to move after it"
         if len(lost) == len(decided):
             lost[0].fail("outcome", expected, f"all {len(lost)} games lost by the last move (see check_winners)")
-        if len(set(winners)) == 1 and len({game.movers[-2] for game in decided}) == 2:
+        last_movers = {game.movers[-2] for game in decided}
+        if len(set(winners)) == 1 and len(last_movers) == 2:  # always the same winner, whoever played the last move
             winner = PLAYER_NAMES[lost[0].winner]
             lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
     offsets = winners - winners.mean(), leads - leads.mean()

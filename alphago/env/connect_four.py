@@ -52,11 +52,13 @@ class ConnectFourEnv(StonesEnv):
         return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))
 
     def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch | DeviceRowBatch":
+        """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
         if device == "cpu":
             return ConnectFourBatch(self, count, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
         return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
+        """Return the only position in `batch`; setup: the keywords of `position` with which its game began."""
         return ConnectFourPosition(self, batch, setup)
 
 
@@ -88,4 +90,5 @@ class ConnectFourPosition(StonesPosition):
         return row * WIDTH + column
 
     def why_illegal(self, action: int) -> str:
+        """Return the only reason that an action, which is a column, can be illegal before the end of the game."""
         return "the column is full"

@@ -26,6 +26,8 @@ PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.uint16): "bfloat16"
 class DeviceBatch(GameBatch):
     """Base class of batches on a device; a game's class adds `reset`, `legal_mask` and `write_planes`.
 
+    Methods without a docstring do what those of `GameBatch` do.
+
     Slots, actions and `out` may be NumPy arrays or arrays of the backend (on a GPU, CuPy arrays or torch tensors).
     Calls on a GPU return without waiting for the answers if `out` is on the device. An `out` in NumPy may have any
     dtype and layout; on the device it must be C-contiguous and of the answer's dtype, else ValueError.
@@ -77,6 +79,7 @@ class DeviceBatch(GameBatch):
         self._launch("play_batch", slots, self.backend.upload(actions, np.int32))
 
     def replay(self, roots: Array, paths: Array, lengths: Array, targets: Array) -> None:
+        """Copy each root slot to its target slot and play `paths[i, :lengths[i]]` there, with two kernels."""
         upload = self.backend.upload
         slots = upload(targets, np.int64)
         self._copy(self._rows, upload(roots, np.int64), slots)
@@ -138,19 +141,18 @@ class DeviceBatch(GameBatch):
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
         buffer = self.backend.reachable(out)  # a view of `out` with a NumPy dtype; None if kernels cannot write to it
-        given = out.dtype if buffer is None else buffer.dtype
-        dtype = PLANE_DTYPES.get(given)
+        given_dtype = out.dtype if buffer is None else buffer.dtype
+        dtype = PLANE_DTYPES.get(given_dtype)
         if dtype is None:
             names = ", ".join(map(str, PLANE_DTYPES))
-            raise ValueError(f"planes must be {names} (bfloat16 by its bits), got {given}")
+            raise ValueError(f"planes must be {names} (bfloat16 by its bits), got {given_dtype}")
         if buffer is None:  # the planes are copied to `out` later
-            self._check_takes_copies(out, str(given))
-            buffer = self.backend.zeros(tuple(out.shape), given)
+            self._check_takes_copies(out, str(given_dtype))
+            buffer = self.backend.zeros(tuple(out.shape), given_dtype)
         to_board, to_plane, to_row, to_point = (stride // buffer.itemsize for stride in buffer.strides)  # in items
         if to_row != width * to_point:  # kernels go from point to point in equal steps
-            raise ValueError(
-                f"the points of a plane must follow each other evenly, got steps of {to_row} and {to_point}"
-            )
+            steps = f"steps of {to_row} and {to_point}"
+            raise ValueError(f"the points of a plane must follow each other evenly, got {steps}")
         return dtype, (buffer, to_board, to_plane, to_point)
 
     @abstractmethod
@@ -158,7 +160,7 @@ class DeviceBatch(GameBatch):
         """Launch the kernel that writes the planes of the positions in `slots`.
 
         Args:
-            dtype: "float32" or "bfloat16".
+            dtype: "float32" or "bfloat16", which is a part of the kernel's name.
             target: the array to write, and its steps.
         """
 

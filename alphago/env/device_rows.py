@@ -30,6 +30,7 @@ class DeviceRowBatch(DeviceBatch):
     """Positions, on a backend, of a game whose rows have the layout of `alphago.env.kernels.rows`.
 
     Rows and results equal those of the game's batch on the CPU, but the words of a row are int32 instead of int64.
+    Methods without a docstring do what those of `GameBatch` and `DeviceBatch` do.
     """
 
     def __init__(self, env: GameEnv, count: int, backend: Backend, program: Program) -> None:
@@ -51,6 +52,7 @@ class DeviceRowBatch(DeviceBatch):
 
     def legal_mask(self, slots: Array, out: Out) -> Out:
         actions = self.env.action_space
+        # The number of actions: the kernel's argument, the length of an answer, and the number of threads for a slot.
         return self._answer("legal_mask_batch", slots, out, np.bool_, actions, shape=(actions,), threads=actions)
 
     def decisive_moves(self, slots: Array, out: Out) -> Out:
@@ -81,5 +83,4 @@ def start_row(env: GameEnv, **setup: object) -> np.ndarray:
     """
     batch: Any = env.new_batch(1)
     batch.reset(FIRST, **setup)
-    rows: np.ndarray = batch.rows
-    return rows
+    return np.asarray(batch.rows)

@@ -16,7 +16,7 @@ import numpy as np
 
 from alphago.drawing.board_view import SIDES, BoardView
 from alphago.env import symmetry
-from alphago.env.batch import GameBatch
+from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game_options import HIDDEN, Option, to_option
 from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position
@@ -148,7 +148,7 @@ class GameEnv:
             known = [*list_keywords(self.position), *list_keywords(set_up)]
             allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
             check_keywords(f"{type(self).__name__}.position", setup, allowed)
-        batch.reset(np.zeros(1, np.int64), **setup)
+        batch.reset(FIRST, **setup)
         # Arrays become lists, which can be written as text and compared.
         as_lists = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
         return self.make_position(batch, as_lists)

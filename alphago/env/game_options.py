@@ -55,13 +55,13 @@ class Option:
         if self.choices == (YES, NO):
             return {YES: True, NO: False}.get(given, given)  # the game refuses any other value
         if isinstance(self.value, int):
-            least, most = int(self.least or 0), int(self.most or MOST)
+            least, most = int(self.least or 0), int(self.most or MOST)  # also if a limit is None
             return check_int(self.name, as_number(given), least, most)
         return as_number(given) if isinstance(self.value, float) else given
 
 
 def to_option(name: str, value: object, **further: object) -> Option:
-    """Return the option for a value of a game's config.
+    """Return the option for a value of a game's config: a bool becomes the choice of "yes" and "no".
 
     Args:
         further: fields of Option, which replace those that follow from the value.
@@ -70,7 +70,7 @@ def to_option(name: str, value: object, **further: object) -> Option:
     if isinstance(value, bool):
         described |= {"value": YES if value else NO, "choices": (YES, NO)}
     elif isinstance(value, int):
-        described["least"] = 1
+        described["least"] = 1  # such as a size; an option that may be 0 says so in `further`
     return Option(name, **{**described, **further})
 
 

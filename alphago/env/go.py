@@ -165,7 +165,7 @@ class GoEnv(StonesEnv):
             usual = GoEnv(self.N).config
             # None: the new board's default.
             implied |= {name: None for name in ("komi", "max_moves") if self.config[name] == usual[name]}
-        return super().replace(**{**implied, **options})
+        return super().replace(**{**implied, **options})  # what the caller gives counts more than what is implied
 
     @property
     def rules(self) -> Rules:
@@ -180,8 +180,7 @@ class GoEnv(StonesEnv):
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: size, komi, rules by name, and handicap."""
-        sizes = range(MIN_SIZE, MAX_SIZE + 1)
-        usual = {size: usual_komi(size) for size in sizes}
+        usual = {size: usual_komi(size) for size in range(MIN_SIZE, MAX_SIZE + 1)}
         name = rules_name(self.rules)
         names = tuple(dict.fromkeys([name, *played_rules()]))
         return (
@@ -232,7 +231,10 @@ class GoEnv(StonesEnv):
         )
 
     def player_view(self) -> Self:
-        """Return the game; if it has fixed turns, the game in which a pass is legal only if there is no other move."""
+        """Return the game; if it has fixed turns, the game in which a pass is legal only if there is no other move.
+
+        In such games a pass gives a turn away.
+        """
         return self if self.turns is None else self.replace(first_pass=self.max_moves)  # from the end on: never
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
@@ -298,6 +300,7 @@ class GoEnv(StonesEnv):
         row[layout.DEPTH] = self.history
         row[layout.KO_RULE] = ko
         row[layout.SUICIDE] = self.suicide
+        # KataGo's planes show more last moves than the three which every row keeps.
         row[layout.FURTHER] = go_katago.MOVES - 3 if self.plane_set == KATAGO else 0
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
@@ -310,6 +313,7 @@ class GoEnv(StonesEnv):
         return GoStart(row, places, empty)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
+        """Return a batch of `count` start positions on a device: "cpu"; but for KataGo's planes also "cuda", "host"."""
         if device == "cpu":
             return GoBatch(self, count)
         if self.plane_set == KATAGO:

@@ -45,7 +45,10 @@ def check_setup(
 
 
 class GoBatch(PackedBatch):
-    """Go positions as packed rows (see `alphago.env.kernels.go_row` for the layout)."""
+    """Go positions as packed rows (see `alphago.env.kernels.go_row` for the layout).
+
+    Methods without a docstring do what those of `GameBatch` and `PackedBatch` do.
+    """
 
     rules = common = loops
 
@@ -94,6 +97,7 @@ class GoBatch(PackedBatch):
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write each mover's outcome, float32 [n], to which the margin adds as the game's `margin_weight` says."""
         loops.outcome_batch(self.rows, slots, self.env.margin_weight, out)
         return out
 

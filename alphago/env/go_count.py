@@ -46,7 +46,7 @@ class GoCount:
             stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
             kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
             for chain in chains(self.position):
-                is_pass_alive = alive[chain[0]] == stones[chain[0]]  # as all points of the chain are
+                is_pass_alive = alive[chain[0]] == stones[chain[0]]  # then so are all stones of the chain
                 if kept[chain].mean() < 0 and not is_pass_alive:
                     dead.update(chain)
         count = replace(self, dead=frozenset(dead))
@@ -122,9 +122,10 @@ def count_as_alive(position: Position) -> GoCount | None:
 
 
 def chains(position: GoPosition) -> list[list[int]]:
-    """Return the chains of a position, each as a sorted list of points."""
-    by_head: dict[int, list[int]] = {}  # the point of each chain's head: the chain's points
+    """Return the chains of a position, each as a sorted list of points row * N + column, which are also actions."""
+    row = position.row
+    by_head: dict[int, list[int]] = {}  # for the head of each chain, the chain's stones as actions
     for action in np.flatnonzero(position.board).tolist():
-        head = int(position.row[layout.cell(layout.point_of(position.row, action)) + layout.HEAD])
-        by_head.setdefault(head, []).append(action)
+        at_cell = layout.cell(layout.point_of(row, action))
+        by_head.setdefault(int(row[at_cell + layout.HEAD]), []).append(action)
     return list(by_head.values())

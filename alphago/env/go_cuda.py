@@ -23,7 +23,7 @@ PROGRAM = Program(
 
 
 class CudaGoBatch(DeviceBatch):
-    """Go positions on a backend; rows and answers equal those of `GoBatch`.
+    """Go positions on a backend; rows and answers equal those of `GoBatch`, whose docstrings hold here too.
 
     `score`, `outcome`, `ownership`, `planes` and `pass_alive` also write to the rows' scratch words.
     """

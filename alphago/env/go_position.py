@@ -62,7 +62,10 @@ class GoPosition(StonesPosition):
         players_of_stones = [mover for mover, action in turns if action != self.env.pass_action]
 
         def lost_stones(colour: str, player: int) -> int:
-            """Return how many stones a side has lost; colour: the keyword of its stones in the set-up."""
+            """Return how many stones a side has lost: those set up and played that are not on the board any more.
+
+            colour: the keyword of its stones in the set-up. player: the same side as +1 or -1.
+            """
             placed = len(list_points(self.setup.get(colour, ()))) + players_of_stones.count(player)
             return placed - int((self.board == player).sum())
 
@@ -100,6 +103,7 @@ class GoPosition(StonesPosition):
 
     @property
     def caption(self) -> str:
+        """A line of text about the position, with komi and captures."""
         last_was_pass = bool(self.moves) and self.last_point is None
         passed = ", after a pass" if last_was_pass and not self.is_over else ""
         black, white = self.captures

@@ -79,12 +79,13 @@ def read_rules(text: str) -> Rules | None:
     """
     fields = rules_fields(text)
     if not fields and not text.lstrip().startswith("{"):  # a short name
-        return next((rules for name, rules in NAMED.items() if plain_letters(name) == rules_word(text)), None)
+        by_word = {plain_letters(name): rules for name, rules in NAMED.items()}
+        return by_word.get(rules_word(text))
     if not fields and text.replace(" ", "") != "{}":  # damaged JSON
         return None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
     values_are_valid = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
-    return Rules(ko.lower(), suicide) if values_are_valid and {*fields} <= {*JSON_FIELDS} else None
+    return Rules(ko.lower(), suicide) if values_are_valid and set(fields) <= set(JSON_FIELDS) else None
 
 
 def rules_word(text: str) -> str:

@@ -43,9 +43,7 @@ def with_past(
         to_play = to_play or 1  # Black by default
         earlier_boards = [board_before_ko(env, stones, to_play, ko)]
     known_plies = len(earlier_boards)  # one ply leads from each board to the next
-    plies = known_plies
-    if move_number is not None:
-        plies = check_int("move_number", move_number, 0, env.max_moves)
+    plies = known_plies if move_number is None else check_int("move_number", move_number, 0, env.max_moves)
     if plies < known_plies:
         raise ValueError(f"move_number must be at least {known_plies}, the number of boards in history, got {plies}")
     # A function of a board and a side to move, which makes the earliest position that is known.

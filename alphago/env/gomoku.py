@@ -59,10 +59,8 @@ class GomokuEnv(StonesEnv):
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: the size, and the stones in a row that win."""
-        return (
-            to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
-            to_option("connect_row", self.connect_row, title="In a row"),
-        )
+        size = to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE)
+        return size, to_option("connect_row", self.connect_row, title="In a row")
 
     @cached_property
     def board_view(self) -> BoardView:
@@ -73,6 +71,7 @@ class GomokuEnv(StonesEnv):
         return symmetry.square(self.N)
 
     def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch | DeviceRowBatch":
+        """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
         if device == "cpu":
             return GomokuBatch(self, count)
         return rows_on(device, self, count, kernels)
@@ -90,5 +89,6 @@ class GomokuBatch(LineBatch):
         super().__init__(env, count, words=words, options=(env.N, env.connect_row, depth))
 
     def settle(self, row: np.ndarray) -> None:
+        """Do what `LineBatch.settle` does; the actions before the set-up, in the words after the board, are unknown."""
         super().settle(row)
-        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN  # the actions before the set-up, in the words after the board
+        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN

@@ -134,17 +134,15 @@ class OwareEnv(GameEnv):
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: two of the rules."""
-        return (
-            to_option("repetition", self.repetition, title="Repetition ends"),
-            to_option("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
-        )
+        repetition = to_option("repetition", self.repetition, title="Repetition ends")
+        return repetition, to_option("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS)
 
     def replace(self, **options: object) -> "OwareEnv":
         """Return the same game with some options changed.
 
         If `rules` is among them, all rules that are not given become those of `rules`.
         """
-        kept = {"planes": self.plane_set} if "rules" in options else self.config
+        kept = {"planes": self.plane_set} if "rules" in options else self.config  # the config has all rules singly
         return OwareEnv(**{**kept, **options})
 
     def accepts(self, other: GameEnv) -> bool:
@@ -166,11 +164,13 @@ class OwareEnv(GameEnv):
         return self.replace(graded=False)
 
     def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch | DeviceRowBatch":
+        """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
         if device == "cpu":
             return OwareBatch(self, count)
         return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "OwarePosition":
+        """Return the only position in `batch`; setup: the keywords of `position` with which its game began."""
         return OwarePosition(self, batch, setup)
 
     def to_text(self, action: int) -> str:
@@ -228,12 +228,14 @@ class OwareBatch(RowBatch):
         self.start_from(slots, np.array(start, np.int64))
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        if self.env.planes == kernels.ONE_HOT:  # the number of planes of the set "one-hot"
+        """Write the game's set of planes, float32 [n, planes, height, width]: "board" or "one-hot"."""
+        if self.env.plane_set == "one-hot":
             kernels.one_hot_batch(self.rows, slots, out.reshape(len(out), kernels.ONE_HOT))
             return out
         return super().planes(slots, out)
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write each mover's outcome, float32 [n], a fraction if outcomes are graded."""
         return self._answer(kernels.outcome_batch, slots, out)
 
 
@@ -251,7 +253,7 @@ class OwarePosition(Position):
         row = self.batch.rows[0]  # type: ignore[attr-defined]
         return [int(seeds) for seeds in row[HEADER : HEADER + HOUSES]]
 
-    contents = houses  # the seeds in each cell of the board
+    contents = houses  # overrides `Position.contents`: the cells of the board are the houses
 
     @property
     def captures(self) -> tuple[int, int]:
@@ -261,6 +263,7 @@ class OwarePosition(Position):
         return (captured + margin) // 2, (captured - margin) // 2
 
     def why_illegal(self, action: int) -> str:
+        """Return why the mover must not sow its house `action` in a game that is not over."""
         own = self.houses[:SIDE] if self.to_play == 1 else self.houses[SIDE:]
         return "the house leaves the other side without seeds" if own[action] else "the house is empty"
 

@@ -18,6 +18,8 @@ from alphago.env.kernels.rows import HEADER, MARGIN, OVER, PLY, TO_PLAY
 class PackedBatch(GameBatch):
     """Base class of batches on kernels: the method `play` runs the kernel `play_batch`, and so on.
 
+    Methods without a docstring do what those of `GameBatch` do.
+
     Args:
         rows: integers [count, words], one position per row.
 
@@ -35,11 +37,13 @@ class PackedBatch(GameBatch):
         self.rows = rows
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        # Rows of a batch on a device may have int32 words where these have int64.
+        """Copy positions as `GameBatch.copy` does, also from a batch on a device."""
+        # There the words of a row may be int32 where they are int64 here.
         rows = self.rows if of is None else of.rows.astype(self.rows.dtype, copy=False)  # type: ignore[attr-defined]
         self.common.copy_batch(rows, sources, self.rows, targets)
 
     def gather(self, batches: Sequence[GameBatch]) -> None:
+        """Copy a position from each of these batches, of a single slot each, to the slots 0, 1, 2, …, all at once."""
         rows = [batch.rows for batch in batches]  # type: ignore[attr-defined]
         if rows:
             np.concatenate(rows, out=self.rows[: len(rows)])
@@ -48,6 +52,7 @@ class PackedBatch(GameBatch):
         self.rules.play_batch(self.rows, slots, actions)
 
     def replay(self, roots: np.ndarray, paths: np.ndarray, lengths: np.ndarray, targets: np.ndarray) -> None:
+        """Copy each root slot to its target slot and play `paths[i, :lengths[i]]` there, with one kernel."""
         self.rules.replay_batch(self.rows, roots, paths, lengths, targets)
 
     def _answer(self, kernel: Callable[..., None], slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -89,6 +94,7 @@ class RowBatch(PackedBatch):
         self.reset(np.arange(count))
 
     def reset(self, slots: np.ndarray) -> None:
+        """Set the slots to the start position; a game with set-ups overrides this."""
         self.start_from(slots, *self._options)
 
     def start_from(self, slots: np.ndarray, *options: Any) -> None:
@@ -156,7 +162,11 @@ class StonesBatch(RowBatch):
 
 
 class LineBatch(StonesBatch):
-    """Base class for games in which the first line of `connect` stones wins and stones are never captured."""
+    """Base class for games in which the first line of `connect` stones wins and stones are never captured.
+
+    Attributes:
+        connect: the number of stones in a line that win.
+    """
 
     connect: int
 

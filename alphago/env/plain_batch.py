@@ -56,6 +56,8 @@ class BrokenGame(ValueError):
 class PlainBatch(GameBatch):
     """A batch of plain Python states (`GameEnv.new`), for any game; slow.
 
+    Methods without a docstring do what those of `GameBatch` do.
+
     Raises:
         BrokenGame: which names the game and the method, where a state breaks the contract in such a way that a search
             or match would hang, or fail in another place.
@@ -83,6 +85,7 @@ class PlainBatch(GameBatch):
             self.plies[target] = source_batch.plies[source]
 
     def text(self, slot: int) -> str:
+        """Return `str(state)`; "" if the state's class does not define it."""
         state = self.states[slot]
         return "" if type(state).__str__ is object.__str__ else str(state)
 
@@ -100,7 +103,7 @@ class PlainBatch(GameBatch):
         return out
 
     def _answers(self, method: str, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write what a method of each state returns; raise BrokenGame for an array of another shape."""
+        """Write to `out` what a method of each state returns, and return it; raise BrokenGame for another shape."""
         for i, slot in enumerate(slots):
             answer = getattr(self.states[slot], method)()
             if np.shape(answer) != out.shape[1:]:
@@ -145,11 +148,12 @@ class PlainBatch(GameBatch):
     def to_play(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
             out[i] = self._number("to_play", self.states[slot].to_play, 1)
-            if not out[i]:
+            if not out[i]:  # 0, or a fraction that int8 has cut to 0
                 self._break("to_play", "be 1 or -1", 0)
         return out
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write a hash of each position's planes and side to move, int64 [n]."""
         shape = (len(slots), self.env.planes, *self.env.plane_shape)
         for i, planes in enumerate(self.planes(slots, np.empty(shape, np.float32))):
             state = self.states[slots[i]]

@@ -178,9 +178,8 @@ class Position:
         if player == self.to_play:
             return self
         side = self.env.board_view.side
-        raise ValueError(
-            f"it must be the turn of {side(player)}, got that of {side(self.to_play)} in {self.describe()}"
-        )
+        got = f"that of {side(self.to_play)} in {self.describe()}"
+        raise ValueError(f"it must be the turn of {side(player)}, got {got}")
 
     def after(self, moves: Iterable[int | str], movers: Iterable[int] | None = None) -> Self:
         """Return the position after legal moves, each an action or a text; raise IllegalMove for an illegal move.
@@ -189,9 +188,12 @@ class Position:
             movers: who plays each move, see `give_turn`; None for the side to move.
         """
         position = self
-        turns: Iterable[tuple[int | None, int | str]] = ((None, move) for move in moves)
-        for mover, move in turns if movers is None else zip(movers, moves, strict=True):
-            position = (position if mover is None else position.give_turn(mover)).play(move)
+        if movers is None:
+            for move in moves:
+                position = position.play(move)
+        else:
+            for mover, move in zip(movers, moves, strict=True):
+                position = position.give_turn(mover).play(move)
         return position
 
     def again_in(self, env: Any) -> "Position":
@@ -213,7 +215,7 @@ class Position:
             yield position
 
     def turns(self) -> Iterator[tuple[Self, int]]:
-        """Yield for each move of the game so far the position before it, with its player to move, and the move."""
+        """Yield (position, action) for each move so far: the position before the move, where its player is to move."""
         # Not strict: `replay` also yields the last position, which no move follows.
         for before, mover, action in zip(self.replay(), self.movers, self.moves, strict=False):
             yield before.give_turn(mover), action
@@ -372,7 +374,7 @@ class Position:
         """Return the sentences below a picture: the caption, unless it is empty, and the legend of the overlay."""
         text = self.caption if look.caption is None else look.caption
         explained = legend(look.overlay, self.points_of_actions.tolist(), self.env.to_text) if look.legend else []
-        return [*filter(None, [text]), *explained]
+        return [text, *explained] if text else explained
 
     def line_points(self, line: str | Iterable[int | str]) -> dict[int, tuple[int, int]]:
         """Return the moves of a line of play from this position on, as {number: (point, colour)}, without passes.
@@ -405,6 +407,7 @@ class Position:
 def move_numbers(positions: Sequence[Any], count: int) -> dict[int, int]:
     """Return the numbers of the last `count` moves for a drawing, as {point: number}, in the order of the numbers.
 
+    Passes are counted, but have no point.
     If several moves were played on one point, the point gets the number of the latest.
 
     Args:

@@ -74,11 +74,13 @@ class ReversiEnv(StonesEnv):
         return Symmetries(points[kept], actions[kept])
 
     def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
+        """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
         if device == "cpu":
             return ReversiBatch(self, count, words=HEADER + self.N * self.N, options=(self.N,))
         return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
+        """Return the only position in `batch`; setup: the keywords of `position` with which its game began."""
         return ReversiPosition(self, batch, setup)
 
 
@@ -100,6 +102,7 @@ class ReversiPosition(StonesPosition):
     """A position of Reversi to read, print and play on."""
 
     def why_illegal(self, action: int) -> str:
+        """Return why an action is illegal in a game that is not over: a needless pass, a stone, nothing enclosed."""
         if action == self.env.pass_action:
             return f"{PLAYER_NAMES[self.to_play]} can place a stone, so must not pass"
         return super().why_illegal(action) if self.board.ravel()[action] else "it encloses no stones"

@@ -43,8 +43,8 @@ class VectorEnv:
         self.device = choose_device(env, device)
         self.batch = env.new_batch(num_envs, self.device)
         backend = getattr(self.batch, "backend", None)
-        self._zeros = backend.zeros if backend else np.zeros
-        self._upload = backend.upload if backend else np.ascontiguousarray
+        self._zeros = backend.zeros if backend else np.zeros  # of a shape and a dtype
+        self._upload = backend.upload if backend else np.ascontiguousarray  # of an array and a dtype
         self._convert = convert or (lambda array: array)
         self._slots: Any = self._upload(np.arange(num_envs), np.int64)
         self._setup: dict[str, object] = {}

@@ -35,7 +35,7 @@ class AnalysisClient(LineProcess):
         super().__init__(words, name=program_name(words), longest=LONGEST_REPLY)
 
     def send(self, query: Mapping[str, Any]) -> None:
-        """Send a query."""
+        """Send a query, a JSON object of the protocol, without waiting for its reply."""
         self.write_line(json.dumps(query))
 
     def ask(self, name: str, position: GoPosition, visits: int, **more: object) -> None:
@@ -63,7 +63,7 @@ class AnalysisClient(LineProcess):
         )
 
     def receive(self) -> dict[str, Any]:
-        """Return the next reply that is neither a warning nor an intermediate result."""
+        """Wait for the next reply that is neither a warning nor an intermediate result, and return it."""
         while True:
             text = self.read_line(TIMEOUT).strip()
             try:
@@ -110,8 +110,9 @@ class AnalysisClient(LineProcess):
             if number in window and move in window[number].missing:  # else it answers none of these queries
                 window[number].missing.discard(move)
                 take(window[number], move, reply)
-            while window and not (first := next(iter(window.values()))).missing:
-                yield window.pop(str(first.number))
+            # In the order drawn: an answered position waits for those drawn before it.
+            while window and not (earliest := next(iter(window.values()))).missing:
+                yield window.pop(str(earliest.number))
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
         """Return the win rate, 0 .. 1, and the lead in points of a reply, in the view that the query asked for."""
@@ -128,11 +129,15 @@ class AnalysisClient(LineProcess):
         version = self.receive().get("version", "")
         self.send({"id": "models", "action": "query_models"})
         models = self.receive().get("models", [])
+        # A network without a name of its own is called by its file's.
         names = [str(model.get("internalName") or os.path.basename(str(model.get("name", "")))) for model in models]
         return {"program": f"{self.name} {version}".strip(), "networks": names}
 
 
 def program_name(words: list[str]) -> str:
-    """Return the name of the program in a command, such as "katago" for "nice -n 19 ./katago analysis"."""
+    """Return the name of the program in a command, such as "katago" for "nice -n 19 ./katago analysis".
+
+    Options, numbers and launchers are passed over; if nothing else is there, it is the first launcher.
+    """
     names = [os.path.basename(word) for word in words if not word.startswith("-") and not word.isdigit()]
     return next((name for name in names if not name.startswith(LAUNCHERS)), names[0])

@@ -92,13 +92,13 @@ class DrawnPosition:
         return LEAST_WIN <= win <= 1 - LEAST_WIN and abs(lead) <= MOST_LEAD * self.position.env.N
 
     def result(self) -> ExamPosition:
-        """Return the judged position."""
+        """Return the judged position, in which each legal move has its losses against the best moves."""
         actions = sorted(self.after)
         values = np.array([self.after[action] for action in actions])  # [legal moves, 2], win rate and lead
         if self.position.to_play < 0:  # in White's view the win rate is 1 - Black's, and the lead is negated
             values = np.array([1.0, 0.0]) - values
         losses = np.full((2, self.position.env.action_space), np.nan, np.float32)  # NaN for illegal moves
-        losses[:, actions] = (values.max(axis=0) - values).T
+        losses[:, actions] = (values.max(axis=0) - values).T  # of each kind of value, from the best one
         rate_losses, point_losses = losses
         black_win, black_lead = self.root
         return ExamPosition(
@@ -119,16 +119,11 @@ def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[
         positions: most positions in all games.  Of larger collections a random sample is read, the same on every call.
     """
     most_positions = positions // max(1, len(paths))  # from each path
-    records = [
-        record
-        for path in paths
-        for record in read_collection(path, env, most_positions)
-        if set(record.setup) <= {"komi"}  # no stones before the first move
-    ]
+    read = [record for path in paths for record in read_collection(path, env, most_positions)]
+    records = [record for record in read if set(record.setup) <= {"komi"}]  # no stones before the first move
     if not records:
-        raise ValueError(
-            f"games must have one that begins on the empty board, got none in {', '.join(map(str, paths))}"
-        )
+        listed = ", ".join(map(str, paths))
+        raise ValueError(f"games must have one that begins on the empty board, got none in {listed}")
     return records
 
 
@@ -148,7 +143,10 @@ def drawing_facts(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[
 
 
 def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> Iterator[DrawnPosition]:
-    """Yield positions of games in a random order; no two of them are equal or symmetric."""
+    """Yield positions of games in a random order; no two of them are equal or symmetric.
+
+    One is drawn from every game, then another one from every game, and so on, `per_game` times.
+    """
     generator = np.random.default_rng(drawing.seed)
     order = generator.permutation(len(records))
     seen: set[bytes] = set()  # a key for each position so far

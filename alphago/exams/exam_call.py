@@ -87,8 +87,10 @@ def exam(
     for count in counts:
         check_int("readouts", count, 0, MOST_READOUTS)
     given_exam = None if file is None else find_exam(file)
-    names = [f"network {number}" for number in range(1, len(listed) + 1)] if len(listed) > 1 else ["network"]
-    examinees = [make_examinee(*pair, counts, search, given_exam) for pair in zip(listed, names, strict=False)]
+    examinees = []
+    for number, network in enumerate(listed, 1):
+        name = f"network {number}" if len(listed) > 1 else "network"  # of a network that is not given by its name
+        examinees.append(make_examinee(network, name, counts, search, given_exam))
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
     questions = find_exam(file=None, size=common_board_size(examinees)) if given_exam is None else given_exam
@@ -102,8 +104,10 @@ def exam(
             name = replace(examinee.entry, readouts=count).name
             if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            settings = evaluator, count, examinee.search, examinee.entry.level
-            answers[name] = answer_all(positions, *settings, threads=cores, tell=partial(tell, name, total))
+            tell_of_player = partial(tell, name, total)
+            answers[name] = answer_all(
+                positions, evaluator, count, examinee.search, examinee.entry.level, threads=cores, tell=tell_of_player
+            )
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
 
 
@@ -119,7 +123,7 @@ def make_examinee(
         given_exam: the exam that the caller named; None if he named none.  A network that was saved for another board
             is loaded for the board of this exam.
     """
-    entry = EntrantText(name, Path())  # any file: names of players with one have readouts
+    entry = EntrantText(name, Path())  # with any file, since only a name with a file shows the readouts
     if isinstance(network, (str, PathLike)):
         entry = parse_entrant(str(network))
         if entry.model is None:
@@ -132,7 +136,8 @@ def make_examinee(
         readouts = (0,)  # not used, since a level has readouts of its own
     elif entry.readouts is not None:
         readouts = (entry.readouts,)
-    return Examinee(replace(entry, search=search if isinstance(search, str) else None), network, readouts, search)
+    search_name = search if isinstance(search, str) else None
+    return Examinee(replace(entry, search=search_name), network, readouts, search)
 
 
 def common_board_size(examinees: Sequence[Examinee]) -> int:

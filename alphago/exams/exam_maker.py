@@ -95,7 +95,8 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
         ValueError: if the file is no exam, or was begun with other games, settings or another judge.
     """
     with explain_os_error(f"{path} cannot be written"):
-        data, header = path.read_bytes() if path.exists() else b"", header_line(size, provenance)
+        data = path.read_bytes() if path.exists() else b""
+        header = header_line(size, provenance)
         whole_lines = data[: data.rfind(b"\n") + 1]
         if not whole_lines:
             if data:
@@ -103,9 +104,9 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
             write_atomic(path, header)
             return 0, -1
         lines = enumerate(whole_lines.splitlines(), 1)
-        before, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
-        expected = json.loads(header)
-        check_begun(path, before, {key: value for key, value in expected.items() if key != "date"})
+        begun_header, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
+        expected = {key: value for key, value in json.loads(header).items() if key != "date"}  # begun on any day
+        check_begun(path, begun_header, expected)
         drawn = [check_int(f"{path}, line {line}: drawn", row.get("drawn"), 0) for line, row in enumerate(rows, 2)]
         if len(whole_lines) < len(data):  # a call that was killed has left a part of a line
             os.truncate(path, len(whole_lines))
@@ -113,7 +114,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
 
 
 def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: MakeSettings) -> Iterator[DrawnPosition]:
-    """Have drawn positions judged by the engine, and yield the undecided ones in the order of drawing."""
+    """Have drawn positions judged by the engine, and return an iterator of the undecided ones in the order drawn."""
 
     def take(drawn: DrawnPosition, move: str, reply: dict[str, Any]) -> None:
         """Keep the judgement in a reply; if it is of an undecided position itself, ask about its moves too."""
@@ -131,9 +132,9 @@ def judge(client: AnalysisClient, drawing: Iterator[DrawnPosition], making: Make
 def ask_moves(client: AnalysisClient, drawn: DrawnPosition, visits: int) -> None:
     """Ask about the position after each legal move; if the game is over there, score it instead."""
     for action in np.flatnonzero(drawn.position.legal_mask).tolist():
-        move, position = drawn.position.env.to_text(action), drawn.position.play(action)
-        if position.is_over:
-            drawn.after[action] = (1 + position.result) / 2, position.score()  # Black's win rate and lead
+        move, after = drawn.position.env.to_text(action), drawn.position.play(action)
+        if after.is_over:
+            drawn.after[action] = (1 + after.result) / 2, after.score()  # Black's win rate and lead
         else:
             drawn.missing.add(move)
-            client.ask(f"{drawn.number} {move}", position, visits)
+            client.ask(f"{drawn.number} {move}", after, visits)

@@ -22,6 +22,7 @@ COLUMNS: tuple[tuple[str, str, int, bool, Callable[[np.ndarray], Estimate] | Non
     ("lead off by", "lead_error", 1, False, statistics.root_mean_square),
     ("correlation", "correlation", 2, False, None),
 )
+# The estimating functions by the number's name, which is also the name of the marks that they take.
 ESTIMATES = {name: estimate for _, name, _, _, estimate in COLUMNS if estimate is not None}
 
 
@@ -52,7 +53,7 @@ class Grade:
     def row(self) -> dict[str, Any]:
         """Return the numbers as plain data: `points`, `points_low`, `points_high` and so on, None if unknown."""
         row: dict[str, Any] = {"positions": self.positions}
-        for _, name, *_ in COLUMNS:
+        for _, name, *_ in COLUMNS:  # the second entry of a column is the attribute's name
             estimate: Estimate = getattr(self, name)
             for suffix, value in zip(("", "_low", "_high"), estimate, strict=True):
                 row[name + suffix] = None if np.isnan(value) else value
@@ -68,7 +69,7 @@ def compute_grade(marks: Marks) -> Grade:
 
 
 def grade_difference(first: Marks, second: Marks) -> Grade:
-    """Return the grade of `first` minus that of `second`, both on the same positions."""
+    """Return the grade of `first` minus that of `second`, both on the same positions; without a correlation."""
     differences = {}
     for name, estimate in ESTIMATES.items():
         is_root = estimate is statistics.root_mean_square
@@ -103,10 +104,8 @@ def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str
     """
     parts = list(grades[0])
     columns = [(heading, parts), ("positions", [str(grades[0][part].positions) for part in parts])]
-    columns += [
-        (f"{name} loses", [estimate_text(by_part[part].points, 2) for part in parts])
-        for name, by_part in zip(names, grades, strict=True)
-    ]
+    for name, by_part in zip(names, grades, strict=True):
+        columns.append((f"{name} loses", [estimate_text(by_part[part].points, 2) for part in parts]))
     return table(columns)
 
 
@@ -123,5 +122,6 @@ def estimate_text(estimate: Estimate, digits: int, *, share: bool = False, signe
 
 def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Return columns, each a heading and its cells, as the lines of a table."""
-    rows = list(zip(*((heading, *cells) for heading, cells in columns), strict=True))
+    with_headings = [(heading, *cells) for heading, cells in columns]
+    rows = list(zip(*with_headings, strict=True))  # columns become rows
     return standings.table(rows).split("\n")

@@ -133,13 +133,13 @@ def answer_all(
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
         by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
-        full_strength = None if by_visits else FULL_STRENGTH  # None: no move; other rules choose their moves themselves
-        choice_level = full_strength if level is None else level
+        own_level = FULL_STRENGTH if level is None else level
+        choice_level = None if by_visits else own_level  # None: no move is chosen; the most visited one is taken below
         for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):
             answers.append(question.last())
             tell(1)
     black = join_analyses([answer.found for answer in answers]).as_black()
-    # Without a move of its own, an answer has the most visited move.
+    # For an answer without a chosen move, the most visited one.
     actions = [answer.found.best() if answer.action is None else answer.action for answer in answers]
     shares = [answer.shares for answer in answers if answer.shares is not None]  # of all answers or of none
     return Answers(

@@ -36,7 +36,7 @@ CIRCLE = 4  # least number of stones around such an area
 
 def find_phase(size: int, plies: int) -> str:
     """Return the phase, a name of PHASES, of a position after `plies` moves on a board of `size` x `size` points."""
-    phases_begun = sum(plies >= share * size * size for share in BEGINNINGS)
+    phases_begun = sum(plies >= share * size * size for share in BEGINNINGS)  # after the opening: 0, 1 or 2
     return PHASES[phases_begun]
 
 
@@ -66,6 +66,7 @@ def urgency(judged: ExamPosition, size: int) -> float:
     rows, columns = np.divmod(np.arange(size * size), size)
     is_far = np.maximum(np.abs(rows - row), np.abs(columns - column)) > NEAR
     losses = np.append(judged.points[:-1][is_far], judged.points[-1])  # the last is the pass, which is far too
+    # Illegal moves are NaN; infinite if no move is left.
     return float(np.nanmin(losses, initial=np.inf)) - float(judged.points[judged.best])
 
 
@@ -110,13 +111,14 @@ def can_race(stones: Stones, chain: Chain) -> bool:
         after = stones.play(chain.colour, liberty)
         if after is None:
             continue
-        takes = after.colours.count(-chain.colour) < enemies
+        takes = after.colours.count(-chain.colour) < enemies  # whether the move has taken stones
         if not takes and len(after.chain(point).liberties) > RACE:
             return False
     return True
 
 
 def is_enclosed(stones: Stones, best: int) -> bool:
-    """Return whether the best move lies in a small area that stones of one colour enclose."""
-    areas = (stones.area(best, 0, enclosed) for enclosed in (-1, 1))  # the other colour is around each area
+    """Return whether the best move lies in a small area that stones of one colour enclose; see the module."""
+    # Of empty points (0) and stones of one colour; the other colour is around each area.
+    areas = (stones.area(best, 0, enclosed) for enclosed in (-1, 1))
     return any(len(area) <= EYE_SPACE and len(circle) >= CIRCLE for area, circle in areas)

@@ -81,12 +81,14 @@ class Stones(NamedTuple):
             return None
         placed = Stones(self.size, (*self.colours[:point], colour, *self.colours[point + 1 :]))
         enemies = [near for near in neighbours(self.size)[point] if self.colours[near] == -colour]
-        captured = {stone for chain in placed.chains(enemies) if not chain.liberties for stone in chain.stones}
+        dead = [chain.stones for chain in placed.chains(enemies) if not chain.liberties]
+        captured = set[int]().union(*dead)
         colours = [0 if stone in captured else owner for stone, owner in enumerate(placed.colours)]
         after = Stones(self.size, tuple(colours)) if captured else placed
         own = after.chain(point)
         is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one and can be taken back
-        return after._replace(ko=min(captured) if is_ko else None) if own.liberties else None
+        ko = min(captured) if is_ko else None
+        return after._replace(ko=ko) if own.liberties else None  # without liberties it is suicide
 
 
 @cache
@@ -102,8 +104,10 @@ def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
 class Reading:
     """One reading of a ladder: a sequence of moves in which every move of the attacker but the last gives atari.
 
+    `attack` and `defend` call each other in turn; a new Reading is made for each chain.
+
     Attributes:
-        boards_left: how many further boards are read at most.
+        boards_left: how many further boards are read at most; each call of `defend` takes one.
     """
 
     boards_left: int = MOST_BOARDS

@@ -156,7 +156,7 @@ def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
     packaged = {f"{board}x{board}": path for board, path in packaged_exams().items()}
     name = f"{size}x{size}" if file is None else str(file)
     is_file = file is not None and Path(name).exists()
-    if name in packaged and not is_file:
+    if name in packaged and not is_file:  # a file called "9x9" comes first
         return read_exam(packaged[name])
     if file is None:
         raise ValueError(
@@ -180,9 +180,10 @@ def read_exam(path: Path) -> Exam:
         if not size and "exam" in row:  # a header
             if row["exam"] != VERSION:
                 raise ValueError(f"{where}: the format must be of version {VERSION}, got {shown(row['exam'])}")
-            provenance, size = {key: row[key] for key in row if key not in ("exam", "size")}, row_size(row, where)
+            size = row_size(row, where)
+            provenance = {key: row[key] for key in row if key not in ("exam", "size")}
         else:
-            size = size or row_size(row, where)
+            size = size or row_size(row, where)  # that of the first line counts; `read_position` compares the others'
             positions.append(read_position(row, size, where))
     if not positions:
         raise ValueError(f"{path} must hold at least one position, got none")

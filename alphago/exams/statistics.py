@@ -86,7 +86,8 @@ def root_mean_square(errors: np.ndarray) -> Estimate:
     if not len(errors) or np.isnan(errors).any():
         return UNKNOWN
     root = math.sqrt(float(np.mean(errors**2)))
-    return around(root, errors**2 / max(2 * root, 1e-12))  # the derivative of a root is 1 / (2 root)
+    # The derivative of a root is 1 / (2 root); 1e-12 for a root of 0.
+    return around(root, errors**2 / max(2 * root, 1e-12))
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
@@ -108,8 +109,7 @@ def estimate_correlation(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the correlation of two numbers, each [n], with Fisher's interval; UNKNOWN if one is constant or n < 4."""
     if len(first) < 4 or np.isnan([first, second]).any():
         return UNKNOWN
-    one_is_constant = np.std(first) == 0 or np.std(second) == 0
-    if one_is_constant:
+    if np.std(first) == 0 or np.std(second) == 0:  # one is constant
         return UNKNOWN
     correlation = float(np.corrcoef(first, second)[0, 1])
     middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))  # infinite at -1 and 1

@@ -88,7 +88,7 @@ def find_misplaced(row, colours):
 
 @kernel
 def advance_boards(row):
-    """Copy the newest board to the next place of the ring buffer, and make the copy the newest."""
+    """Copy the newest board to the next place of the ring buffer; the copy is the newest then, for a move to change."""
     words = 2 * load(row, layout.SIZE)  # of a board
     depth = load(row, layout.DEPTH)
     if depth == 1:  # no older board is kept
@@ -103,7 +103,7 @@ def advance_boards(row):
 
 @part
 def note_action(row, action):
-    """Record an action as the latest one; NO_ACTION for a skipped turn."""
+    """Record an action as the latest one; NO_ACTION for a skipped turn.  The oldest one that the row keeps is lost."""
     for word in range(layout.THIRD_LAST + load(row, layout.FURTHER), layout.LAST, -1):
         store(row, word, load(row, word - 1))
     store(row, layout.LAST, action)

@@ -56,7 +56,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
     regions = end = visited = 0  # the neighbours of the points before index `visited` have been appended
     for action in range(size * size):
         end = append(row, colour, point_of(row, action), end, scratch, at_marks)
-        if visited < end:
+        if visited < end:  # the point was appended, so it is the first of a region
             store(scratch, at_begins + regions, visited)
             regions += 1
         while visited < end:
@@ -111,7 +111,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
     i = begin
     while i < end and not has_to_touch(row, load(scratch, i)):
         i += 1
-    if i == end:
+    if i == end:  # never on a legal board, where every region has an empty point
         return 0
     # The region is vital only to chains that touch this point, so the chains beside it are the only candidates.
     point = load(scratch, i)
@@ -140,11 +140,9 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
         point = load(scratch, i)
         for side in range(4):
             at = cell(neighbour(point, side, stride))
-            if (
-                load(row, at + layout.COLOUR) == colour
-                and load(scratch, at_counts + load(row, at + layout.HEAD)) < VITAL
-            ):
-                return True
+            if load(row, at + layout.COLOUR) == colour:
+                if load(scratch, at_counts + load(row, at + layout.HEAD)) < VITAL:
+                    return True
     return False
 
 
@@ -197,17 +195,18 @@ def mark_alive_chains(row, colour, value, scratch, out, at):
         pass
     for action in range(size * size):
         at_cell = cell(point_of(row, action))
-        if (
-            load(row, at_cell + layout.COLOUR) == colour
-            and load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL
-        ):
-            store(out, at + action, value)
+        if load(row, at_cell + layout.COLOUR) == colour:
+            if load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL:
+                store(out, at + action, value)
     return regions
 
 
 @part
 def mark_alive(row, colour, value, scratch, out, at):
-    """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
+    """Write `value` at the pass-alive stones of `colour` and at the points of the regions vital to them.
+
+    `out` holds the board from index `at` on; `scratch` is overwritten.
+    """
     size = load(row, layout.SIZE)
     at_begins = size * size  # these three as in `mark_alive_chains`
     at_open = 2 * size * size + 1
@@ -223,7 +222,10 @@ def mark_alive(row, colour, value, scratch, out, at):
 
 @kernel
 def pass_alive_batch(rows, slots, scratch, out):
-    """Write the pass-alive points of each slot, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others."""
+    """Write the pass-alive points of each slot, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others.
+
+    scratch: see the module, overwritten.
+    """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         points = out[i]

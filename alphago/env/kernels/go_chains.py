@@ -35,7 +35,7 @@ def is_stone(colour):
 
 @part
 def in_atari(row, head):
-    """Return whether the chain with this head cell has at most one liberty.
+    """Return whether a chain has at most one liberty; head: the index in the row of the cell of its head.
 
     That is so if all its pseudo-liberties are the same point: only then the square of the sum of their points equals
     their count times the sum of squares.
@@ -59,7 +59,10 @@ def count_beside(row, point, colour):
 
 @part
 def add_liberties(row, head, liberties):
-    """Add packed pseudo-liberties (negative to remove them) to the sum in a head cell; return the new sum."""
+    """Add packed pseudo-liberties (negative to remove them) to the sum of a chain; return the new sum.
+
+    head: the index in the row of the cell of the chain's head.
+    """
     liberties += load_long(row, head + layout.LIBERTIES_LOW)
     store_long(row, head + layout.LIBERTIES_LOW, liberties)
     return liberties
@@ -184,7 +187,7 @@ def place_stone(row, point, colour):
 def put(row, point, colour):
     """Place a stone, join it with its neighbours, and capture chains without liberties: first enemy ones, then its own.
 
-    Updates the newest board, the hash and the list of empty points.
+    Updates the newest board, the hash and the list of empty points; whose turn it is and the ply stay.
     """
     size = load(row, layout.SIZE)
     stride = size + 1

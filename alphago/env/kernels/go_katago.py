@@ -38,6 +38,7 @@ KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
 @part
 def write_numbers(row, points, out):
     """Write the constant planes that do not depend on the moves."""
+    # From twice White's komi to the mover's.
     movers_komi = load(row, layout.KOMI2) / (2 if load(row, layout.TO_PLAY) == layout.WHITE else -2)
     komi = min(max(movers_komi, -points - 20.0), points + 20.0)
     # A draw is possible only if the komi is an even number; on a board with an odd number of points, an odd number.
@@ -57,7 +58,7 @@ def write_numbers(row, points, out):
 
 @part
 def known_moves(row):
-    """Return how many of the last five actions are known, from the latest on; a skipped turn is not."""
+    """Return how many of the last five actions, from the latest back, are known; they end where a turn was skipped."""
     known = 0
     while known < MOVES and load(row, layout.LAST + known) != layout.NO_ACTION:
         known += 1
@@ -125,7 +126,8 @@ def write_board(boards, age, enemy, points, out):
         liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
-        if liberties == 1:  # the defender moves first: the list of the attacker's first moves has only 0, for none
+        # The attacker's first moves are listed at `at`, see `go_ladders`; for two liberties `judge_chain` lists them.
+        if liberties == 1:  # the defender moves first: the list has only 0, for no move of the attacker
             store(board, at, begin)
             store(board, at + 1, begin + 1)
             store(board, begin, 0)
@@ -140,25 +142,26 @@ def write_board(boards, age, enemy, points, out):
 
 
 @part
-def write_ladders(row, known, oldest, empty, boards, points, out):
-    """Write liberties and ladders; a board that is not known shows the ladders of the next newer one.
+def write_ladders(row, older, oldest, empty, boards, points, out):
+    """Write liberties and ladders; a board that is not shown gets the ladders of the next newer one.
 
     Args:
-        known: how many older boards are shown.
-        oldest: how many moves before is the board from which they are laid out.
+        older: how many boards before the newest one are shown, 0 to 2.
+        oldest: how many moves ago the board was there that is laid out first; the next ones are made by playing on.
+        empty, boards: as in `katago_planes_batch`.
     """
     enemy = 3 - load(row, layout.TO_PLAY)
     copy(empty, boards[0])
     lay_board(row, oldest, boards[0])
     for age in range(oldest, -1, -1):
-        if age <= known:
+        if age <= older:
             write_board(boards, age, enemy, points, out)
         if age > 0:
             # The enemy played the last move (age 1), the mover the one before.
             store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
             play(boards[0], load(row, layout.LAST + age - 1))
-    # The plane of a board that is not known is a copy of the plane before it.
-    for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):
+    # The plane of a board that is not shown is a copy of the plane before it.
+    for j in range((LADDERS + older + 1) * points, (LADDERS + 3) * points):
         store(out, j, load(out, j - points))
 
 
@@ -206,7 +209,7 @@ def write_areas(row, scratch, points, out):
         store(out, FORBIDDEN * points + action, np.float32(is_forbidden))
         side = (colour == mover) - (colour == 3 - mover)
         owner = load(out, OWN_AREA * points + action)
-        owner = np.float32(side) if owner == 0 else owner
+        owner = np.float32(side) if owner == 0 else owner  # a stone in nobody's area is its own side's
         for plane in range(2):  # the plane of the mover's points, which are 1, then that of the enemy's, which are -1
             store(out, (OWN + plane) * points + action, np.float32(side == 1 - 2 * plane))
             store(out, (OWN_AREA + plane) * points + action, np.float32(owner == 1 - 2 * plane))
@@ -228,7 +231,7 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
         for j in range(PLANES * points):
             store(planes, j, np.float32(0))
         known = known_moves(row)
-        is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)
+        is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)  # by passes, not by the ply limit
         shown = min(known, 1) if is_over else known
         older = min(shown, 2)  # boards before this one whose ladders are shown
         write_numbers(row, points, planes)

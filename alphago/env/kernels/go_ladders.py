@@ -27,7 +27,7 @@ BUDGET = 25_000  # the number of tried moves after which a chain counts as free
 
 
 def new_boards(row):
-    """Return boards for reading ladders; row: an empty board by simple ko, without suicide."""
+    """Return new `boards`, not yet filled (see the module); row: an empty board by simple ko, without suicide."""
     points = int(row[layout.SIZE]) ** 2
     longest_line = 3 * points // 2  # after it a chain counts as caught
     return np.empty((longest_line + 2, len(row) + points + 4), np.int32)
@@ -35,7 +35,10 @@ def new_boards(row):
 
 @part
 def list_liberties(row, stone, begin, end, most):
-    """Add the liberties of a stone's chain to the list row[begin:end] until it has `most` points; return its end."""
+    """Add the liberties of a stone's chain to the list row[begin:end] until it has `most` points; return its end.
+
+    A point that is in the list already is not added again.
+    """
     stride = load(row, layout.SIZE) + 1
     head = stone
     while True:
@@ -107,6 +110,7 @@ def judge_chain(row, stone, defends):
     """Return the verdict about a chain before any further move; if it is OPEN, list the moves to be tried.
 
     Args:
+        stone: a stone of the chain that the attacker wants to take.
         defends: whether the defender is to move.
     """
     at = load(row, layout.AT_HASHES)
@@ -120,7 +124,7 @@ def judge_chain(row, stone, defends):
     if defends:
         store(row, at + 1, list_captures(row, stone, begin, end))
         return FREE if count_beside(row, first, layout.EMPTY) >= 3 else OPEN
-    if end == begin + 3:
+    if end == begin + 3:  # three liberties at the attacker's turn
         return FREE
     second = load(row, begin + 1)
     # The numbers of empty points beside the two liberties: liberties that the defender would get there.
@@ -159,6 +163,7 @@ def is_caught(boards, stone, start):
     """Return whether a chain of boards[0] is lost in a ladder.
 
     Args:
+        stone: a stone of the chain.
         start: the point of the attacker's first move; 0 for none, where the defender moves first.
     """
     check_repetition = True
@@ -195,7 +200,7 @@ def is_caught(boards, stone, start):
             depth += 1
             copy(row, boards[depth])
             play(boards[depth], action_of(row, point))
-            if depth == boards.shape[0] - 1:
+            if depth == boards.shape[0] - 1:  # no row is left for a further move
                 verdict = CAUGHT
             elif moves == BUDGET or (not defends and is_ko_capture(row, boards[depth], point)):
                 verdict = FREE

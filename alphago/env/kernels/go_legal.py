@@ -12,9 +12,10 @@ def allowed(row, point, colour, check_repetition):
     """Return whether the rules of ko and suicide allow a stone of `colour` on this empty point.
 
     Args:
-        check_repetition: whether to check the ko rule for a move that is not suicide.
+        check_repetition: whether to check the ko rule for a move that is not suicide.  It need not be checked on a
+            point from which no stone was ever removed, see `legal_bits`.
     """
-    enemy = 3 - colour
+    enemy = 3 - colour  # the side to move afterwards, which superko compares too
     if count_beside(row, point, layout.EMPTY) > 0 or has_liberties(row, point, colour):
         return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), enemy)
     return load(row, layout.SUICIDE) != 0 and suicide_allowed(row, point, colour)
@@ -157,7 +158,7 @@ def without_own_eyes(row, r, legal):
 
 @part
 def legal_mask(row, out):
-    """Write N * N + 1 flags into `out`: 1 for a legal action, else 0; all 0 once the game is over.
+    """Write N * N + 1 flags into `out`, of one game: 1 for a legal action, else 0; all 0 once the game is over.
 
     A pass is legal from ply FIRST_PASS on; before that ply it is legal only if there is no other move.
     """
@@ -175,7 +176,11 @@ def legal_mask(row, out):
 
 @kernel
 def clear_own_eyes_batch(rows, slots, out):
-    """Clear the flags of the points that are own eyes of each slot's mover, int8 [n, N * N + 1]."""
+    """Clear in `out` the flags of the points that are own eyes of each slot's mover.
+
+    Args:
+        out: bool [n, N * N + 1], a flag for each action, changed in place.
+    """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         colour = load(row, layout.TO_PLAY)
@@ -196,4 +201,5 @@ def joined_and_free_batch(rows, slots, actions, out):
         point = point_of(row, actions[i])
         stays = is_stone(load(row, cell(point) + layout.COLOUR)) != 0  # not after suicide
         is_joined = load(row, cell(point) + layout.NEXT) != point
-        store(out, i, stays and is_joined and not in_atari(row, cell(load(row, cell(point) + layout.HEAD))))
+        at_head = cell(load(row, cell(point) + layout.HEAD))
+        store(out, i, stays and is_joined and not in_atari(row, at_head))

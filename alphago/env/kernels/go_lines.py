@@ -49,7 +49,7 @@ def follow(row, colours, actions):
         action = load(actions, followed)
         colour = layout.BLACK if load(colours, followed) > 0 else layout.WHITE
         if is_over(row):
-            legal = action == size * size  # a pass
+            legal = action == size * size  # whether it is a pass
         else:
             if load(row, layout.TO_PLAY) != colour:
                 give_turn(row, colour)

@@ -71,7 +71,7 @@ def liberties_to_three(row, head_point):
 
 @part
 def write_constant(value, points, place, out):
-    """Set all points of the plane with index `place` to `value`; do nothing if `place` is ABSENT."""
+    """Set all `points` numbers of the plane with index `place` to `value`; do nothing if `place` is ABSENT."""
     if place != ABSENT:
         for i in range(points * place, points * place + points):
             store(out, i, np.float32(value))
@@ -216,7 +216,7 @@ def history_planes(row, history, out):
     black_moves = load(row, layout.TO_PLAY) == layout.BLACK
     at = 0
     for age in range(history):
-        slot = load(row, layout.NEWEST) - age
+        slot = load(row, layout.NEWEST) - age  # in the ring buffer of boards
         if slot < 0:
             slot += depth
         at_black = load(row, layout.AT_BOARDS) + 2 * size * slot

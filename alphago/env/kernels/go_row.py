@@ -75,7 +75,7 @@ def row_words(size, depth, ko_rule, max_moves):
     if ko_rule != SIMPLE:
         boards = max_moves + 1
         words += filter_bits(size, max_moves) // 32 + 2 * boards
-    return -(-words // ALIGNMENT) * ALIGNMENT  # rounded up
+    return -(-words // ALIGNMENT) * ALIGNMENT  # rounded up to a multiple of ALIGNMENT
 
 
 def filter_bits(size, max_moves):
@@ -94,7 +94,7 @@ def cell(point):
 
 @kernel
 def point_of(row, action):
-    """Return the point of an action: action + board row + N + 2."""
+    """Return the point of an action: action + board row + N + 2, where the board row is action / N, see PER_SIZE."""
     return action + ((action * load(row, PER_SIZE)) >> 16) + load(row, SIZE) + 2
 
 
@@ -119,7 +119,7 @@ def neighbour(point, side, stride):
 
 @kernel
 def load_long(row, i):
-    """Return the 64-bit number in the words i (low) and i + 1 (high)."""
+    """Return the signed 64-bit number in the words i (low) and i + 1 (high)."""
     return load_pair(row, i)
 
 
@@ -132,7 +132,7 @@ def store_long(row, i, value):
 
 @part
 def point_bit(row, point, r):
-    """Return a point as a bit, 1 << column, of its board row r."""
+    """Return a point as a bit of its board row r: 1 << column."""
     return 1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)
 
 
@@ -173,6 +173,6 @@ def pass_ends(row):
 
 @part
 def copy(source, target):
-    """Make `target` equal to `source`, except for the unused words after the last board hash."""
+    """Make the row `target` equal to the row `source`, except for the unused words after the last board hash."""
     for i in range(load(source, AT_HASHES) + 2 * load(source, BOARDS_SEEN)):
         store(target, i, load(source, i))

@@ -33,7 +33,7 @@ def spread(row, at_marks, r, size):
 def reach(row, at_marks, size):
     """Grow the marks from index `at_marks` (a word per board row) to every empty point connected with them."""
     changed = True
-    while changed:
+    while changed:  # sweeps down and up, until nothing changes
         changed = False
         for r in range(size):
             changed |= spread(row, at_marks, r, size)
@@ -43,7 +43,10 @@ def reach(row, at_marks, size):
 
 @part
 def mark_areas(row):
-    """Mark stones and the empty points that they reach: Black's in N scratch words, White's in the next N words."""
+    """Mark stones and the empty points that they reach: Black's in N scratch words, White's in the next N words.
+
+    A word has the bits of a board row.
+    """
     size = load(row, layout.SIZE)
     at_board = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     at_black = load(row, layout.AT_SCRATCH)

@@ -74,7 +74,7 @@ def planes(row, out):
             for i in range(2 * (back + 1) * count, 2 * depth * count):
                 store(out, i, np.float32(0))
             break
-        side = 1 - back % 2  # the last move was the other side's
+        side = 1 - back % 2  # of the planes of a board, 0 own stones, 1 enemy's: the last move was the other side's
         for age in range(back + 1, depth):
             store(out, (2 * age + side) * count + action, np.float32(0))
     for i in range(count):

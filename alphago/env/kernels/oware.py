@@ -36,7 +36,7 @@ def row_words(limit, options):
 
 @part
 def copy(source, target):
-    """Copy the words of a row that are in use."""
+    """Copy the words of the row `source` that are in use to the row `target`."""
     for i in range(AT_HASHES + 2 * load(source, SEEN)):
         store(target, i, load(source, i))
 
@@ -79,7 +79,7 @@ def board_key(row):
 def record_position(row):
     """Record the position for the rule of repetition; return whether it is new since the last capture."""
     key = board_key(row)
-    low, high = wrap(key << 32) >> 32, key >> 32  # as signed words
+    low, high = wrap(key << 32) >> 32, key >> 32  # as signed words of 32 bits, which the rows on a GPU have
     seen = load(row, SEEN)
     at = AT_HASHES + 2 * seen - 4  # two positions back, since the same side must be to move
     while at >= AT_HASHES:

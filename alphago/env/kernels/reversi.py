@@ -28,7 +28,7 @@ def stones_of(row, colour):
 
 @part
 def board_bits(size):
-    """Return the points of the board as bits."""
+    """Return the points of the board as bits, with MOST_BITS bits for a board row."""
     line = (1 << size) - 1
     bits = 0
     for r in range(size):

@@ -50,7 +50,7 @@ def end_turn(row):
 
 @part
 def longest_line(row, point):
-    """Return the number of stones in the longest straight line of one colour through the stone at `point`."""
+    """Return the length of the longest straight line of one colour through the stone at `point`, in stones."""
     height, width = load(row, HEIGHT), load(row, WIDTH)
     colour = load(row, HEADER + point)
     longest = 1
@@ -137,7 +137,7 @@ def verb(row, *out):
 
 
 def wins(row, action, scratch):
-    """Return whether a legal action wins the game at once; scratch: int64 [words], scratch memory."""
+    """Return whether a legal action wins the game at once; scratch: int64 [words], memory for a copy of the row."""
     raise NotImplementedError
 
 
@@ -202,11 +202,11 @@ def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tup
         play, legal_mask, planes: the game's own kernels, for one row.
         wins: as the stub `wins`; None for `wins_on_a_copy`.
     """
+    # The template's stub `play` is replaced first, since the loops below can only replace what they call themselves.
     wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
     stubs = {"play": play, "legal_mask": legal_mask, "wins": wins}
-    play_loop, replay_loop, decisive_loop = (
-        kernel(specialise(loop, **stubs)) for loop in (play_batch, replay_batch, decisive_moves_batch)
-    )
+    loops = (play_batch, replay_batch, decisive_moves_batch)
+    play_loop, replay_loop, decisive_loop = (kernel(specialise(loop, **stubs)) for loop in loops)
     return play_loop, replay_loop, over_slots(write_batch, legal_mask), over_slots(write_batch, planes), decisive_loop
 
 
