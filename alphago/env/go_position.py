@@ -64,7 +64,9 @@ class GoPosition(StonesPosition):
         def lost_stones(colour: str, player: int) -> int:
             """Return how many stones a side has lost: those set up and played that are not on the board any more.
 
-            colour: the keyword of its stones in the set-up. player: the same side as +1 or -1.
+            Args:
+                colour: the keyword of its stones in the set-up.
+                player: the same side as +1 or -1.
             """
             placed = len(list_points(self.setup.get(colour, ()))) + players_of_stones.count(player)
             return placed - int((self.board == player).sum())

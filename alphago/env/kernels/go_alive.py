@@ -224,7 +224,8 @@ def mark_alive(row, colour, value, scratch, out, at):
 def pass_alive_batch(rows, slots, scratch, out):
     """Write the pass-alive points of each slot, int8 [n, N * N]: 1 the mover's, -1 the other side's, 0 all others.
 
-    scratch: see the module, overwritten.
+    Args:
+        scratch: see the module, overwritten.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]

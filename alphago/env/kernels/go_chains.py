@@ -61,7 +61,8 @@ def count_beside(row, point, colour):
 def add_liberties(row, head, liberties):
     """Add packed pseudo-liberties (negative to remove them) to the sum of a chain; return the new sum.
 
-    head: the index in the row of the cell of the chain's head.
+    Args:
+        head: the index in the row of the cell of the chain's head.
     """
     liberties += load_long(row, head + layout.LIBERTIES_LOW)
     store_long(row, head + layout.LIBERTIES_LOW, liberties)

@@ -13,7 +13,8 @@ from alphago.system.kernels.jit import load, part, store
 def superko_key(row, board_hash, mover):
     """Return the number by which superko compares boards: the board's hash; if situational, combined with the mover.
 
-    mover: the side to move on this board, BLACK or WHITE.
+    Args:
+        mover: the side to move on this board, BLACK or WHITE.
     """
     return board_hash ^ (mover * layout.SIDE_FACTOR) if load(row, layout.KO_RULE) == layout.SITUATIONAL else board_hash
 
