@@ -95,12 +95,14 @@ class Analyst:
     def count(self, position: Position) -> GoCount | None:
         """Return the count of a game that ended by two passes; None for any other position.
 
-        The network alone says which stones are dead.  A search would not find them: its passes end the game.
+        The network alone says which stones are dead, in the position before the two passes.  A search would not find
+        them: its passes end the game.
         """
         all_alive = count_as_alive(position)
         if all_alive is None or not all_alive.position.board.any():  # an empty board has no dead stones
             return all_alive
-        owners = self.ask(all_alive.before, limit=Limit(readouts=0)).last().found.as_black().raw_ownership
+        analysis = self.ask(all_alive.before, limit=Limit(readouts=0)).last().found
+        owners = analysis.as_black().raw_ownership
         return all_alive.proposed(None if owners is None else owners[0])
 
     def ask(
@@ -181,7 +183,7 @@ class Analyst:
         with self._changed:
             self._closing = True
             if not wait:
-                for question in [*self._waiting, *(own for group in self._groups for own in group.all)]:
+                for question in [*self._waiting, *(asked for group in self._groups for asked in group.all)]:
                     question.stopped = True  # the threads still give each of them its last answer
             self._changed.notify_all()
         for worker in self._workers:
@@ -194,7 +196,7 @@ class Analyst:
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = UNLIMITED_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._settings_for(readouts, leaves)
-        planned = 0 if settings.keeps_trees else limit.readouts or 0
+        planned = 0 if settings.keeps_trees else limit.readouts or 0  # see `Kind.readouts`
         return Kind(position.env, settings, readouts=planned)
 
     def _enqueue(self, questions: Sequence[Question]) -> None:
@@ -204,7 +206,7 @@ class Analyst:
                 raise RuntimeError("the analyst must be open to be asked, and it was closed")
             for question in questions:
                 question.wake, question.waits = self._wake, True
-                insort(self._waiting, question, key=lambda one: -one.priority)  # behind those of the same priority
+                insort(self._waiting, question, key=lambda asked: -asked.priority)  # behind those of the same priority
             while len(self._workers) < self.threads:
                 worker = threading.Thread(target=self._work, name=self.name, daemon=True)
                 self._workers.append(worker)
@@ -238,7 +240,7 @@ class Analyst:
             while True:
                 self._admit()
                 ready = [group for group in self._groups if group not in self._stepping]
-                if ready:  # of the groups of the least rank the first comes; False is less than True
+                if ready:  # the first of the groups with the least key: urgent ones, then those of the other length
                     group = min(ready, key=lambda own: (not own.is_urgent, own.is_long == self._latest_was_long))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
@@ -254,7 +256,7 @@ class Analyst:
             self._groups.remove(group)
             if group.all:
                 self._groups.append(group)
-            if self._closing:
+            if self._closing:  # threads that wait in `_next` may end now
                 self._changed.notify_all()
 
     def _admit(self) -> None:

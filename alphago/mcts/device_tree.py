@@ -44,19 +44,19 @@ class DeviceTree:
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
         self.backend, self.kernels, self.actions = backend, backend.load(PROGRAM), actions
         fields = new_tree(1, nodes, actions)._asdict()  # of one game
-        parts = {}
+        arrays = {}
         for name in FORECASTS:
             field = fields.pop(name).repeat(games, axis=0)
-            parts[name] = backend.upload(field, field.dtype)
-        fields |= {name: fields.pop(name) for name in LAST}
+            arrays[name] = backend.upload(field, field.dtype)
+        fields |= {name: fields.pop(name) for name in LAST}  # now they come last
         self.memory = backend.zeros((games * sum(field.nbytes for field in fields.values()),), np.uint8)
         begin = 0
         for name, field in fields.items():
             end = begin + games * field.nbytes
-            parts[name] = self.memory[begin:end].view(field.dtype).reshape(games, *field.shape[1:])
-            parts[name][...] = backend.upload(field, field.dtype)
+            arrays[name] = self.memory[begin:end].view(field.dtype).reshape(games, *field.shape[1:])
+            arrays[name][...] = backend.upload(field, field.dtype)  # the start of one game, for all games
             begin = end
-        self.arrays = Tree(**parts)
+        self.arrays = Tree(**arrays)
         self.words = (self.memory, games, nodes, actions)  # the first arguments of all kernels on trees
 
     def __getattr__(self, name: str) -> Any:
@@ -88,7 +88,7 @@ class DeviceTree:
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
         """Return a field of one node of each game; see `Tree.at`."""
         node_of_game = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
-        index = tuple(self.backend.upload(part, np.int64) for part in (games, node_of_game))
+        index = tuple(self.backend.upload(indices, np.int64) for indices in (games, node_of_game))
         values: np.ndarray = self.backend.download(getattr(self.arrays, name)[index])
         return values
 
@@ -148,9 +148,10 @@ class DeviceWaves:
         self.counts = zeros((2, games), np.int32)  # of each game: simulations left, and broken evaluations
         self.budget, self.broken = self.counts[0], self.counts[1]
         self.active = zeros((games,), np.int64)  # the games of the waves
-        # The rule's parameters, as arguments of kernels.  Arrays are copied, since graphs read them where they were at
-        # first.
-        self.parameters = [one.copy() if hasattr(one, "shape") else one for one in flat(rule.parameters, backend)]
+        # The rule's parameters, as arguments of kernels.  Arrays are copies, into which `prepare` writes later values:
+        # graphs read them where they were at first.
+        values = flat(rule.parameters, backend)
+        self.parameters = [value.copy() if hasattr(value, "shape") else value for value in values]
         self.tree: Any = None  # the tree of the latest waves
         self.evaluator: Any = None  # and their evaluator
         self.graphs: dict[Any, Any] = {}  # CUDA graphs of waves with these two, by the numbers of games and leaves
@@ -204,9 +205,10 @@ class DeviceWaves:
         self.broken[...] = 0
         self.buffers.collisions[:] = NONE  # after an error some are left
         active = int(np.count_nonzero(budget))
-        # Rounded up to a power of two, or to 3/4 of one.
-        step = max(1, (1 << (active - 1).bit_length()) // 4)
-        count = min(-(-active // step) * step, len(budget))
+        # Rounded up to a power of two, or to 3/4 of one: to a multiple of a quarter of the next power of two.
+        quarter = max(1, (1 << (active - 1).bit_length()) // 4)
+        quarters = -(-active // quarter)  # division, rounded up
+        count = min(quarters * quarter, len(budget))
         chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
@@ -238,7 +240,8 @@ class DeviceWaves:
         if decisive is not None:
             self.batch.decisive_moves(slots, decisive)
         if change is not None:
-            self.change_on_cpu(change, wave, reached, [priors] if decisive is None else [priors, decisive])
+            changing = [array for array in (priors, decisive) if array is not None]
+            self.change_on_cpu(change, wave, reached, changing)
         if decisive is not None:
             launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
         evaluated = flat((wave, reached, priors, values), self.backend)
@@ -246,7 +249,11 @@ class DeviceWaves:
         launch("expand", games, *words, *evaluated, self.broken, leaves, games)
 
     def change_on_cpu(self, change: Change, wave: Wave, reached: Reached, arrays: list[Any]) -> None:
-        """Let a function change arrays of a wave's n rows on the CPU: priors [n, A], perhaps decisive moves [n]."""
+        """Let a function change arrays of a wave's n rows in copies on the CPU, and copy these back to the device.
+
+        Args:
+            arrays: the priors [n, A], and the decisive moves [n] if the search looks for them.
+        """
         download, upload = self.backend.download, self.backend.upload
         copies = [download(array) for array in arrays]
         change(Wave(*map(download, wave)), Reached(*map(download, reached)), *copies)

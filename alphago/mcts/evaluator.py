@@ -145,7 +145,7 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
         evaluator: an Evaluator, or a Forecaster if `out` has ownership.
         slots: int64 [n].
         over: bool [n], whether each game is over.
-        out: overwritten, except the values of finished games: the caller has written them.
+        out: overwritten, except the priors and values of finished games: the caller has written these values.
     """
     any_over, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
     live = np.flatnonzero(~over) if any_over else slice(None)  # the rows to evaluate
@@ -199,6 +199,7 @@ class AveragedEvaluator(Evaluator):
     def evaluate(
         self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Any = None
     ) -> None:
+        """Write the means over this evaluator's symmetries; the arguments are those of `Forecaster.evaluate`."""
         self.inner.evaluate(batch, slots, priors, values, forecasts, self.symmetries)
 
 
@@ -354,7 +355,7 @@ def network_and_game(network: object, env: GameEnv) -> tuple[Any, GameEnv]:
     The game is `env`.  If `load_model` loads the network, the game has the planes of the network, such as KataGo's.
     """
     loaded: Any = as_network(network, env)
-    return loaded, env if loaded is network else loaded.env
+    return (loaded, env) if loaded is network else (loaded, loaded.env)
 
 
 def as_network(network: object, env: GameEnv | None = None) -> object:
@@ -408,7 +409,7 @@ def as_evaluator(
         return forecaster
     if hasattr(network, "evaluator"):
         takes_device = "device" in inspect.signature(network.evaluator).parameters
-        return network.evaluator(**({"device": device} if takes_device else {}))
+        return network.evaluator(device=device) if takes_device else network.evaluator()
     if hasattr(network, "evaluate"):
         return network if hasattr(network, "device") else CpuEvaluator(network)
     if callable(network):

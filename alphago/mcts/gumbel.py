@@ -119,7 +119,8 @@ class GumbelRule(SearchRule):
         # For each game (planned readouts, simulations done); few games differ in them.
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
-        greatest = map(max, zip(*sizes, strict=False))  # for the rounds that all games have left
+        greatest = map(max, zip(*sizes, strict=False))  # of each round that all games have left
+        # A round with more candidates than `leaves` has a wave for every `leaves` of them.
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
@@ -152,23 +153,25 @@ class GumbelRule(SearchRule):
 
 @functools.cache
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
-    """Return the sizes of the rounds of a search that are not over after `done` simulations, one after another.
+    """Return the sizes of the rounds of a search that end after more than `done` simulations, in their order.
 
     The size of a round is its number of candidates.  A root with few legal actions has fewer than `considered`
-    candidates, and other sizes then.  So each size is the greatest for any number of candidates up to `considered`.
+    candidates, and its rounds have other sizes.  So each size is the greatest for any number of candidates up to
+    `considered`.
 
     Args:
         considered: the most candidates of a root.
         readouts: the simulations of the whole search.
+        done: how many of them are done.
     """
     sizes: list[list[int]] = []  # for 1, 2, … candidates: the sizes of the rounds that are left
     for candidates in range(1, considered + 1):
         sizes.append([])
         end = 0  # simulations until the end of the rounds so far
         while end < readouts:
-            size = gumbel.due_candidates(candidates, readouts, end)[1]  # at its first simulation: the whole round
+            _, size = gumbel.due_candidates(candidates, readouts, end)  # at its first simulation: the whole round
             end += size
             if end > done:
                 sizes[-1].append(size)
     # With `considered` candidates there are the fewest rounds; later ones are planned by the next call of `plan`.
-    return [max(each) for each in itertools.zip_longest(*sizes, fillvalue=0)][: len(sizes[-1])]
+    return [max(of_round) for of_round in itertools.zip_longest(*sizes, fillvalue=0)][: len(sizes[-1])]

@@ -79,7 +79,8 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
     terms = level_conditions(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
     least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
-    return LevelMove(int(choose_actions(shares, ALWAYS, np.array([chance]))[0]), shares[0], least_behind)
+    [action] = choose_actions(shares, ALWAYS, np.array([chance])).tolist()
+    return LevelMove(action, shares[0], least_behind)
 
 
 class MoveLosses(NamedTuple):
@@ -103,7 +104,7 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
     """Return what each candidate loses in `games` (int64 [n]), see `move_losses`; search more before doubtful passes.
 
     If the mover would pass although the search is not sure who wins, the search goes on to PASS_READOUTS simulations,
-    as far as there is time.  Then the losses in these games are read again.
+    as far as there is time.  Then the losses in these games are read again, and `take_neutral_points` changes them.
 
     Args:
         deadline: as in `level_shares`.
@@ -114,7 +115,7 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
         left = np.zeros(search.games, np.int32)
         left[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.at("visits", games[doubtful]))
         while left.any() and time.monotonic() < deadline:
-            part = left if math.isinf(deadline) else np.minimum(left, STEP)
+            part = left if math.isinf(deadline) else np.minimum(left, STEP)  # all at once if no clock counts
             search.run(part)
             left -= part
         better = move_losses(search, games[doubtful], terms)

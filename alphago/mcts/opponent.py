@@ -83,13 +83,14 @@ class StrengthEstimator:
             seconds: time for the search of moves that were not searched yet.  The latest ones come first; moves for
                 which there is no time do not count in this call.
         """
-        opponent_moves = [turn for turn in position.turns() if turn[0].to_play != position.to_play]
+        turns = position.turns()
+        opponent_moves = [(before, action) for before, action in turns if before.to_play != position.to_play]
         deadline, moves = time.monotonic() + seconds, 0
         totals = USUAL_MOVES * self.usual_losses
         for age, (before, action) in enumerate(reversed(opponent_moves[-LATEST:])):  # older moves count less
             began = time.monotonic()
             losses = self.known_losses.get(move_key(before, action))
-            if losses is None and began + self.search_seconds <= deadline:
+            if losses is None and began + self.search_seconds <= deadline:  # another search would end in time
                 losses = self.losses_by(action, before)
                 self.search_seconds = time.monotonic() - began
             if losses is not None:
@@ -121,12 +122,12 @@ class StrengthEstimator:
         Args:
             before: the position before the move.
         """
-        game, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same unit
+        games, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same unit
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
-        candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
+        candidates = move_losses(self.search, games, self.levels[WIDEST - 1])
         analysis, is_played = candidates.analysis, np.arange(self.search.env.action_space) == action
-        [worth] = move_values(self.search, game, analysis, is_played[None], unit)
+        [worth] = move_values(self.search, games, analysis, is_played[None], unit)  # [A]; known for the played move
         estimated = float(worth[move_shares(analysis)[0].argmax()] - worth[action])
         lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
         losses = np.nan_to_num(candidates.lost)

@@ -48,7 +48,7 @@ class Limit:
 
 
 class Kind(NamedTuple):
-    """What searches have in common that may run side by side, and go on in each other's trees.
+    """What two questions must have in common to be searched side by side, and in each other's kept trees.
 
     Attributes:
         env: the game.
@@ -197,4 +197,4 @@ class Question:
 
     def last(self) -> Answer:
         """Wait for the last answer and return it; raise the error of a search that has failed."""
-        return deque(self, maxlen=1).pop()
+        return deque(self, maxlen=1).pop()  # a deque of one answer keeps the last of those that `__iter__` yields

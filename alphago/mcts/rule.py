@@ -149,7 +149,7 @@ class SearchSettings(ABC):
     @property
     def keeps_trees(self) -> bool:
         """Whether the search of a move continues in the tree of the previous move's search."""
-        return self.new_rule(0, 0).keeps_trees  # a rule for no games
+        return self.new_rule(0, 0).keeps_trees  # every rule of these settings says the same, so that for no games too
 
     @property
     def heeds_early(self) -> bool:
@@ -171,14 +171,14 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     Where `by_visits` (bool [n]) is set, the action is drawn in proportion to its visits; elsewhere it is the most
     visited one, ties broken at random. chance: [n], the random numbers to use, in [0, 1).
     """
-    most_visited = visits == visits.max(axis=1, keepdims=True)
+    most_visited = visits == visits.max(axis=1, keepdims=True)  # the weight is 1 for each of them and 0 for the others
     sums = np.cumsum(np.where(by_visits[:, None], visits, most_visited), axis=1)
     # The first action at which the sum exceeds the part `chance` of the total.
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
 
 
 def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
-    """Return a copy of the priors [n, A], with 0 for passes that might lose a game the mover is winning.
+    """Return the priors [n, A] with 0 for passes that might lose a game the mover is winning; the argument stays.
 
     Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded in
     two cases: the current board is lost for the mover, but the value is above 0; or the board is drawn, but the value
@@ -200,7 +200,7 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
 
 def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     """Return whether a pass is legal, ends the game and wins it for the mover, bool [n], in `games` (int64 [n])."""
-    env, slots, boards = batch.env, np.arange(len(games)), batch.extract(games)
+    env, slots, boards = batch.env, np.arange(len(games)), batch.extract(games)  # copies, on which passes are tried
     may_pass = boards.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
     outcomes = boards.outcome(slots, np.empty(len(games), np.float32))  # before the pass, so from the mover's view
     boards.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
@@ -238,10 +238,10 @@ def without_early_passes(
     early = np.flatnonzero((actions == batch.env.pass_action) & (np.abs(values) <= DECIDED))
     if not len(early):
         return actions
-    weights = np.where(neutral_moves(batch, games[early]), weights[early], 0)
-    has_neutral = weights.any(axis=1)  # elsewhere there is no neutral point that may be played, and the pass stays
+    neutral_weights = np.where(neutral_moves(batch, games[early]), weights[early], 0)  # a row for each early pass
+    has_neutral = neutral_weights.any(axis=1)  # elsewhere no neutral point may be played, and the pass stays
     actions = actions.copy()
-    actions[early[has_neutral]] = weights[has_neutral].argmax(axis=1)
+    actions[early[has_neutral]] = neutral_weights[has_neutral].argmax(axis=1)
     return actions
 
 
@@ -267,11 +267,11 @@ def without_idle_moves(
     if sensible[slots, actions].all():
         return actions
     sensible &= weights > 0  # now without actions that must not be played
-    may_pass = sensible[:, env.pass_action]
+    may_pass = sensible[:, env.pass_action]  # a legal pass is never idle
     is_idle = ~sensible[slots, actions] & may_pass
     outcomes = boards.outcome(slots, np.empty(len(games), np.float32))
     # The greatest weight wins.  In a decided game the pass is above all, else below the moves that are not idle.  The
-    # chosen action is below both.
+    # chosen action is below both, but above all others: it stays if there is neither.
     weights = np.where(sensible, weights, 0)
     least = np.finfo(weights.dtype).tiny
     pass_weights = np.where(np.abs(values) > DECIDED, np.inf, least)
@@ -297,6 +297,6 @@ def resigns(values: Any, threshold: float | None) -> Any:
 
     Args:
         values: the value of a search's root or an array of them, -1 .. 1, from the view of the player who may resign.
-        threshold: None for never, as -1, below which no value is.
+        threshold: None for never; so is -1, since no value is below it.
     """
     return values < (-1.0 if threshold is None else threshold)

@@ -67,7 +67,8 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
 
 def excluded(rules: Sequence[Forbidden], player: int, depth: int) -> list[int]:
     """Return the actions that rules forbid a player (+1 or -1) at a node; depth: the node's distance from the root."""
-    return list({action for rule in rules if rule.player == player and depth < rule.plies for action in rule.actions})
+    in_force = (rule.actions for rule in rules if rule.player == player and depth < rule.plies)
+    return list(frozenset[int]().union(*in_force))
 
 
 def check_move_left(position: Position, rules: Sequence[Forbidden]) -> None:
@@ -172,7 +173,7 @@ class Search:
             position: the position of the snapshot.
             snapshot: what `snapshot` has returned.
         """
-        *nodes, self.root_priors[game] = snapshot
+        nodes, self.root_priors[game] = snapshot[:-1], snapshot[-1]
         self.make_room(len(nodes[0]))
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.tree.restore(game, nodes)
@@ -271,7 +272,7 @@ class Search:
             return self._run_on_device(budget, [leaves or self.settings.leaves]) > 0
         wave = self._wave
         if leaves not in (None, self.settings.leaves):
-            rows = self.games * leaves
+            rows = self.games * leaves  # the kernel `select` takes the number of leaves in a game from the rows
             wave = wave.part(slice(rows), slice(2 * rows))  # it has room for two collisions a leaf
         count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave)
         if count:
@@ -348,17 +349,17 @@ class Search:
     def _exclude_forbidden(
         self, wave: Wave, reached: Reached, priors: np.ndarray, decisive: np.ndarray | None = None
     ) -> None:
-        """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
+        """Set the priors of forbidden actions to 0 in place and renormalise, except where no action would be left.
 
         `root_priors` keeps the priors of roots as the network gave them.
 
         Args:
             wave, reached, priors: with a row for each leaf.  Rows without a leaf (padding on a device) do not matter,
                 nor do those of finished games.
-            decisive: moves that win at once, int32 [n]; they become NONE where they are forbidden.
+            decisive: moves that win at once, int32 [n], changed in place: they become NONE where they are forbidden.
         """
         for row in np.flatnonzero((wave.leaf != NONE) & ~reached.over).tolist():
-            game, depth, prior = int(wave.game[row]), int(wave.length[row]), priors[row]
+            game, depth, prior = int(wave.game[row]), int(wave.length[row]), priors[row]  # `prior` is a view of the row
             if depth == 0:
                 self.root_priors[game] = prior
             actions = excluded(self.forbidden(game), int(reached.movers[row]), depth)

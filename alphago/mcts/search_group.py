@@ -84,8 +84,8 @@ class SearchGroup:
 
     def wave_leaves(self) -> int | None:
         """Return how many leaves the next wave may choose for each question; None for the setting `leaves`."""
-        most = self.search.settings.leaves
-        if self.count > 1:
+        most = self.search.settings.leaves  # for one question
+        if self.count > 1:  # all questions together fill the batch
             return max(1, min(most, FULL_BATCH // max(1, len(self.questions))))
         if most <= FIRST_LEAVES:
             return None
@@ -100,10 +100,10 @@ class SearchGroup:
         asked = [slot for slot, question in self.questions.items() if question.limit.certain]
         if asked:
             is_certain = self.search.rule.settled(self.search.tree, self.budget)
-            self.budget[asked] *= ~is_certain[asked]
+            self.budget[asked] = np.where(is_certain, 0, self.budget)[asked]
 
     def begin_questions(self) -> None:
-        """Give the questions that have come their slots and kept trees, and evaluate the roots."""
+        """Give the questions that have come their slots, kept trees and budgets, and evaluate the roots."""
         slots = []
         while self.coming:
             question = self.coming[0]
@@ -146,7 +146,7 @@ class SearchGroup:
         if level is not None and level < FULL_STRENGTH:  # the readouts of a level include the root's own visit
             return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
-        return most if limit.added else most - min(most, max(0, visits - 1))
+        return most if limit.added else max(0, most - max(0, visits - 1))  # 1: the root's own evaluation
 
     def end_question(self, slot: int) -> None:
         """Choose a move for the question in a slot, keep its tree, give it the last answer, and free the slot."""
@@ -173,7 +173,8 @@ class SearchGroup:
         """Give the question in a slot an answer from the search so far.
 
         Args:
-            move: what `chosen_move` has returned, for the last answer; None while the search goes on.
+            move: what `chosen_move` has returned, for the last answer, even if it is empty; None while the search goes
+                on.
         """
         question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
         options: dict[str, Any] = {"plies": question.plies, "move_ownership": question.move_ownership}
@@ -197,7 +198,7 @@ class SearchGroup:
         assert not isinstance(level, str)  # "even" was made a number
         if level < FULL_STRENGTH:
             return level_move(search, slot, level, self.analyst.random.random(), question.end)._asdict()
-        if search.tree.visits[slot, ROOT] > 1:
+        if search.tree.visits[slot, ROOT] > 1:  # more than the root's own evaluation
             return {"action": int(search.choose(games, NEVER, np.zeros(1))[0])}
         # The network's first move, without a pass that might lose a won game; moves to avoid have no prior.
         priors, values = root_priors(search.tree, games), search.tree.at("value", games)

@@ -66,7 +66,7 @@ class Tree(NamedTuple):
     def copy_to(self, larger: "Tree") -> None:
         """Copy the nodes of all games to trees that have room for as many nodes or more."""
         capacity = self.parent.shape[1]
-        for field, copy in zip(self[:-1], larger[:-1], strict=True):
+        for field, copy in zip(self[:-1], larger[:-1], strict=True):  # all but the last field, `used`
             copy[:, :capacity] = field
         larger.used[:] = self.used
 
@@ -145,7 +145,7 @@ def new_wave(rows: int, plies: int, zeros: Callable[..., Any] = np.zeros) -> Wav
 
 def only_child(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return whether the root of each of `games` (int64 [n]) has exactly one child, bool [n]."""
-    first = tree.at("first_child", games)
+    first = tree.at("first_child", games)  # NONE, -1, reads another node below, to no effect
     return (first != NONE) & (tree.at("next_sibling", games, first) == NONE)
 
 
