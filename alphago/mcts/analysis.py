@@ -110,7 +110,7 @@ def iter_analysis(
         stop: an event that ends the search early; one last result follows.
     """
     boards = [positions] if isinstance(positions, Position) else list(positions)
-    slots, stop = len(boards), stop or threading.Event()
+    slots = len(boards)  # all side by side, so that each result has news of every position
     analyst = open_analyst(boards, net, readouts, settings, symmetries, device=device, threads=threads, slots=slots)
     options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
     return yield_analyses(analyst, boards, Limit(readouts, until=stop), check_positive("every", every), options)

@@ -203,8 +203,7 @@ class Analysis:
         better one comes from fewer visits, is less certain, and is replaced by that of the best action.  No lower bound
         is above the win rate that belongs to the value.
         """
-        q = self._worse_for_mover(self.q, self._of_leading(self.q)[:, None])
-        score = self._worse_for_mover(self.score, self._of_leading(self.score)[:, None])
+        q, score = (self._worse_for_mover(values, self._of_leading(values)[:, None]) for values in (self.q, self.score))
         return q, score, self._worse_for_mover(self.lower_bound, (1 + q) / 2)
 
     @cached_property

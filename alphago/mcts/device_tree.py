@@ -150,8 +150,7 @@ class DeviceWaves:
         self.active = zeros((games,), np.int64)  # the games of the waves
         # The rule's parameters, as arguments of kernels.  Arrays are copies, into which `prepare` writes later values:
         # graphs read them where they were at first.
-        values = flat(rule.parameters, backend)
-        self.parameters = [value.copy() if hasattr(value, "shape") else value for value in values]
+        self.parameters = [item.copy() if hasattr(item, "shape") else item for item in flat(rule.parameters, backend)]
         self.tree: Any = None  # the tree of the latest waves
         self.evaluator: Any = None  # and their evaluator
         self.graphs: dict[Any, Any] = {}  # CUDA graphs of waves with these two, by the numbers of games and leaves
@@ -207,8 +206,7 @@ class DeviceWaves:
         active = int(np.count_nonzero(budget))
         # Rounded up to a power of two, or to 3/4 of one: to a multiple of a quarter of the next power of two.
         quarter = max(1, (1 << (active - 1).bit_length()) // 4)
-        quarters = -(-active // quarter)  # division, rounded up
-        count = min(quarters * quarter, len(budget))
+        count = min(-(-active // quarter) * quarter, len(budget))  # a division that is rounded up
         chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count

@@ -229,9 +229,7 @@ def should_pass(
         shares: [n, A], those of `move_shares`, with 0 for a rash pass.
         worth: float32 [n, A], what the moves are worth, in `unit`.
     """
-    env, count = search.env, len(games)
-    slots = np.arange(count)
-    outcomes = current_outcomes(search, games)
+    env, count, slots = search.env, len(games), np.arange(len(games))
     best = shares.argmax(axis=1)
     may_pass = analysis.prior[:, env.pass_action] > 0
     wins = winning_passes(search.batch, games)
@@ -244,7 +242,7 @@ def should_pass(
     is_decided = np.abs(analysis.value) >= DECIDED
     nothing_to_gain = gain <= IDLE[unit] * np.where(is_decided, 1, IDLE_WHEN_UNSURE)
     points_settled = (changing <= MOVING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= EMPTY)
-    has_won_or_no_hope = (outcomes > 0) | (analysis.value < -DECIDED)
+    has_won_or_no_hope = (current_outcomes(search, games) > 0) | (analysis.value < -DECIDED)
     not_rash = shares[:, env.pass_action] > 0
     return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
 
@@ -290,9 +288,8 @@ def move_probabilities(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
         too_hot = (softmax(logits, middle) * lost).sum(axis=1) > goal
         low, high = np.where(too_hot, low, middle), np.where(too_hot, middle, high)
     probabilities = softmax(logits, np.sqrt(low * high))
-    if losses.passes.any():
-        probabilities[losses.passes] = 0
-        probabilities[losses.passes, -1] = 1  # the pass is the last action
+    probabilities[losses.passes] = 0
+    probabilities[losses.passes, -1] = 1  # the pass is the last action; without passes in the game no row is chosen
     return probabilities
 
 

@@ -83,11 +83,10 @@ class StrengthEstimator:
             seconds: time for the search of moves that were not searched yet.  The latest ones come first; moves for
                 which there is no time do not count in this call.
         """
-        turns = position.turns()
-        opponent_moves = [(before, action) for before, action in turns if before.to_play != position.to_play]
+        theirs = [(before, action) for before, action in position.turns() if before.to_play != position.to_play]
         deadline, moves = time.monotonic() + seconds, 0
         totals = USUAL_MOVES * self.usual_losses
-        for age, (before, action) in enumerate(reversed(opponent_moves[-LATEST:])):  # older moves count less
+        for age, (before, action) in enumerate(reversed(theirs[-LATEST:])):  # older moves count less
             began = time.monotonic()
             losses = self.known_losses.get(move_key(before, action))
             if losses is None and began + self.search_seconds <= deadline:  # another search would end in time

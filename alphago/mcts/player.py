@@ -67,22 +67,21 @@ class MCTSPlayer:
         level: Level | None = None,
     ) -> None:
         check_env(env)
-        self.network, env = network_and_game(network, env)  # a name is loaded, and `env` gets the network's planes
-        self.env = env
+        self.network, self.env = network_and_game(network, env)  # a name is loaded; the game has the network's planes
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
         if resign_threshold is not None:
             resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
         self.resign_threshold = resign_threshold
-        self.temperature_plies = -1 if two_player_mode else temperature_plies(env)  # -1: no move is drawn by chance
+        self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: never by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
-        evaluator = as_evaluator(self.network, env, device, forecasts=self.level is not None)
+        evaluator = as_evaluator(self.network, self.env, device, forecasts=self.level is not None)
         # forecasts=True: forecasts are stored if this evaluator makes them; without a level most make none.
-        self.search = Search(env, evaluator, 1, search_settings, forecasts=True)
+        self.search = Search(self.env, evaluator, 1, search_settings, forecasts=True)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
@@ -146,8 +145,7 @@ class MCTSPlayer:
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        positions = (self.position,)
-        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership, positions=positions)
+        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership, positions=(self.position,))
 
     def _check_going_on(self) -> None:
         """Raise ValueError once the game is over."""

@@ -91,9 +91,8 @@ class PuctRule(SearchRule):
         """Mix Dirichlet noise over the legal actions into the priors at the roots, as AlphaGo Zero does."""
         if self.settings.dirichlet_weight == 0:
             return
-        action_space = tree.actions
-        noise = np.zeros((len(games), action_space), np.float32)
-        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / action_space  # see the setting `dirichlet_alpha`
+        noise = np.zeros((len(games), tree.actions), np.float32)
+        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / tree.actions  # see the setting `dirichlet_alpha`
         legal = batch.legal_mask(games, np.empty(noise.shape, np.bool_))
         for i, generator in enumerate(generators):
             actions = np.flatnonzero(legal[i])

@@ -149,7 +149,7 @@ class SearchSettings(ABC):
     @property
     def keeps_trees(self) -> bool:
         """Whether the search of a move continues in the tree of the previous move's search."""
-        return self.new_rule(0, 0).keeps_trees  # every rule of these settings says the same, so that for no games too
+        return self.new_rule(0, 0).keeps_trees  # the same for any number of games
 
     @property
     def heeds_early(self) -> bool:

@@ -122,14 +122,13 @@ def new_tree(games: int, nodes: int, actions: int, points: int = 0) -> Tree:
     Args:
         points: the number of points whose ownership is forecast.
     """
-    integers = {name: np.zeros((games, nodes), np.int32) for name in ("action", "next_action", "visits", "virtual")}
-    links = {
-        name: np.full((games, nodes), NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")
-    }
-    floats = {name: np.zeros((games, nodes), np.float32) for name in ("prior", "value", "value_sum")}
-    small = {name: np.zeros((games, nodes), np.int8) for name in ("state", "mover")}
-    waiting, used = np.zeros((games, nodes, actions), np.float32), np.ones(games, np.int32)
-    score, owners = np.full((games, nodes), np.nan, np.float32), np.zeros((games, nodes, points), np.int8)
+    shape = (games, nodes)
+    integers = {name: np.zeros(shape, np.int32) for name in ("action", "next_action", "visits", "virtual")}
+    links = {name: np.full(shape, NONE, np.int32) for name in ("parent", "first_child", "next_sibling", "cached")}
+    floats = {name: np.zeros(shape, np.float32) for name in ("prior", "value", "value_sum")}
+    small = {name: np.zeros(shape, np.int8) for name in ("state", "mover")}
+    waiting, used = np.zeros((*shape, actions), np.float32), np.ones(games, np.int32)
+    score, owners = np.full(shape, np.nan, np.float32), np.zeros((*shape, points), np.int8)
     return Tree(**integers, **links, **floats, **small, score=score, owners=owners, waiting=waiting, used=used)
 
 

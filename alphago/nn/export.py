@@ -10,6 +10,7 @@ any network; `examples/bots/` has one.
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -187,7 +188,8 @@ def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor)
     """
     part = module.head if isinstance(module, ValueOutputs) else module  # the user's own module, for the message
     try:
-        outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
+        folded = fold_batch_norms(module.eval())
+        outputs = Translator(folded, graph, slot).run(inputs)
     except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
         raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
     return (outputs,) if isinstance(outputs, Tensor) else outputs  # a Tensor is a tuple too
@@ -201,10 +203,8 @@ def games_to_compare(net: NeuralNet) -> list[GameEnv]:
     if not fits_any_board(net):
         return [net.env]
     for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):  # a game with even boards only has one of the first two
-        try:
+        with suppress(ValueError):  # the game may have no such board
             return [net.env, net.env.resized(size)]
-        except ValueError:  # the game has no such board
-            continue
     return [net.env]
 
 
@@ -310,15 +310,15 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
         path: the file with the weights.
     """
     dtype = np.dtype("<f2" if format == "w16" else "<f4")  # little-endian float16 or float32
-    layers, parts = [], []
+    layers, chunks = [], []
     offset = 0  # in numbers, from the start of the file
     for name, array in layer_weights(graph).items():
         if np.abs(array).max(initial=0) > np.finfo(dtype).max:
             raise ValueError(f"{name} must fit into {format}'s numbers, got {np.abs(array).max():g}: choose w32")
         layers.append({"name": name, "shape": list(array.shape), "offset": offset})
-        parts.append(array.astype(dtype).tobytes())
+        chunks.append(array.astype(dtype).tobytes())
         offset += array.size
-    weights = b"".join(parts)
+    weights = b"".join(chunks)
     # After the last layer, `offset` is the number of all numbers.
     facts = {"dtype": dtype.name, "byte_order": "little", "numbers": offset, "layers": layers}
     facts |= {"sha256": hashlib.sha256(weights).hexdigest()}

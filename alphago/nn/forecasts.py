@@ -118,7 +118,7 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     Raises:
         ValueError: for a position of another game.
     """
-    games = list({id(position.env): position.env for position in positions}.values())
+    games = list({id(position.env): position.env for position in positions}.values())  # each object once
     if games and env.match_variant().accepts(games[0]):
         env = env.match_variant()
     for other in games:

@@ -125,11 +125,13 @@ def convolution(
 
 
 def elu(x: np.ndarray, *, alpha: float = 1.0) -> np.ndarray:
+    """Return x above 0, and alpha (exp(x) - 1) below."""
     # `where` computes both branches for all x; the minimum keeps the exponential of a large x from overflowing.
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))).astype(np.float32)
 
 
 def reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    """Return x with another shape, an int64 array of lengths."""
     # In ONNX, a length of 0 stands for the length of the same axis of x, and -1 for what the other lengths leave.
     return x.reshape([x.shape[i] if length == 0 else int(length) for i, length in enumerate(shape)])
 
@@ -140,6 +142,7 @@ def softmax(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def slice_axis(x: np.ndarray, begin: np.ndarray, end: np.ndarray, axis: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Return `x[:, …, begin:end:step]` along one axis; the arguments are arrays of one integer, as ONNX has them."""
     index = [slice(None)] * x.ndim
     index[int(axis[0])] = slice(int(begin[0]), int(end[0]), int(step[0]))
     return x[tuple(index)]
@@ -150,7 +153,7 @@ ELEMENTWISE = {"Add": "add", "Sub": "subtract", "Mul": "multiply", "Div": "divid
 OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
     **{op: getattr(np, name) for op, name in ELEMENTWISE.items()},
     "Conv": convolution,
-    "Gemm": lambda x, kernel, bias=0.0, transB=1: x @ kernel.T + bias,
+    "Gemm": lambda x, kernel, bias=0.0, transB=1: x @ kernel.T + bias,  # transB is 1 in all graphs of `Translator`
     "Relu": lambda x: np.maximum(x, 0),
     "Elu": elu,
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),

@@ -189,7 +189,7 @@ def forecast_loss(
     # The sum has the weights of all samples, also of those whose end is unknown and whose share is 0.
     share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
     losses = {}  # by the names of their weights in LossWeights
-    total = share.new_zeros(())
+    total = share.new_zeros(())  # a tensor even if there are no losses
     has_owners = targets.ownership.shape[1] > 0
     if forecast.ownership is not None and has_owners:
         losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()

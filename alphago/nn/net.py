@@ -123,8 +123,7 @@ class NeuralNet(nn.Module):
             value = default_value(self.channels, shape, self.size_free).to(features)
         if policy is None:
             policy = default_policy(env, self.channels, shape, self.size_free).to(features)
-        self.value = value
-        self.policy = policy
+        self.value, self.policy = value, policy
         check_heads(self.value, self.policy, features, env)
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -176,6 +175,7 @@ class NeuralNet(nn.Module):
         return net.train(self.training)  # the mode of the shared parts stays
 
     def __getattr__(self, name: str) -> Any:
+        """Find parameters and submodules as nn.Module does; for another program's name, say what it is called here."""
         if name in NETWORK_NAMES:
             raise AttributeError(f"NeuralNet has no {name}: {NETWORK_NAMES[name]}")
         return super().__getattr__(name)

@@ -30,7 +30,7 @@ def register_part(part: PartClass) -> PartClass:
     Raises:
         ValueError: if another class is registered by this name.
     """
-    known = PARTS.get(part.__name__, part)
+    known = PARTS.get(part.__name__, part)  # the class itself if its name is new
     if class_path(known) != class_path(part):
         raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(known)}")
     PARTS[part.__name__] = part  # replaces the class if a notebook defines it again
@@ -65,7 +65,10 @@ def class_path(part: type[nn.Module]) -> str:
 
 
 def describe_part(module: nn.Module | None) -> dict[str, object] | None:
-    """Return the class name (as "part") and arguments of a registered part as plain data; None for other modules."""
+    """Return the class name (as "part") and arguments of a registered part as plain data; None for other modules.
+
+    A part among the arguments is described in the same way; if it is not registered, the result is None too.
+    """
     if module is None or PARTS.get(type(module).__name__) is not type(module):
         return None
     arguments: dict[str, Any] = dict(module.arguments)  # type: ignore[arg-type]

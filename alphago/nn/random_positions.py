@@ -12,8 +12,7 @@ def random_planes(env: GameEnv, count: int) -> np.ndarray:
     earlier, the position is the one before its last move.
     """
     generator = np.random.default_rng(1)
-    slots = np.arange(count)
-    batch = env.new_batch(count)
+    slots, batch = np.arange(count), env.new_batch(count)
     planes = np.zeros((count, env.planes, *env.plane_shape), np.float32)
     last_plies = generator.integers(0, 2 * int(np.prod(env.plane_shape)), count)  # the ply of each game's position
     for ply in range(int(last_plies.max()) + 1):

@@ -110,6 +110,7 @@ class Workers(contextlib.AbstractContextManager["Workers"]):
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:
             for future in futures:
+                # The first task that fails ends the others, also while this thread waits for an earlier one.
                 future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
         try:
             return [future.result() for future in futures]
@@ -121,6 +122,7 @@ class Workers(contextlib.AbstractContextManager["Workers"]):
             raise
 
     def close(self) -> None:
+        """Wait until all tasks have ended, and end the threads."""
         self._pool.shutdown(wait=True)
 
     def __exit__(self, *_: object) -> None:

@@ -42,8 +42,8 @@ class Rotation(nn.Module):
     def __init__(self, groups: int, pairs: int) -> None:
         super().__init__()
         self.groups, self.pairs = groups, pairs
-        # [pairs], from MOST_FREQUENCY down to a twentieth, in equal ratios.
-        frequencies = MOST_FREQUENCY ** torch.linspace(0, 1, pairs) * 20.0 ** -torch.linspace(0, 1, pairs)
+        # [pairs], from MOST_FREQUENCY down to a twentieth of it, in equal ratios.
+        frequencies = MOST_FREQUENCY * 20.0 ** -torch.linspace(0, 1, pairs)
         # [groups, pairs], directions on the board as angles.
         directions = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T
         vectors = torch.stack([torch.cos(directions) * frequencies, torch.sin(directions) * frequencies], dim=-1)

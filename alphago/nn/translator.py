@@ -42,7 +42,7 @@ class Translator(fx.Interpreter):
         translate = MODULES.get(type(module))
         if translate is None or kwargs or len(args) != 1:
             raise NotImplementedError(f"no translation of {type(module).__name__}")
-        # The weights have the names of the network's state dict, without the `head.` of ValueOutputs.
+        # The weights have the names of the network's state dict, without the `head.` of a module around the value head.
         return translate(self.operations, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
 
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
@@ -187,6 +187,7 @@ def elementwise(op: str) -> Callable[..., Tensor]:
 def broadcast(*shapes: Sequence[Side]) -> Sides:
     """Return the shape of the sum of tensors with these shapes, in which a side of 1 is repeated."""
     backwards = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)  # shapes are aligned at their ends
+    # Of the sides on an axis the first that is not 1, or 1 if all are.
     return tuple(next((length for length in sides if length != 1), 1) for sides in backwards)[::-1]
 
 
@@ -205,7 +206,8 @@ def reshape(graph: NetworkGraph, inputs: Tensor, shape: Sides) -> Tensor:
         if isinstance(length, int):
             lengths.append(length)
         else:  # ONNX: 0 stands for the length of this axis of the input, -1 for a length to be inferred
-            lengths.append(0 if inputs.shape[axis : axis + 1] == (length,) else -1)
+            is_of_axis = inputs.shape[axis : axis + 1] == (length,)  # a slice, since `inputs` may have fewer axes
+            lengths.append(0 if is_of_axis else -1)
     if lengths.count(-1) > 1:
         raise NotImplementedError(f"no translation of a change of shape from {inputs.shape} to {shape}")
     return graph.add("Reshape", [inputs, np.array(lengths)], shape)
@@ -333,7 +335,8 @@ def mish(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
     shape = inputs.shape
     softplus = graph.add("Softplus", [inputs], shape)
     rest = graph.add("Sigmoid", [graph.add("Mul", [softplus, -2.0], shape)], shape)
-    return graph.add("Sub", [inputs, graph.add("Mul", [graph.add("Mul", [inputs, 2.0], shape), rest], shape)], shape)
+    doubled = graph.add("Mul", [inputs, 2.0], shape)
+    return graph.add("Sub", [inputs, graph.add("Mul", [doubled, rest], shape)], shape)
 
 
 MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
@@ -349,7 +352,7 @@ MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
     nn.Flatten: lambda graph, module, inputs, name: flatten(graph, inputs, module.start_dim, module.end_dim),
     nn.Identity: lambda graph, module, inputs, name: inputs,
     nn.Dropout: lambda graph, module, inputs, name: inputs,
-    Rotation: lambda graph, module, sides, name: module(sides),
+    Rotation: lambda graph, module, sides, name: module(sides),  # a constant tensor for a board of these sides
 }
 FUNCTIONS: dict[object, Callable[..., Tensor]] = {
     F.elu: elu,

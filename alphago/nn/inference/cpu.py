@@ -46,6 +46,7 @@ class RunEvaluator:
         self._local = threading.local()
 
     def __reduce__(self) -> Any:
+        """Raise TypeError, since the compiled network exists in this process only."""
         raise TypeError(
             "a network that is ready to compute, as in a player, cannot be pickled: pass the network itself, its name "
             "or its file to the other process, and make the player there"
@@ -132,7 +133,7 @@ class RunEvaluator:
         logits = scratch.logits[:count]
         columns = scratch.columns[:count]  # the value, then the score in tens of points, and the ownership
         with NET:
-            self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
+            self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])  # a single column as [n]
         broken_rows = masked_softmax_batch(logits, mask, priors)
         broken_rows += clip_values(columns[:, 0].copy(), values)  # a copy is contiguous, as the kernel needs
         # One number that is not finite makes the sum so.

@@ -18,7 +18,8 @@ from alphago.nn.inference.int8 import calibration_planes, input_ranges
 from alphago.nn.threads import one_torch_thread
 from alphago.system.kernels.cache import warn_once
 
-# A compiled network: (planes [n, …], logits [n, A], values [n]), all float32; logits and values are overwritten.
+# A compiled network: (planes [n, …], logits [n, A], values [n]), all float32; logits and values are overwritten.  The
+# values are [n, columns] if the value part has several columns (see Frozen).
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
 
 

@@ -28,9 +28,7 @@ class Frozen(nn.Module):
         self, base_net: nn.Module, value: nn.Module, policy: nn.Module, *, heads_dtype: torch.dtype = torch.float32
     ) -> None:
         super().__init__()
-        self.base_net = base_net
-        self.value = value
-        self.policy = policy
+        self.base_net, self.value, self.policy = base_net, value, policy
         self.heads_dtype = heads_dtype
 
     def forward(self, planes: torch.Tensor) -> Outputs:
@@ -56,7 +54,7 @@ def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Fr
 
 
 def state_shapes(net: nn.Module) -> list[tuple[str, tuple[int, ...]]]:
-    """Return the names and shapes of a network's tensors."""
+    """Return the names and shapes of a network's tensors, without extra state of modules that is no tensor."""
     return [(name, tuple(t.shape)) for name, t in net.state_dict().items() if isinstance(t, torch.Tensor)]
 
 

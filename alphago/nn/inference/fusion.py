@@ -46,9 +46,11 @@ class OneThreadTracer(fx.Tracer):
         self.thread = threading.get_ident()
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Return whether a module stays one call in the graph: a Rotation, or what torch.fx does not trace either."""
         return isinstance(m, Rotation) or super().is_leaf_module(m, module_qualified_name)
 
     def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> object:
+        """Record a call of a module, or just run it if another thread has made the call."""
         if threading.get_ident() != self.thread:
             return forward(*args, **kwargs)
         return super().call_module(m, forward, args, kwargs)
@@ -71,7 +73,7 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
         if type(norm) is not nn.BatchNorm2d or not norm.track_running_stats:
             continue
         before: Any = node.args[0]  # the node of the norm's input
-        conv = modules.get(before)
+        conv = modules.get(before)  # None if the input is no output of a module that is called once
         if type(conv) is nn.Conv2d and len(before.users) == 1:  # only the norm reads the output, which folding changes
             norms[before.target] = node.target
             replace_module(graph_module, before.target, fuse_conv_bn_eval(conv, norm))
@@ -221,6 +223,7 @@ def modules_called_once(graph_module: fx.GraphModule) -> dict[fx.Node, nn.Module
 
 
 def is_relu(node: fx.Node, parts: dict[str, nn.Module]) -> bool:
+    """Return whether a node is a relu: a module, function or method; parts: the graph's modules by name."""
     if node.op == "call_module":
         return type(parts[str(node.target)]) is nn.ReLU
     return node.op in ("call_function", "call_method") and node.target in RELUS

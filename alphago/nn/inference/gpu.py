@@ -62,11 +62,9 @@ class DeviceEvaluator:
         dtype: str | None = None,
         device: str = "cuda",
     ) -> None:
-        self.env = env
-        self.device = device
+        self.env, self.device = env, device
         self.made_for = env, dtype, device  # for `make_evaluator`
-        self._backend = find_backend(device)
-        self._torch_device = torch_device(device)
+        self._backend, self._torch_device = find_backend(device), torch_device(device)
         # The default on "host" is float32, in which tests compare it with NetEvaluator.
         preferred = choose_dtype("float32" if dtype is None and device == "host" else dtype, self._torch_device)
         frozen = frozen_parts(base_net, value, policy)
@@ -161,8 +159,7 @@ class DeviceEvaluator:
         """Return the current thread's stream, created on the first call."""
         stream: Any = getattr(self._local, "stream", None)
         if stream is None:
-            stream = GpuStream(self.env, self._net, self._dtype, self._torch_device, self._backend)
-            self._local.stream = stream
+            stream = self._local.stream = GpuStream(self.env, self._net, self._dtype, self._torch_device, self._backend)
         return stream
 
     def __repr__(self) -> str:

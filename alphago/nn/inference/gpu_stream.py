@@ -105,11 +105,12 @@ class GpuStream:
                     self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
                     entered.enter_context(torch.cuda.stream(self._torch_stream))
                 entered.enter_context(self._stream)
-                self._entered = entered.pop_all()
+                self._entered = entered.pop_all()  # for `__exit__`; after an error above they are left at once
         self._depth += 1
         return self
 
     def __exit__(self, *reason: Any) -> None:
+        """Leave the stream; what is queued on the default stream from now on waits for this stream's work."""
         self._depth -= 1
         if self._depth == 0:
             if self._on_gpu:

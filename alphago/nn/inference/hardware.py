@@ -78,7 +78,8 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
         return torch.int8 if int8_is_fastest else fastest_float(device)
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be {', '.join(map(repr, DTYPES))} or None, got {dtype!r}")
-    return fastest_float(device) if dtype == ("bfloat16" if device is None else "int8") else DTYPES[dtype]
+    replaced = "bfloat16" if device is None else "int8"  # why, see `device` above
+    return fastest_float(device) if dtype == replaced else DTYPES[dtype]
 
 
 def fastest_float(device: torch.device | None = None) -> torch.dtype:

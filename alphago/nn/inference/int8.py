@@ -51,9 +51,12 @@ def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Rang
     ranges: dict[str, Range] = {}
 
     def widen(name: str, conv: nn.Module, arguments: tuple[torch.Tensor]) -> None:
-        """Widen the range of the convolution `name` so that it contains the inputs of a call."""
+        """Widen the range of the convolution `name` so that it contains the inputs of a call; `conv` is not used.
+
+        torch calls it before each call of a convolution, with the module and the call's arguments.
+        """
         (inputs,) = arguments
-        if inputs is not planes:  # else it is the first convolution
+        if inputs is not planes:  # only the first convolution gets this very tensor
             before = ranges.get(name, Range(most=0.0, negative=False))
             most = HEADROOM * float(inputs.abs().max())
             ranges[name] = Range(max(before.most, most), before.negative or bool(inputs.min() < 0))

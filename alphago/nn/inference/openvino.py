@@ -57,6 +57,7 @@ def is_installed() -> bool:
 
 @cache
 def core() -> "Core":
+    """Return OpenVINO's object that compiles and imports models, the same on every call."""
     return package().Core()
 
 
@@ -150,6 +151,7 @@ def convolution(
 def linear(
     ops: ModuleType, inputs: "Node", kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int
 ) -> "Node":
+    """Return the node of ONNX's operation Gemm: inputs [rows, features] times the kernel, plus a bias [outputs]."""
     transposes = False, bool(transB)  # of the inputs and of the kernel
     result = ops.matmul(inputs, ops.constant(kernel), *transposes)
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1)))
@@ -160,6 +162,7 @@ def reshape(ops: ModuleType, inputs: "Node", shape: np.ndarray) -> "Node":
 
 
 def reduction(name: str) -> Callable[..., "Node"]:
+    """Return a function that makes the node of OpenVINO's operation `name`, which reduces its input over axes."""
     return lambda ops, inputs, axes, keepdims: getattr(ops, name)(inputs, ops.constant(np.array(axes)), bool(keepdims))
 
 

@@ -56,7 +56,7 @@ class Layer(NamedTuple):
             shift: [outputs], the bias of the new layer; None for no bias.
         """
         weight = self.weights["weight"]
-        scaled_weight = weight * scale.view(-1, *[1] * (weight.dim() - 1))
+        scaled_weight = weight * scale.view(-1, *[1] * (weight.dim() - 1))  # a factor for each output, the first axis
         weights = {"weight": scaled_weight} | ({} if shift is None else {"bias": shift})
         return Layer([*self.description[:-1], shift is not None], weights)  # the last entry: whether there is a bias
 
@@ -79,7 +79,8 @@ def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
         for i, layer in enumerate(layers)
         for key, tensor in layer.weights.items()
     }
-    return Layer([kind, *([layer.description for layer in layers] for layers in sequences.values())], weights)
+    descriptions = [[layer.description for layer in layers] for layers in sequences.values()]
+    return Layer([kind, *descriptions], weights)
 
 
 class NetworkConverter:
@@ -112,13 +113,13 @@ class NetworkConverter:
         self.expect("planes", SPATIAL)
         self.expect("numbers", NUMBERS)
         factors = [stream.number("a factor") for _ in range(7)] if self.version >= 13 else []
-        self.lead_factor = factors[3] if factors else LEAD_FACTOR
+        self.lead_factor = factors[3] if factors else LEAD_FACTOR  # the other factors are of outputs that are not kept
         if self.version >= 15:
             if stream.integer("meta encoder", 0, 9):
                 raise ValueError("it is a human-style network, which reads who plays and is not read here")
             if stream.integer("pass-alive rule", 0, 1):
                 raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
-            self.expect("an option", *[0] * 6)
+            self.expect("an option", 0, 0, 0, 0, 0, 0)
 
     def read(self) -> None:
         """Read the descriptions of the network's `parts`, and all `weights`.
@@ -143,14 +144,14 @@ class NetworkConverter:
             part: the part's class.
             sequences: layers, by the argument and attribute of the class that has them.
         """
-        (_, *descriptions), weights = compose("", **sequences)
+        (_, *descriptions), weights = compose("", **sequences)  # a part has its class's name in place of a kind
         self.parts[slot] = {"part": part.__name__, **dict(zip(sequences, descriptions, strict=True))}
         self.weights |= {f"{slot}.{name}": tensor for name, tensor in weights.items()}
 
     # --- layers ------------------------------------------------------------------------------------
 
     def convolution(self, inputs: int, outputs: int | None = None) -> Layer:
-        """Read a convolution; outputs: their number, None if only the file tells it."""
+        """Read a convolution; outputs: their number, which the file must have, None if only the file tells it."""
         self.stream.word()
         height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
         self.expect("inputs of a convolution", inputs)
@@ -162,7 +163,7 @@ class NetworkConverter:
         return Layer(["convolution", inputs, outputs, height, False], {"weight": kernel})
 
     def dense(self, inputs: int, outputs: int | None = None, has_bias: bool = False) -> Layer:
-        """Read a dense layer; outputs: their number, None if only the file tells it."""
+        """Read a dense layer; outputs: their number, which the file must have, None if only the file tells it."""
         self.begin("inputs of a matrix", inputs)
         outputs = self.stream.integer("outputs of a matrix", outputs or 1, outputs or MOST_NUMBER)
         weights = {"weight": self.stream.array(inputs, outputs).T.contiguous()}
@@ -184,7 +185,8 @@ class NetworkConverter:
 
     def norm(self, channels: int) -> Layer:
         """Read a batch norm that stays a layer of its own."""
-        return Layer(["norm", channels], dict(zip(("scale", "shift"), self.scale_and_shift(channels), strict=True)))
+        scale, shift = self.scale_and_shift(channels)
+        return Layer(["norm", channels], {"scale": scale, "shift": shift})
 
     def activation(self) -> Layer:
         """Read an activation; before version 11, files name none, and it is a relu."""
@@ -230,8 +232,10 @@ class NetworkConverter:
         self.channels = channels
         for _ in range(4):  # not used: numbers of channels within blocks, which the blocks' layers tell too
             self.stream.integer("channels", 0)
-        has_rms_tip = bool(self.stream.integer("kind of tip", 0, 1)) if self.version >= 15 else False
-        self.expect("an option", *[0] * 5 if self.version >= 15 else ())
+        has_rms_tip = False
+        if self.version >= 15:
+            has_rms_tip = bool(self.stream.integer("kind of tip", 0, 1))
+            self.expect("an option", 0, 0, 0, 0, 0)
         first, numbers = self.convolution(SPATIAL, channels), self.dense(NUMBERS, channels)
         kernel, side = first.weights["weight"], first.description[3]
         # The planes of the set: those of the board, then a constant one for each number, and last a plane of zeros.
@@ -364,7 +368,8 @@ class NetworkConverter:
         the score the lead in units of POINTS points.
         """
         self.stream.word()
-        self.expect("an option", *[0] * 3 if self.version >= 17 else ())
+        if self.version >= 17:
+            self.expect("an option", 0, 0, 0)
         first = self.absorb_norm(self.convolution(self.channels))
         board = [first, self.activation()]
         hidden = [self.dense(3 * first.outputs, has_bias=True), self.activation()]

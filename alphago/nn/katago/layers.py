@@ -56,7 +56,8 @@ def summary(features: torch.Tensor, training: bool, for_value: bool = False) -> 
     """
     mean, maximum = board_pool(features, training)
     side = (features.shape[-1] - TYPICAL_SIDE) / SIDE_STEP
-    return torch.cat([mean, mean * side, mean * (side * side - 0.1) if for_value else maximum], dim=1)
+    third = mean * (side * side - 0.1) if for_value else maximum
+    return torch.cat([mean, mean * side, third], dim=1)
 
 
 class Pooled(nn.Module):
@@ -101,7 +102,7 @@ class Residual(BlockTower):
 
 
 def dense(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
-    """Return a dense layer; a file that describes one must not name its device too."""
+    """Return a dense layer; unlike nn.Linear it takes no device, which a description in a file must not choose."""
     return nn.Linear(inputs, outputs, bias)
 
 
