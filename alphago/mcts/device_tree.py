@@ -86,7 +86,7 @@ class DeviceTree:
         return larger
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
-        """Return a field of one node of each game; see `Tree.at`."""
+        """Return a field of one node of each of `games`, in the CPU's memory; see `Tree.at`."""
         node_of_game = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
         index = tuple(self.backend.upload(indices, np.int64) for indices in (games, node_of_game))
         values: np.ndarray = self.backend.download(getattr(self.arrays, name)[index])

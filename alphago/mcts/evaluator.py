@@ -148,7 +148,8 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
         out: overwritten, except the priors and values of finished games: the caller has written these values.
     """
     any_over, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
-    live = np.flatnonzero(~over) if any_over else slice(None)  # the rows to evaluate
+    # The rows to evaluate: usually all, which are written where they are; else they are copied, and copied back below.
+    live = np.flatnonzero(~over) if any_over else slice(None)
     evaluated = Evaluations(*(array[live] for array in out)) if any_over else out
     if len(evaluated.values):
         forecasts = [(evaluated.scores, evaluated.owners)] if has_forecasts else []
@@ -156,7 +157,7 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
     if not any_over:
         return
     for whole, part in zip(out, evaluated, strict=True):
-        whole[live] = part  # `part` is a copy here, since `live` is an array of indices
+        whole[live] = part
     if has_forecasts:
         ended = slots[over]
         out.scores[over] = batch.score(ended, np.empty(len(ended), np.float32))
@@ -207,6 +208,7 @@ class UniformEvaluator(Evaluator):
     """An evaluator with equal priors for all legal actions, and value 0."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Write into `priors` [n, A] and `values` [n]; see `Evaluator.evaluate`."""
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
         np.divide(mask, mask.sum(axis=1, keepdims=True), out=priors, casting="unsafe")  # writes float64 as float32
         values[:] = 0
@@ -216,6 +218,7 @@ class HashEvaluator(Evaluator):
     """An evaluator with pseudo-random priors and values, computed from the position's hash; for tests and timings."""
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Write into `priors` [n, A] and `values` [n]; see `Evaluator.evaluate`."""
         mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
         hash_evaluation(batch.hash(slots, np.empty(len(slots), np.int64)), mask, priors, values)
 
@@ -238,6 +241,7 @@ class PlayoutEvaluator(Evaluator):
         self.seeds = np.random.default_rng(seed).integers(2**64, size=playouts, dtype=np.uint64)
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Write into `priors` [n, A] and `values` [n]; see `Evaluator.evaluate`."""
         UniformEvaluator().evaluate(batch, slots, priors, values)  # for the priors; the values are overwritten
         hashes = batch.hash(slots, np.empty(len(slots), np.int64)).astype(np.uint64)
         values[:] = np.mean([self.play_out(batch, slots, mix(hashes ^ seed)) for seed in self.seeds], axis=0)
@@ -267,7 +271,7 @@ class PlayoutEvaluator(Evaluator):
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
 
         Args:
-            legal: bool [n, A], the legal actions; changed in place.
+            legal: bool [n, A], the legal actions; passes are removed from it in place.
             seeds: uint64 [n].
         """
         if self.env.pass_action is not None:
@@ -275,7 +279,7 @@ class PlayoutEvaluator(Evaluator):
             legal[has_others, self.env.pass_action] = False
         # Each action gets the next random number of a SplitMix64 that starts from the row's seed; the greatest wins.
         numbers = mix(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * SPLITMIX_STEP)
-        above_zero = numbers | np.uint64(1)
+        above_zero = numbers | np.uint64(1)  # so that no legal action ties with the 0 of illegal ones
         return np.where(legal, above_zero, np.uint64(0)).argmax(axis=1).astype(np.int32)
 
     def __repr__(self) -> str:
@@ -301,6 +305,7 @@ class FunctionEvaluator(Evaluator):
         self.function = function
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        """Write the function's answers into `priors` [n, A] and `values` [n], both in the view of the player to move."""
         for i, slot in enumerate(slots):
             position = batch.position(int(slot))
             policy, black_value = read_answer(self.function(position), batch.env)

@@ -53,6 +53,7 @@ class Gumbel(SearchSettings):
     )
 
     def completed(self, readouts: int, leaves: int) -> Self:
+        """Return these settings with values in place of None for `leaves` (as given) and `considered`."""
         considered = self.considered or max(2, min(MOST_CONSIDERED, readouts // 2))
         return replace(super().completed(readouts, leaves), considered=considered)
 
@@ -93,7 +94,10 @@ class GumbelRule(SearchRule):
         )
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
-        """Draw new Gumbel noise for the games' roots, which `prepare` and the kernels add to the logits."""
+        """Draw new Gumbel noise for the games' roots into `noise`, which `prepare` and the kernels add to the logits.
+
+        Tree and batch are not needed: illegal actions get noise too, but no logit.
+        """
         chances = np.empty((len(games), self.noise.shape[1]))  # uniform in [0, 1), a row for each game
         for row, generator in zip(chances, generators, strict=True):
             generator.random(out=row)
@@ -124,7 +128,7 @@ class GumbelRule(SearchRule):
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return whether the root of each game has only one candidate, bool [B]."""
+        """Return whether the root of each game has only one candidate, bool [B], whatever the `budget` that is left."""
         return only_child(tree, np.arange(len(budget)))
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
@@ -132,7 +136,10 @@ class GumbelRule(SearchRule):
         return self._improved(tree, games)[0]
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the winners of sequential halving, or where `by_chance` is set actions drawn from the policies."""
+        """Return the winners of sequential halving, or where `by_chance` is set actions drawn from the policies.
+
+        `chance` has the random numbers for these, [n], in [0, 1).
+        """
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 

@@ -65,7 +65,7 @@ class KeptTrees:
                     self._trees.move_to_end(line)
             if kept is not None:
                 earlier, tree = kept
-                if is_continued(earlier, position):
+                if is_continued(earlier, position):  # if not, play from a still earlier position skips that turn too
                     search.restore(game, earlier, tree)
                     for action in position.moves[known:]:
                         search.advance(np.array([game]), np.array([action], np.int32))

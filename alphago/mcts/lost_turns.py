@@ -46,6 +46,7 @@ class LostTurns:
             self._turns.discard(moves)
             return False
         self._turns.add(moves)
+        # The moves before each of the player's turns before this one, which are two plies apart.
         earlier = [moves[: len(moves) - 2 * turn] for turn in range(1, LOST_TURNS) if len(moves) >= 2 * turn]
         return len(earlier) == LOST_TURNS - 1 and all(line in self._turns for line in earlier)
 

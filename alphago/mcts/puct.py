@@ -66,6 +66,7 @@ class Puct(SearchSettings):
     )
 
     def new_rule(self, games: int, actions: int) -> "PuctRule":
+        """Return the rule for a search of `games` games; it does not need the number of actions."""
         return PuctRule(self, games)
 
 
@@ -107,7 +108,8 @@ class PuctRule(SearchRule):
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return whether the most visited action of each game can no longer change, bool [B].
 
-        It cannot if it leads the next one by more than `budget` visits, or is the only legal action.
+        It cannot if it leads the next one by more visits than the game has simulations left (`budget`, int32 [B]), or
+        is the only legal action.
         """
         games = np.arange(len(budget))
         visits = root_visits(tree, games)
@@ -122,7 +124,10 @@ class PuctRule(SearchRule):
         return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the most visited actions, or where `by_chance` is set actions drawn in proportion to visits."""
+        """Return the most visited actions, or where `by_chance` is set actions drawn in proportion to visits.
+
+        `chance` has the random numbers for the draws and for ties, [n], in [0, 1).
+        """
         return choose_actions(root_visits(tree, games), by_chance, chance)
 
     def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:

@@ -147,7 +147,7 @@ class Question:
         return self.limit.readouts is None or self.limit.readouts > LONG
 
     def begin(self) -> None:
-        """Start the clock of the search."""
+        """Start the clock of the search: set `end`, and `due` for the first answer."""
         now = time.monotonic()
         self.end = now + (self.limit.seconds or math.inf)
         first = self.every if self.first is None else self.first

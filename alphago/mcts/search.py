@@ -213,7 +213,7 @@ class Search:
             wave.leaf[:count] = ROOT
             wave.length[:count] = 0
             self.tree.state[unevaluated, ROOT] = PENDING
-            self.tree.virtual[unevaluated, ROOT] = 1
+            self.tree.virtual[unevaluated, ROOT] = 1  # as of a simulation that ends here; `expand` removes it
             self._evaluate(count, collisions=0)
 
     def add_noise(self, games: np.ndarray, generators: Generators) -> None:
@@ -390,6 +390,11 @@ class Search:
 
         They are the choice of the rule, `SearchRule.choose`.  In games with passes there are better moves in place of
         moves that gain nothing (`without_idle_moves`) and of passes too early (`without_early_passes`).
+
+        Args:
+            games: int64 [n].
+            by_chance: bool [n], whether to draw a game's action at random instead of taking the best action.
+            chance: [n], the random numbers to use, in [0, 1).
         """
         actions = self.rule.choose(self.tree, games, by_chance, chance)
         if self.env.pass_action is None:
@@ -401,7 +406,13 @@ class Search:
 
     @TREE
     def selfplay_moves(self, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
-        """Return policies to learn, [n, A], and actions, int32 [n], of self-play; see `SearchRule.selfplay_moves`."""
+        """Return policies to learn, [n, A], and actions, int32 [n], of self-play; see `SearchRule.selfplay_moves`.
+
+        Args:
+            games: int64 [n].
+            early: bool [n], whether a game is in its first plies, in which moves should vary.
+            generators: one random generator per game.
+        """
         return self.rule.selfplay_moves(self.tree, games, early, generators)
 
     def root_values(self, games: np.ndarray) -> np.ndarray:

@@ -76,8 +76,8 @@ class NetworkGraph:
         """Store a weight or a constant, and return its name.
 
         Args:
-            value: a tensor, array or number.  Arrays of integers, such as shapes, are stored as int64, all else as
-                float32.
+            value: a tensor, array or number.  NumPy's arrays of integers, such as shapes, are stored as int64, all else
+                as float32, also a Python integer.
             name: the weight's name; None to make a name for a constant.
         """
         array = value.detach().float().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)

@@ -170,6 +170,7 @@ def unary(op: str) -> Callable[..., Tensor]:
 
 
 def elu(graph: NetworkGraph, inputs: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """Translate torch's elu, whose option `inplace` changes nothing."""
     return graph.add("Elu", [inputs], inputs.shape, alpha=float(alpha))
 
 
@@ -297,10 +298,12 @@ def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> T
 
 
 def permute(graph: NetworkGraph, inputs: Tensor, *order: int) -> Tensor:
+    """Translate torch's permute: axis i of the result is axis `order[i]` of the inputs."""
     return graph.add("Transpose", [inputs], tuple(inputs.shape[axis] for axis in order), perm=list(order))
 
 
 def transpose(graph: NetworkGraph, inputs: Tensor, first: int, second: int) -> Tensor:
+    """Translate torch's transpose, which swaps two axes."""
     order = list(range(len(inputs.shape)))
     order[first], order[second] = order[second], order[first]
     return permute(graph, inputs, *order)
@@ -311,6 +314,7 @@ def softmax(graph: NetworkGraph, inputs: Tensor, dim: int) -> Tensor:
 
 
 def matmul(graph: NetworkGraph, a: Tensor, b: Tensor) -> Tensor:
+    """Translate the products of the matrices in the last two axes; the axes before these must be those of `a`."""
     return graph.add("MatMul", [a, b], (*a.shape[:-1], b.shape[-1]))
 
 
@@ -324,6 +328,7 @@ def mean(graph: NetworkGraph, inputs: Tensor, dim: Sequence[int], keepdim: bool 
 
 
 def silu(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
+    """Translate silu(x) to x sigmoid(x); torch's option `inplace` changes nothing."""
     return graph.add("Mul", [inputs, graph.add("Sigmoid", [inputs], inputs.shape)], inputs.shape)
 
 

@@ -46,6 +46,7 @@ class BoardForecast(ForecastHead):
         return torch.tanh(self.read(features)[0][:, :1])
 
     def forecast(self, features: torch.Tensor) -> Forecast:
+        """Return value, score and ownership, computed by `read` from features [B, channels, H, W]."""
         value_and_score, ownership = self.read(features)
         return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership.flatten(1))
 
@@ -81,6 +82,7 @@ class ForecastValue(BoardForecast):
         nn.init.zeros_(self.hidden.bias)
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Compute value (before its tanh) and score, [B, 2], and ownership [B, 1, H, W]; see `BoardForecast.read`."""
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         mean, maximum = board_pool(board, self.training)
@@ -148,6 +150,7 @@ class AddedForecast(ForecastHead):
         return self.value(features)
 
     def forecast(self, features: torch.Tensor) -> Forecast:
+        """Return the value of the head `value`, and score and ownership of the added layers."""
         ownership = torch.tanh(self.owner(features))
         summary = torch.cat([*board_pool(features, self.training), ownership_sum(ownership, self.training)], dim=1)
         return Forecast(self.value(features).flatten(), self.score(summary).flatten(), ownership.flatten(1))

@@ -106,6 +106,7 @@ def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> 
 
 
 def as_node(ops: ModuleType, value: "Value") -> "Node":
+    """Return a node unchanged, or an array as the node of a constant."""
     return ops.constant(value) if isinstance(value, np.ndarray) else value
 
 
@@ -158,6 +159,7 @@ def linear(
 
 
 def reshape(ops: ModuleType, inputs: "Node", shape: np.ndarray) -> "Node":
+    """Return the node of ONNX's operation Reshape; shape: int64, the new lengths."""
     return ops.reshape(inputs, ops.constant(shape), True)  # True: by ONNX, a length of 0 stands for that of `inputs`
 
 
@@ -202,6 +204,7 @@ class OpenVinoModel:
         model = build_model(graph, BATCH_SIZE, spans)  # the smaller ones are built when they are first called
 
         def compile_for(rows: int) -> "CompiledModel":
+            """Compile the model for `rows` positions, when it is first called."""
             built = model if rows == BATCH_SIZE else build_model(graph, rows, spans)
             return core().compile_model(built, "CPU", options)
 
@@ -318,6 +321,7 @@ def kind_of_machine() -> str:
 
 
 def import_model(exported: bytes, options: Mapping[str, Any]) -> "CompiledModel":
+    """Return the compiled model that `SharedModel._export` wrote, compiled with the same `options`."""
     return core().import_model(io.BytesIO(exported), "CPU", dict(options))
 
 

@@ -173,5 +173,6 @@ class SummaryValue(BoardForecast):
         self.board, self.owner, self.last = sequence(board), sequence(owner), sequence(last)
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Compute value (before its tanh) and score in tens of points, [B, 2], and ownership [B, 1, H, W]."""
         board = self.board(features)
         return self.last(summary(board, self.training, for_value=True)), torch.tanh(self.owner(board))
