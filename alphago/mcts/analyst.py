@@ -240,7 +240,7 @@ class Analyst:
             while True:
                 self._admit()
                 ready = [group for group in self._groups if group not in self._stepping]
-                if ready:  # the first of the groups with the least key: urgent ones, then those of the other length
+                if ready:  # the first with the least key, and False is least: urgent ones, then those of the other length
                     group = min(ready, key=lambda own: (not own.is_urgent, own.is_long == self._latest_was_long))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
@@ -261,7 +261,7 @@ class Analyst:
 
     def _admit(self) -> None:
         """Give waiting questions to groups, those of the greatest priority first, as far as there is room."""
-        busy = sum(len(group.all) for group in self._groups) if self._waiting else 0
+        busy = sum(len(group.all) for group in self._groups) if self._waiting else 0  # not needed if none waits
         while self._waiting and busy < self.slots * self.threads:
             question = self._waiting.pop(0)
             if not question.waits:  # it was stopped, and `_wake` has answered it

@@ -204,7 +204,7 @@ class DeviceWaves:
         self.broken[...] = 0
         self.buffers.collisions[:] = NONE  # after an error some are left
         active = int(np.count_nonzero(budget))
-        # Rounded up to a power of two, or to 3/4 of one: to a multiple of a quarter of the next power of two.
+        # Rounded up to a power of two, or to 3/4 of one: to a multiple of a quarter of the least power that is enough.
         quarter = max(1, (1 << (active - 1).bit_length()) // 4)
         count = min(-(-active // quarter) * quarter, len(budget))  # a division that is rounded up
         chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first

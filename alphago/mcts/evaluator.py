@@ -271,7 +271,7 @@ class PlayoutEvaluator(Evaluator):
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
 
         Args:
-            legal: bool [n, A], the legal actions; passes are removed from it in place.
+            legal: bool [n, A], the legal actions; passes beside other actions are removed in place.
             seeds: uint64 [n].
         """
         if self.env.pass_action is not None:
@@ -305,7 +305,7 @@ class FunctionEvaluator(Evaluator):
         self.function = function
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        """Write the function's answers into `priors` [n, A] and `values` [n], both in the view of the player to move."""
+        """Write the function's answers into `priors` [n, A] and `values` [n], these in the view of the side to move."""
         for i, slot in enumerate(slots):
             position = batch.position(int(slot))
             policy, black_value = read_answer(self.function(position), batch.env)

@@ -73,7 +73,7 @@ class MCTSPlayer:
         if resign_threshold is not None:
             resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
         self.resign_threshold = resign_threshold
-        self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: never by chance
+        self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: no ply by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:

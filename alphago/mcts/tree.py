@@ -144,7 +144,7 @@ def new_wave(rows: int, plies: int, zeros: Callable[..., Any] = np.zeros) -> Wav
 
 def only_child(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return whether the root of each of `games` (int64 [n]) has exactly one child, bool [n]."""
-    first = tree.at("first_child", games)  # NONE, -1, reads another node below, to no effect
+    first = tree.at("first_child", games)  # where it is NONE, the next line reads a node that does not matter
     return (first != NONE) & (tree.at("next_sibling", games, first) == NONE)
 
 

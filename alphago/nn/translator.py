@@ -141,7 +141,7 @@ def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) ->
     if len(inputs.shape) == 2:
         return graph.add("Gemm", [inputs, *store_weights(graph, module, name)], shape, transB=1)
     product = graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
-    bias = dict(module.named_parameters()).get("bias")
+    bias = module.bias
     return product if bias is None else graph.add("Add", [product, graph.keep_weight(bias, f"{name}.bias")], shape)
 
 
@@ -286,6 +286,7 @@ def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> T
     """
     *before, last = key
     axis = len(before)
+    # All indices but the last must be full slices, and there must be one at least: the first axis is the batch's.
     if axis == 0 or before != [slice(None)] * axis or not isinstance(length := inputs.shape[axis], int):
         raise NotImplementedError(f"no translation of the index {key}")
     if not isinstance(last, slice):  # one item, whose axis vanishes
