@@ -240,7 +240,7 @@ class Analyst:
             while True:
                 self._admit()
                 ready = [group for group in self._groups if group not in self._stepping]
-                if ready:  # the first with the least key, and False is least: urgent ones, then those of the other length
+                if ready:  # the first with the least key (False is least): urgent ones, then those of the other length
                     group = min(ready, key=lambda own: (not own.is_urgent, own.is_long == self._latest_was_long))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
