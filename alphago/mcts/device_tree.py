@@ -207,7 +207,7 @@ class DeviceWaves:
         # Rounded up to a power of two, or to 3/4 of one: to a multiple of a quarter of the least power that is enough.
         quarter = max(1, (1 << (active - 1).bit_length()) // 4)
         count = min(-(-active // quarter) * quarter, len(budget))  # a division that is rounded up
-        chosen = np.argsort(budget == 0, kind="stable")[:count]  # games with simulations left come first
+        chosen = np.argsort(budget == 0, kind="stable")[:count]  # False, simulations left, comes first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
 
@@ -224,8 +224,8 @@ class DeviceWaves:
         launch, words, upload = self.tree.kernels.launch, self.tree.words, self.backend.upload
         buffers = flat(self.buffers, self.backend)  # an iterator: one of the branches below uses it
         if roots is None:
-            chosen = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
-            launch(self.rule.device_select, count, *words, *chosen)
+            arguments = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
+            launch(self.rule.device_select, count, *words, *arguments)
         else:
             launch("select_roots", len(roots), *words, upload(roots, np.int64), len(roots), *buffers)
         rows = count * leaves if roots is None else len(roots)

@@ -120,7 +120,7 @@ class GumbelRule(SearchRule):
             return super().plan(budget, leaves)
         games = np.flatnonzero(budget)
         planned = self.parameters.planned[games]
-        # For each game (planned readouts, simulations done); few games differ in them.
+        # The different pairs (planned readouts, simulations done) of the games, which are few.
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
         greatest = map(max, zip(*sizes, strict=False))  # of each round that all games have left

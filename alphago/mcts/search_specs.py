@@ -44,7 +44,8 @@ def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAY
         return search
     if search is not None and not isinstance(search, (str, Mapping)):
         raise TypeError(f"search must be {SEARCH.expected}, got {shown(search)}")
-    kind = SEARCHES[rule]  # the default: `to_part` heeds the rule that `search` names
+    # Settings of the rule that `search` names, or else of `rule`, with the values in `search` if it is a dictionary.
+    kind = SEARCHES[rule]
     made: SearchSettings = replace(SEARCH, kind=kind).to_part("search", search or {}, kind())
     return made.completed(readouts, leaves)
 

@@ -66,9 +66,9 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
     about as fast as int8 and more precise.)
 
     Args:
-        device: the device of a DeviceEvaluator, where `fastest_float` replaces int8; None for a NetEvaluator on the
-            CPU, where it replaces bfloat16: without instructions for it OpenVINO computes in float32 anyway, and torch
-            is slower.
+        device: None for this CPU.  There `fastest_float(None)` replaces bfloat16: a CPU without instructions for
+            bfloat16 computes in float32 anyway with OpenVINO, and more slowly with torch.  On a device
+            `fastest_float(device)` replaces int8, in which only OpenVINO computes.
 
     Raises:
         ValueError: for an unknown name.

@@ -62,7 +62,7 @@ class Layer(NamedTuple):
 
     def first_output(self) -> "Layer":
         """Return the layer with only the first of its outputs."""
-        kind, inputs, _, *more = self.description
+        kind, inputs, _, *more = self.description  # _: the number of outputs
         return Layer([kind, inputs, 1, *more], {name: tensor[:1] for name, tensor in self.weights.items()})
 
 
@@ -218,7 +218,7 @@ class NetworkConverter:
         """Read the layers of a `Pooled`, and the batch norm of its outputs, which becomes part of two of the layers."""
         first, pool = self.convolution(inputs), self.absorb_norm(self.convolution(inputs))
         pool_layers = [pool, self.activation()]
-        bias = self.dense(3 * pool.outputs, first.outputs)
+        bias = self.dense(3 * pool.outputs, first.outputs)  # three numbers summarize each channel, see `summary`
         scale, shift = self.scale_and_shift(first.outputs)
         first = first.scale_outputs(scale, shift)
         return compose("pooled", first=[first], pool=pool_layers, bias=[bias.scale_outputs(scale)])
@@ -237,7 +237,7 @@ class NetworkConverter:
             has_rms_tip = bool(self.stream.integer("kind of tip", 0, 1))
             self.expect("an option", 0, 0, 0, 0, 0)
         first, numbers = self.convolution(SPATIAL, channels), self.dense(NUMBERS, channels)
-        kernel, side = first.weights["weight"], first.description[3]
+        kernel, side = first.weights["weight"], first.description[3]  # [channels, SPATIAL, side, side], and side
         # The planes of the set: those of the board, then a constant one for each number, and last a plane of zeros.
         entry = torch.zeros(channels, PLANES, side, side)
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
