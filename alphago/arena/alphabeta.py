@@ -71,7 +71,7 @@ class BestMove(NamedTuple):
         """The final margin of best play for the player to move; None if unknown."""
         if not self.is_exact:
             return None
-        sign = (self.value > 0) - (self.value < 0)
+        sign = int(np.sign(self.value))
         # The kernel's `final_value` is WIN - plies + margin * POINT for a win; rounding removes the plies.
         return sign * ((abs(self.value) - WIN + POINT // 2) // POINT)
 
@@ -136,7 +136,7 @@ class AlphaBetaSearch:
             until_decided: whether to stop as soon as the winner is certain, although another move might win by more.
         """
         self._number += 1
-        self._history[:] = self._preferences
+        self._history[:] = self._preferences  # the same for both movers; the search then adds to it
         stack, nodes = self._stack, 0
         for depth in range(1, self.depth + 1):
             stack.rows[0] = row
@@ -171,6 +171,7 @@ class AlphaBetaPlayer(Player):
         self.search = AlphaBetaSearch(env, settings.depth) if has_evaluation(env) else None
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return the best action in each of these games, int32 [n]; `by_chance` and `chance` are ignored."""
         legal = self.batch.legal_mask(games, np.empty((len(games), self.batch.env.action_space), np.bool_))
         actions = legal.argmax(axis=1).astype(np.int32)
         for i in np.flatnonzero(legal.sum(axis=1) > 1):  # a single legal action needs no search

@@ -93,13 +93,15 @@ class EnginePlayer(ProgramPlayer):
             raise
 
     def ask_move(self, game: int) -> int:
-        text = self._ask(game, f"genmove {'bw'[len(self.moves[game]) % 2]}")
+        """Return the move that the engine generates in a game; the engine has then played it on its own board."""
+        text = self._ask(game, f"genmove {self.side_to_move(game)}")
         if text.lower() == "resign":
             return RESIGN
         action = self._own_move[game] = self.read_move(game, text)
         return action
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return actions as `ProgramPlayer.choose` does; end the processes of games that the engine gives up."""
         actions = super().choose(games, by_chance, chance)
         for game in games[actions == RESIGN].tolist():  # these games end now, and `follow` is not called for them
             self.processes[game].close()
@@ -111,7 +113,7 @@ class EnginePlayer(ProgramPlayer):
             # The engine is told the moves that it did not choose: the other side's, and its own in a random opening.
             if self._own_move.pop(game, None) != action:
                 try:
-                    self._ask(game, f"play {'bw'[len(self.moves[game]) % 2]} {self.env.to_text(action)}")
+                    self._ask(game, f"play {self.side_to_move(game)} {self.env.to_text(action)}")
                 except EngineError as error:
                     self.faults[game] = str(error)
         super().follow(games, actions)
@@ -126,6 +128,10 @@ class EnginePlayer(ProgramPlayer):
     def close(self) -> None:
         for process in self.processes:
             process.close()
+
+    def side_to_move(self, game: int) -> str:
+        """Return who is to move in a game, in GTP's letters "b" and "w"."""
+        return "bw"[len(self.moves[game]) % 2]
 
     def _ask(self, game: int, command: str) -> str:
         """Return the reply of the engine of a game; raise EngineError if it fails now, or has failed before."""

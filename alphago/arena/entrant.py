@@ -60,7 +60,8 @@ class Entrant:
     network: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "readouts", check_int("readouts", self.readouts, 0, MOST_READOUTS))
+        readouts = check_int("readouts", self.readouts, 0, MOST_READOUTS)  # an int also where a numpy integer was given
+        object.__setattr__(self, "readouts", readouts)  # the only way in a frozen class
         make_search(self.search, 1, 1)  # raises for an unknown search
 
 
@@ -134,8 +135,9 @@ def parse_entrant(text: str) -> EntrantText:
             return EntrantText(base, model, level=level)
         # The highest level is a full search, with the readouts with which the levels were measured.
         return EntrantText(base, model, readouts=all_tables()["full"])
-    readouts, search = int(match["readouts"]) if match["readouts"] else None, match["search"]
-    return EntrantText(base, model, readouts, search if search in (None, *SEARCHES) else own_search(search))
+    readouts = int(match["readouts"]) if match["readouts"] else None
+    search = match["search"] if match["search"] in (None, *SEARCHES) else own_search(match["search"])
+    return EntrantText(base, model, readouts, search)
 
 
 def match_options(options: str) -> "re.Match[str] | None":
@@ -214,7 +216,8 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Sub
     if name == "random":
         return "random"
     if match := re.fullmatch(rf"({'|'.join(NUMBERED)})(?::([0-9]{{1,9}}))?", name):
-        return NUMBERED[match[1]](*([int(match[2])] if match[2] else []))
+        make_settings = NUMBERED[match[1]]
+        return make_settings(int(match[2])) if match[2] else make_settings()
     if name.startswith(COMMAND):
         return engine_of_command(name)
     if (submission := find_submission(name)) is not None:
@@ -270,8 +273,8 @@ def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: dict[tu
 
     Args:
         device: of a network, as in `evaluate`.
-        players: a cache of what `read_player` returns, so that a network is loaded once for several readouts.  The key
-            is the name before the @ and whether the entrant plays at a level.
+        players: a cache of what `read_player` returns, to which this call adds, so that a network is loaded once for
+            several readouts.  The key is the name before the @ and whether the entrant plays at a level.
     """
     key = entry.base, entry.level is not None
     if key not in players:
@@ -288,7 +291,7 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
         if isinstance(player, Engine):
             return Entrant(player, weights=check_engine(require_go(env, player.name), player))
         return Entrant(player)
-    komi = {name: value for name, value in env.config.items() if name == "komi"}
+    komi = {name: value for name, value in env.config.items() if name == "komi"}  # {} for a game without komi
     net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score

@@ -164,7 +164,7 @@ def evaluate(
     second = entrant_for(white, env, second_readouts, second_search, device)
     players = first.player, second.player
     referee = find_adjudicator(adjudicator, env)
-    if referee is not None or any(isinstance(one, (PlayoutSettings, Engine, Submission)) for one in players):
+    if referee is not None or any(isinstance(player, (PlayoutSettings, Engine, Submission)) for player in players):
         env = env.match_variant()  # without options that only help self-play
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
@@ -244,12 +244,17 @@ def play_match(
     if pool is not None:
         return play_on_workers(pool, (env, entrants, plan), numbers, report, stop)
 
-    def play_in_parts(numbers: Sequence[int]) -> None:
-        """Play one thread's games in parts, so that all threads together run no more processes than engines allow."""
-        size = min(engine_limits) // threads if engine_limits else len(numbers)  # games of a part
-        for begin in range(0, len(numbers), size):
+    def play_in_parts(share: Sequence[int]) -> None:
+        """Play one thread's games in parts, so that all threads together run no more processes than engines allow.
+
+        Args:
+            share: the numbers of the thread's games.
+        """
+        # The games of a part: at least one, since there are no more threads than the least limit.
+        size = min(engine_limits) // threads if engine_limits else len(share)
+        for begin in range(0, len(share), size):
             if not stop.is_set():
-                play_games(env, entrants, plan, numbers[begin : begin + size], report, stop=stop)
+                play_games(env, entrants, plan, share[begin : begin + size], report, stop=stop)
 
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]

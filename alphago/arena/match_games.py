@@ -107,7 +107,8 @@ class ParallelGames:
         ended = []
         for slot, outcome, margin in zip(over, outcomes.tolist(), margins.tolist(), strict=True):
             # One text for each player that has scored the board itself; "" if its score agrees.
-            texts = [disagreement(margin, one.scores[slot], one.name) for one in self.players if slot in one.scores]
+            scorers = [player for player in self.players if slot in player.scores]
+            texts = [disagreement(margin, player.scores[slot], player.name) for player in scorers]
             differences = "; ".join(filter(None, texts))
             ended.append(self.to_game(slot, outcome, margin=margin, counted=bool(texts), disagreement=differences))
         return ended
@@ -237,4 +238,5 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
     allowed = legal & env.opening_actions
     allowed = np.where(allowed.any(axis=1, keepdims=True), allowed, legal)
     chance = np.array([generator.random() for generator in generators])
+    # Drawn in proportion to 1 for each action that is allowed, in all games (the second argument).
     return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)

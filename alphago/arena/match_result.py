@@ -108,7 +108,10 @@ class MatchResult:
 
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White."""
+        """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White.
+
+        In `played` these games alternate, since each opening is played with both colours.
+        """
         return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
 
     @property
@@ -150,9 +153,9 @@ class MatchResult:
         if not len(self.outcomes):
             return "no games"
         low, high = self.interval
-        (wins_as_black, *_), (wins_as_white, *_) = self.by_colour
+        as_black, as_white = self.by_colour
         text = (
-            f"{self.wins} wins ({wins_as_black} as Black, {wins_as_white} as White), "
+            f"{self.wins} wins ({as_black[0]} as Black, {as_white[0]} as White), "
             f"{self.draws} draws, {self.losses} losses in {len(self.outcomes)} games ({self.distinct} distinct): "
             f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
         )
@@ -208,7 +211,8 @@ def final_board_means(env: GameEnv, games: Sequence[tuple[int, ...]]) -> dict[st
     for number, moves in enumerate(games):
         end: Any = env.position().after(moves)
         side = -1 if number % 2 else 1  # the player's colour
-        rows.append((side * end.score(), *end.captures[::side]))  # Black's captures come first
+        # `captures` has the stones that Black captured, then those that White captured; [::-1] exchanges them.
+        rows.append((side * end.score(), *end.captures[::side]))
     return dict(zip(("score", "captures", "captured"), np.mean(rows, axis=0).tolist(), strict=True))
 
 

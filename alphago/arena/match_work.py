@@ -43,6 +43,7 @@ class MatchWork(RemoteWork):
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        """Return the work that `to_bytes` converted; `device` is ignored, since workers play matches on the CPU."""
         (game, plan, sides), players = unpack(data)
         env = known_game(game)
         entrants = []
@@ -53,6 +54,7 @@ class MatchWork(RemoteWork):
         return cls(env, entrants, MatchPlan(**plan))
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
+        """Return the finished games as JSON; None if `stop` ended them before."""
         games: list[MatchGame] = []
         with own_thread():
             play_games(self.env, self.entrants, self.plan, json.loads(job), games.append, stop=stop)

@@ -53,8 +53,9 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     records: list[GameRecord] = []
     missing = positions
     for number, games in enumerate(files):
-        share = math.ceil(missing / (len(files) - number))  # how many positions to take from this file
-        for record in games if share > 0 else ():  # once there are enough positions, no further file is read
+        # How many positions to take from this file; once there are enough it is 0 or less, and no further file is read.
+        share = math.ceil(missing / (len(files) - number))
+        for record in games if share > 0 else ():
             if not len(record):
                 left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
                 continue
@@ -183,16 +184,17 @@ def sentence_of(left_out: Mapping[str, int]) -> str:
     total = sum(left_out.values())
     if not total:
         return ""
-    reasons = ", ".join(f"{count} {reason}" for reason, count in (+Counter(left_out)).most_common())
+    counts = +Counter(left_out)  # the + drops reasons whose count is 0
+    reasons = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
     return f"{total} {'game is' if total == 1 else 'games are'} left out: {reasons}"
 
 
 def reason_of(left_out: Mapping[str, int]) -> str:
     """Return the end of an error's message: ": ", the sentence about games left out, and one example in brackets.
 
-    Without games left out it is "".
+    Without games left out it is "".  There is no example if `left_out` is a plain mapping.
     """
+    examples = left_out.examples if isinstance(left_out, LeftOut) else {}
+    texts = [f" ({text})" for texts_of_reason in examples.values() for text in texts_of_reason]
     sentence = sentence_of(left_out)
-    examples = left_out.examples.values() if isinstance(left_out, LeftOut) else ()
-    example = next((f" ({text})" for texts in examples for text in texts), "")
-    return f": {sentence}{example}" if sentence else ""
+    return f": {sentence}{''.join(texts[:1])}" if sentence else ""

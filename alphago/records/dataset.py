@@ -97,12 +97,14 @@ class StoredGame(NamedTuple):
         return bool(self.row["flags"] & ENDED)
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
-        """Return keywords of `env.position` for the start of the game.
+        """Return keywords of `env.position` for the start of the game, such as {"black": "D4 Q16", "to_play": "white"}.
 
         There is a `komi` only if the game's is known and differs from `env.komi`.
         """
         stones = {"black": self.black.tolist(), "white": self.white.tolist()}
-        keywords: dict[str, Any] = {name: " ".join(map(env.to_text, stones[name])) for name in stones if stones[name]}
+        keywords: dict[str, Any] = {
+            colour: " ".join(map(env.to_text, points)) for colour, points in stones.items() if points
+        }
         if int(self.row["first"]) < 0:
             keywords["to_play"] = "white"
         if self.komi is not None and self.komi != env.komi:
@@ -137,7 +139,7 @@ def mapped_array(path: Path) -> np.ndarray:
         array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise ValueError(f"{path} is missing: {REPAIR}") from None
-    except OSError:
+    except OSError:  # the file may be sound, but it cannot be read
         raise
     except Exception as error:  # numpy reads the header with Python's tokenizer, which may raise any exception
         raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
@@ -148,8 +150,13 @@ def mapped_array(path: Path) -> np.ndarray:
 class Dataset:
     """The games in a folder; the module's docstring has the format.
 
-    A game's number counts over all parts.  `rows` holds the rows of all games in memory (44 bytes each); moves stay on
-    disk.
+    A game's number counts over all parts.  Moves stay on disk.
+
+    Attributes:
+        path: the folder.
+        index: the content of index.json.
+        parts: for each part, its memory-mapped arrays by name: "games", "moves" and perhaps "labels".
+        rows: the rows of all games, [n] of dtype GAME, in memory (44 bytes each).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -168,7 +175,7 @@ class Dataset:
         is_sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
         if labels is not None:  # all games of a labelled dataset have one size
             size = int(games["size"].max(initial=0))
-            is_sound &= len(labels) == len(games) and labels.dtype == label_dtype(size)
+            is_sound = is_sound and len(labels) == len(games) and labels.dtype == label_dtype(size)
         if not is_sound:
             path = self.path / part["games"]["file"]
             raise ValueError(f"{path} is damaged (unexpected dtype or length): {REPAIR}")
@@ -296,4 +303,4 @@ def is_dataset(path: str | Path) -> bool:
 
 def rules_code(rules: Rules) -> int:
     """Return ko and suicide rules as the number in the field `rules` of a row."""
-    return KO_NAMES.index(rules.ko) + SUICIDE * rules.suicide
+    return KO_NAMES.index(rules.ko) + (SUICIDE if rules.suicide else 0)

@@ -98,12 +98,12 @@ def import_games(
         jobs_done = writer.begin_import(stamps, {"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(0, writer.games)
-        groups = islice(jobs(sources), jobs_done, None)  # without the jobs that were done before
+        groups = islice(jobs(sources), jobs_done, None)  # the pieces of each job, without the jobs done before
         batches: Iterator[Collector]
         if pool is None:
             batches = map(converter.convert, groups)
         else:
-            data = pack(asdict(converter.filter), {"index": converter.index})
+            data = pack(asdict(converter.filter), {"index": converter.index})  # as `Converter.from_bytes` reads it
             batches = pool.map(Converter, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
         for job, batch in enumerate(batches, jobs_done + 1):  # job: its number in the import, from 1
             writer.add_batch(batch, jobs_done=job)
@@ -155,7 +155,8 @@ def pieces_to_bytes(group: list[SourcePart]) -> bytes:
 
 def batch_from_bytes(data: bytes) -> Collector:
     """Return the games, and the games left out, in the answer of `Converter.do` to a job."""
-    left_out, arrays = unpack(data)
-    batch, games = Collector(LeftOut(*left_out)), arrays["games"]
-    batch.rows, batch.words = games.tolist(), np.split(arrays["moves"], games["start"])[1:]  # [0] is empty
+    (counts, examples), arrays = unpack(data)
+    batch, games = Collector(LeftOut(counts, examples)), arrays["games"]
+    batch.rows = games.tolist()
+    batch.words = np.split(arrays["moves"], games["start"])[1:]  # [0] is what comes before the first game: nothing
     return batch

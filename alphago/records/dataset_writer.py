@@ -46,8 +46,8 @@ class Split(NamedTuple):
         seed_bits = np.uint64(self.seed * SEED_FACTOR & (2**64 - 1))
         mixed = (hashes ^ seed_bits) * np.uint64(HASH_FACTOR)
         share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53  # the highest 53 bits as a number 0 .. 1
-        chosen = [share < self.validation, share < self.validation + self.test]
-        return np.select(chosen, [layout.VALIDATION, layout.TEST], layout.TRAIN).astype(np.uint8)
+        conditions = [share < self.validation, share < self.validation + self.test]  # the first that holds decides
+        return np.select(conditions, [layout.VALIDATION, layout.TEST], layout.TRAIN).astype(np.uint8)
 
 
 class LeftOut(Counter[str]):
@@ -69,7 +69,8 @@ class LeftOut(Counter[str]):
         """Add `count` games that are left out for a reason.
 
         Args:
-            sentences: about these games; they are kept as examples while the reason has fewer than EXAMPLES.
+            sentences: about these games; they are kept as examples while the reason has fewer than EXAMPLES, each cut
+                at LONGEST_MESSAGE characters.
         """
         self[reason] += count
         kept = self.examples.setdefault(reason, [])
@@ -78,6 +79,8 @@ class LeftOut(Counter[str]):
 
 class Collector:
     """Collects games that are not yet in a dataset, and counts those left out.
+
+    It is used for the games of one job, whose duplicates the writer drops later, and for those that wait to be written.
 
     Args:
         left_out: the counts to go on with; None to begin with none.
@@ -99,7 +102,7 @@ class Collector:
         complete = dict(row)
         if "hash" not in row:
             complete["hash"] = game_hash(row["size"], row["first"], row["stones"], words)
-        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))
+        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # () is for mypy: GAME has names
         self.words.append(words)
 
     def take(self) -> dict[str, np.ndarray]:
@@ -122,7 +125,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
         words: its stones and plies, uint16.
     """
     marks = words & (layout.WHITE_STONE | layout.SKIPPED)
-    actions = words ^ marks
+    actions = words ^ marks  # the points of stones, and the actions of plies
     copies = symmetry_maps(size)[:, actions] | marks  # [8, words]
     copies[:, :stones].sort(axis=1)  # the order of set-up stones does not matter
     head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")  # & 0xFF: -1 as a byte
@@ -161,6 +164,14 @@ class DatasetWriter:
 
     Games are added by imports, one import at a time.  An import consists of jobs, each of which adds a group of games.
     An interrupted import must be completed before the next one begins.
+
+    Attributes:
+        path: the folder.
+        split: the shares of validation and test games.
+        index: the content of index.json, as `flush` will write it.
+        waiting: the games that are yet to be written, and counts of those left out.
+        part_extras: further items of the next part's entry in the index.
+        seen: the hashes of all games so far.
     """
 
     def __init__(self, path: str | Path, split: Split | None = None) -> None:
@@ -189,8 +200,8 @@ class DatasetWriter:
 
     def _open(self, split: Split | None) -> None:
         """Read the index, or begin a new one, and remove files that it does not name; split: as in the constructor."""
-        self.waiting = Collector()  # games that are yet to be written, and counts of those left out
-        self.part_extras: dict[str, object] = {}  # put into the index's entry of the next part
+        self.waiting = Collector()
+        self.part_extras: dict[str, object] = {}
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -289,7 +300,7 @@ class DatasetWriter:
 
     def flush(self) -> None:
         """Write the waiting games as a part, then the index."""
-        if self.index["imports"]:
+        if self.index["imports"]:  # a labelled dataset has none
             last, left_out = self.index["imports"][-1], self.waiting.left_out
             last["rejected"], last["examples"] = dict(left_out), left_out.examples
         with explain_os_error(f"the dataset {self.path} could not be written"):
@@ -330,7 +341,7 @@ class DatasetWriter:
         """
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
-        check_begun(self.path, self.index.get("teacher", teacher), teacher)
+        check_begun(self.path, self.index.get("teacher", teacher), teacher)  # a new dataset has no teacher to differ
         self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
         return max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
 
@@ -344,7 +355,7 @@ class DatasetWriter:
             drawn: the number of the position in the order of drawing, larger than in all earlier calls.
         """
         black_moves = ply % 2 == 0
-        mover_wins = label["win"] > 0.5
+        mover_wins = label["win"] > 0.5  # if so, Black has won where Black moves; if not, where White moves
         row = {
             "hash": game_hash(env.N, first=1, stones=0, words=moves.astype(np.uint16)),
             "length": ply + 1,

@@ -79,10 +79,12 @@ class Converter(RemoteWork):
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
+        """Return the converter that `import_games` packed; `device` does not matter, since no network is used."""
         filter_options, arrays = unpack(data)
         return cls(GameFilter(**filter_options), arrays["index"])
 
     def do(self, job: bytes, stop: threading.Event) -> bytes:
+        """Return the answer to a job; `stop` is ignored, since a job is short."""
         pieces = [SourcePart(name, data.encode("latin-1"), *rest) for name, data, *rest in json.loads(job)]
         batch = self.convert(pieces)
         return pack([batch.left_out, batch.left_out.examples], batch.take())
@@ -91,11 +93,12 @@ class Converter(RemoteWork):
         """Return the games in these pieces, and how many games were left out for each reason."""
         collector = Collector()
         for piece in pieces:
-            lines = iter(partial(io.BytesIO(piece.data).readline, LONGEST_LINE), b"")
-            for line in lines if piece.is_lines else ():
-                self.add_line(collector, piece.name, line)
-            for game in () if piece.is_lines else piece.games():
-                self.add_game(collector, game)
+            if piece.is_lines:
+                for line in iter(partial(io.BytesIO(piece.data).readline, LONGEST_LINE), b""):  # b"": no line is left
+                    self.add_line(collector, piece.name, line)
+            else:
+                for game in piece.games():
+                    self.add_game(collector, game)
         return collector
 
     # --- SGF ---
@@ -178,8 +181,9 @@ class Converter(RemoteWork):
             return 0, False
         batch = game.position(env, 0).batch
         batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
-        counted = float(batch.black_results(FIRST)[1][0])
-        agrees = counted * margin > 0 and abs(counted - margin) <= SCORED_WITHIN
+        counted = float(batch.black_results(FIRST)[1][0])  # Black's margin by area
+        same_winner = counted * margin > 0
+        agrees = same_winner and abs(counted - margin) <= SCORED_WITHIN
         return (int(2 * counted), True) if agrees else (0, False)
 
     # --- one game a line ---

@@ -136,7 +136,8 @@ class GameRecord:
         """Return the game as an animated SVG that loops, `seconds` a move.
 
         Args:
-            env: as in `svg`. size: width in pixels.
+            env: as in `svg`.
+            size: width in pixels; None for the usual width.
         """
         return animate(draw_frames(self, env, seconds), seconds, last_seconds=max(seconds, LAST_FRAME), size=size)
 
@@ -144,7 +145,8 @@ class GameRecord:
         """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
 
         Args:
-            env: as in `svg`. size: width in pixels.
+            env: as in `svg`.
+            size: width in pixels; None for the usual width.
 
         Raises:
             ImportError: without Pillow (the extra `plot`).
@@ -362,7 +364,7 @@ class RecordBuilder:
             mover: 1 Black, -1 White.
             weight, surprise: as in `GameRecord`.
         """
-        columns = (action, value, legal_count, mover, weight, surprise)
+        columns = (action, value, legal_count, mover, weight, surprise)  # in the order of `add_moves`
         add_moves([self], policy[None], *(np.array([column]) for column in columns))
 
     def finish(self, outcome: float, score: float, resigned: bool, action_space: int) -> GameRecord:
@@ -398,7 +400,7 @@ def add_moves(
     """Add a move to each of n games.
 
     Args:
-        builders: of the n games.
+        builders: of the n games; row i of each array is for builders[i].
         policies: float32 [n, A], each row sums to 1.  All other arrays are [n].
         values: from the view of each mover.
         legal_counts: number of legal actions.

@@ -110,7 +110,7 @@ def pieces_of_stream(name: str, stream: IO[bytes], explicit: bool, level: int) -
     """Yield the pieces of an open file, whose kind is recognised by its name and first bytes.
 
     Args:
-        explicit: as in `pieces_of_text`.
+        explicit: whether to yield a text even if it does not look like SGF.
         level: number of archives that contain the file.
     """
     try:
@@ -220,7 +220,8 @@ def index_lines(paths: Iterable[str | Path]) -> Iterator[bytes]:
     for path in map(Path, paths):
         check_regular(path)
         with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else open(path, "rb") as file:
-            for stream in map(file.open, file.namelist()) if isinstance(file, zipfile.ZipFile) else [file]:
+            streams = map(file.open, file.namelist()) if isinstance(file, zipfile.ZipFile) else [file]
+            for stream in streams:
                 yield from iter(partial(stream.readline, LONGEST_LINE), b"")
 
 

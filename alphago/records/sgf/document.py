@@ -32,7 +32,7 @@ class SgfDocument:
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
-        """Copy the nodes of an `SgfTree`, and make `children` from its `parents`."""
+        """Copy the nodes of an `SgfTree`, and make `children` from its `parents`, of which the root's is -1."""
         self.nodes: list[Node] = [{name: list(values) for name, values in node.items()} for node in nodes]
         self.children: list[list[int]] = [[] for _ in nodes]
         for number, parent in enumerate(parents):
@@ -91,8 +91,9 @@ def to_document(game: SgfGame) -> SgfDocument:
         known = game.count_shared(before)
         document.line += origin.line[:known]
         last = document.line[-1]
-        for mover in before.movers[known : known + origin.line[known:].count(last)]:  # this node has further moves
-            del document.nodes[last][PLAYER_NAMES[mover][0]]
+        in_same_node = origin.line[known:].count(last)  # further moves of the file, which `game` does not have
+        for mover in before.movers[known : known + in_same_node]:
+            del document.nodes[last][PLAYER_NAMES[mover][0]]  # the property B or W
         if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
             del document.children[last][:1]
     env = GoEnv(game.board_size)
@@ -110,7 +111,7 @@ def to_document(game: SgfGame) -> SgfDocument:
     }
     texts = node_texts(game, program, notes_to_write)
     texts_before = node_texts(before, program, {ply: notes[ply] for ply in notes_to_write.keys() & notes.keys()})
-    texts_before = texts_before[: known + 1] + [{} for _ in game.moves[known:]]
+    texts_before = texts_before[: known + 1] + [{} for _ in game.moves[known:]]  # the nodes of new moves have no texts
     for number, new, old in zip(document.line, texts, texts_before, strict=True):  # write only what has changed
         for name in {**old, **new}:
             if new.get(name) != old.get(name):
@@ -153,11 +154,12 @@ def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> li
     env, nodes = GoEnv(game.board_size), [{name: [text] for name, text in root.items() if text}]
     nodes += [{} for _ in game.moves]
     for number, node in enumerate(nodes):
-        comment = [game.comments.get(number - 1, "") if number else game.comment]
+        comment = [game.comments.get(number - 1, "") if number else game.comment]  # node 1 is of the move at ply 0
         if (note := notes.get(number)) is not None:
             node |= note_properties(note)
-            sentence = note.sentence(env.to_text(game.moves[number]) if number < len(game.moves) else "the next move")
-            comment += [GENERATED + sentence] if sentence else []
+            move = env.to_text(game.moves[number]) if number < len(game.moves) else "the next move"
+            if sentence := note.sentence(move):
+                comment.append(GENERATED + sentence)
         if any(comment):
             node["C"] = ["\n".join(filter(None, comment))]
     return nodes

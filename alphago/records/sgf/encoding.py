@@ -282,7 +282,7 @@ def score(data: bytes, name: str) -> float:
         return cyrillic_score(text)
     # A closing bracket is lost in the decoded text if it was read as the second byte of a letter.
     loses_bracket = len(CLOSING.findall(part)) > len(CLOSING.findall(text.encode("utf-8")))
-    return plausibility(text, name) - EATEN_LOSS * loses_bracket
+    return plausibility(text, name) - (EATEN_LOSS if loses_bracket else 0)
 
 
 def cyrillic_score(text: str) -> float:

@@ -100,6 +100,7 @@ class LineReader:
         to_play = 0  # who is to move after the last move, if a PL after it and before the next set-up says so
         if self.move_nodes and longest.fault is None:
             rest = self.move_nodes[-1] + 1  # the first node after the last move
+            # The node of the next set-up, or the end of the line.
             end = next((stretch.begins for stretch in stretches if stretch.begins >= rest), len(self.line))
             to_play = self.player_to_move(rest, end)
         return SgfGame(
@@ -176,8 +177,9 @@ class LineReader:
 
     def first_player(self) -> int:
         """Return who begins, by the last PL up to the node of the first move: +1 Black, also without PL, -1 White."""
-        moves = (number for number, node in enumerate(self.line) if not SIGNS.keys().isdisjoint(node))
-        return self.player_to_move(0, next(moves, len(self.line) - 1) + 1) or 1
+        with_moves = (number for number, node in enumerate(self.line) if not SIGNS.keys().isdisjoint(node))
+        last_asked = next(with_moves, len(self.line) - 1)  # without moves, the last node of the line
+        return self.player_to_move(0, last_asked + 1) or 1
 
     # --- moves and stones ---
 
@@ -262,13 +264,14 @@ class LineReader:
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
         # The first change with moves after it is reported.  Without one, a change at the end of the line is reported as
         # such: it often shows how the game was counted.
-        told = [(kinds.SET_UP, *change) for change in changes if change[0].actions]
-        told += [(kinds.FINAL_SET_UP, *change) for change in changes if change[0].begins == stretches[-1].begins]
-        for kind, change, move in told[:1]:
-            part = "after" if longest.stretch.begins >= change.begins else "before"
+        told = [(kinds.SET_UP, changed, move) for changed, move in changes if changed.actions]
+        final = stretches[-1].begins
+        told += [(kinds.FINAL_SET_UP, changed, move) for changed, move in changes if changed.begins == final]
+        for kind, changed, move in told[:1]:
+            part = "after" if longest.stretch.begins >= changed.begins else "before"
             got = f"a set-up after move {move}: the game is what comes {part} it"
             text = f"stones must be set up before the first move, got {got}"
-            self.add_fault(kind, text, node=change.begins, move=move)
+            self.add_fault(kind, text, node=changed.begins, move=move)
         if longest.fault is not None:
             self.faults.append(longest.fault)
         return longest, assumed

@@ -62,7 +62,7 @@ class SgfTree:
         """Return the numbers of the main line's nodes."""
         line = [-1]  # the parent of the root
         for number, parent in enumerate(self.parents):
-            if parent == line[-1]:
+            if parent == line[-1]:  # its first child: once that is in the line, the others no longer match
                 line.append(number)
         return line[1:]
 
@@ -235,6 +235,7 @@ def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     filled = [name for name, values in node.items() if values]  # a name without values would join the next name
     moves = [name for name in filled if name in ("B", "W")]
     sorted_as = {"B": "W"} if moves == ["W", "B"] else {}  # B then stays behind W, since sorting is stable
+    # FF comes first, since False sorts before True.
     names = sorted(filled, key=lambda name: (name != "FF", sorted_as.get(name, name)))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 

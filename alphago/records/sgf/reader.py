@@ -157,6 +157,7 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
         yield empty_game(Fault(UNREADABLE, no_sgf_message(parts[0].text)), name)
     for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
         number = place if len(first_two) > 1 else None  # None if the file holds only one
+        # The faults before any line is read, the gravest first: messages name the first one.
         faults = [Fault(ENCODING, encoding_fault, number)] if encoding_fault else []
         if tree.too_long:
             limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
@@ -173,7 +174,8 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
             if not all_lines and all(fault.kind in HARMLESS for fault in game.faults):
                 # All moves of the text were read, so that the game can be written with the text kept as it is.
                 numbers = tree.main_numbers()
-                game = replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in reader.move_nodes), game))
+                nodes = tuple(numbers[node] for node in reader.move_nodes)  # numbered in the tree, not in the line
+                game = replace(game, origin=SgfOrigin(tree, nodes, game))
             yield game
 
 

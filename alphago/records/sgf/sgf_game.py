@@ -88,7 +88,7 @@ class SgfGame:
     def __post_init__(self) -> None:
         if not self.movers:
             colours = (self.first, -self.first) * len(self.moves)
-            object.__setattr__(self, "movers", colours[: len(self.moves)])
+            object.__setattr__(self, "movers", colours[: len(self.moves)])  # the only way in a frozen class
 
     @property
     def first(self) -> int:
@@ -120,7 +120,8 @@ class SgfGame:
         """Return a game with these moves and with the board, komi and rules of `env`, which must be Go.
 
         Args:
-            rest: further fields, which also replace these; `handicap` is counted in `setup` unless it is given.
+            rest: further fields, such as `players`; they may replace `komi` and `rules` of `env`, and `handicap`, which
+                is else counted in `setup`.
         """
         game = require_go(env, "SGF files")
         fields = {"komi": game.komi, "rules": rules_name(game.rules), "handicap": count_handicap(rest.get("setup", {}))}
@@ -168,8 +169,8 @@ class SgfGame:
     def count_shared(self, other: "SgfGame") -> int:
         """Return how many first moves, of the same colours, two games have in common."""
         own, others = (zip(game.movers, game.moves, strict=True) for game in (self, other))
-        equal_moves = (move == other_move for move, other_move in zip(own, others, strict=False))  # bools
-        return sum(takewhile(bool, equal_moves))
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(own, others, strict=False))
+        return len(list(shared))
 
     def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
         """Return this game with the moves of `other`, without comments and notes on moves that differ.
@@ -193,7 +194,7 @@ class SgfGame:
             env: the game; None for `self.env()`.
 
         Raises:
-            ValueError: if the result is unknown.
+            ValueError: if the result is unknown, or a move is illegal in `env`.
         """
         if self.outcome is None:
             raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")

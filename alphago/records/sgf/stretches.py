@@ -124,7 +124,7 @@ class PlayedStretch:
         self.stretch.actions += stretch.actions
         self.stretch.nodes += stretch.nodes
         colours, actions = np.array(stretch.colours, np.int32), np.array(stretch.actions, np.int32)
-        count = go_lines.follow(self.batch.rows[0], colours, actions)
+        count = go_lines.follow(self.batch.rows[0], colours, actions)  # plays them in this row, and says how many
         if count < len(actions):
             self.fault = self.illegal_play(before + count)
 
@@ -141,7 +141,7 @@ class PlayedStretch:
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
         board = np.zeros(self.env.N * self.env.N, np.int8)
-        kernels.board(self.batch.rows[0], board)
+        kernels.board(self.batch.rows[0], board)  # fills `board`
         return board
 
     def illegal_play(self, index: int) -> Fault:
@@ -202,7 +202,7 @@ def play_by_rules(
     for rules in tried:
         followed = follow(stretches, required or make_board(size, rules, plays), number)
         longest = max(followed, key=lambda played: played.ply_count)
-        results.append((followed, longest, rules if results else None))
+        results.append((followed, longest, rules if results else None))  # None for the first rules
         fault = followed[-1].fault
         if fault is None or fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
             break
