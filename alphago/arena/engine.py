@@ -67,10 +67,8 @@ def gnugo(level: int = 10) -> Engine:
     search_path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
     path = shutil.which("gnugo", path=search_path)
     if path is None:
-        raise EngineError(
-            "GNU Go is not installed: there is no program gnugo on PATH or in /usr/games "
-            "(`apt install gnugo` or `brew install gnu-go` installs it)"
-        )
+        advice = "`apt install gnugo` or `brew install gnu-go` installs it"
+        raise EngineError(f"GNU Go is not installed: there is no program gnugo on PATH or in /usr/games ({advice})")
     options = "--chinese-rules --capture-all-dead --play-out-aftermath --never-resign"
     command = (path, "--mode", "gtp", *options.split(), "--level", str(level), "--seed", "{seed}")
     return Engine(f"gnugo:{level}", command, rule_options=gnugo_rules)

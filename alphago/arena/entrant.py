@@ -85,9 +85,8 @@ class EntrantText:
         """Return the parts; a network whose name lacks readouts or a search gets these."""
         if self.model is None:
             return self
-        return replace(
-            self, readouts=readouts if self.readouts is None else self.readouts, search=self.search or search
-        )
+        readouts = readouts if self.readouts is None else self.readouts
+        return replace(self, readouts=readouts, search=self.search or search)
 
     @property
     def name(self) -> str:

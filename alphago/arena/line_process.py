@@ -131,10 +131,8 @@ class LineProcess:
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
         status = f" (exit status {self.process.returncode})" if has_exited else ""
-        return EngineError(
-            f"{self.name}: {shown(self._sent)} was sent, {what}{status}"
-            + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
-        )
+        told = f"the end of its stderr: {errors}" if errors else "nothing on stderr"
+        return EngineError(f"{self.name}: {shown(self._sent)} was sent, {what}{status}; {told}")
 
     def _signal(self, name: str) -> None:
         """Send the signal called `name` to the process and its children."""

@@ -78,10 +78,9 @@ def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
         return None
     network = fitting_network(entrant.network, env)
     if not isinstance(network, NeuralNet):
-        raise ValueError(
-            "with workers, a player must be a network, random, uct:N, rave:N or alphabeta:N, which can travel to them, "
-            f"got {entrant.name or getattr(entrant.player, 'name', type(entrant.player).__name__)}"
-        )
+        name = entrant.name or getattr(entrant.player, "name", type(entrant.player).__name__)
+        wanted = "a network, random, uct:N, rave:N or alphabeta:N, which can travel to them"
+        raise ValueError(f"with workers, a player must be {wanted}, got {name}")
     return network
 
 

@@ -58,6 +58,7 @@ class RandomPlayer(Player):
     """A player that chooses uniformly among the legal actions, the pass included."""
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Draw the action of each game, with `chance`; `by_chance` is ignored."""
         legal = self.batch.legal_mask(games, np.empty((len(games), self.batch.env.action_space), np.bool_))
         return choose_actions(legal.astype(np.int32), np.ones(len(games), np.bool_), chance)
 
@@ -75,9 +76,11 @@ class SearchPlayer(Player):
         self.search = Search(env, evaluator, games, settings)
         super().__init__(self.search.batch)
         self.readouts = readouts
-        self.plies = np.zeros(games, np.int32)
+        self.plies = np.zeros(games, np.int32)  # played in each game
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Search these games side by side; return actions, int32 [n], drawn by visits where `by_chance` is set."""
+        # The search takes an entry for each of its games; those that are not in `games` get 0 readouts.
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.readouts
         best_only = np.zeros(self.search.games, np.bool_)
@@ -87,6 +90,7 @@ class SearchPlayer(Player):
         return self.search.choose(games, by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Play an action in each game, in the search's boards, which are the player's; keep the tree below it."""
         self.search.advance(games, actions)
         self.plies[games] += 1
 
@@ -99,6 +103,7 @@ class PolicyPlayer(Player):
         self.evaluator = evaluator
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return actions, int32 [n], drawn in proportion to the policy where `by_chance` is set."""
         priors = np.empty((len(games), self.batch.env.action_space), np.float32)
         values, outcomes = np.empty((2, len(games)), np.float32)
         self.evaluator.evaluate(self.batch, games, priors, values)
@@ -115,6 +120,7 @@ class LevelPlayer(Player):
         self.terms = level_conditions(level, env, self.search.has_forecasts)
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return actions, int32 [n], all drawn with `chance`; `by_chance` is ignored."""
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.terms.readouts
         self.search.run(readouts)
@@ -122,5 +128,6 @@ class LevelPlayer(Player):
         return choose_actions(shares, np.ones(len(games), np.bool_), chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Play an action in each game, and forget its tree."""
         super().follow(games, actions)  # not `search.advance`, which would keep the tree
         self.search.forget(games)  # each move is searched from an empty tree, as when levels were measured

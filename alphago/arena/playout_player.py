@@ -39,7 +39,7 @@ class PlayoutSettings(NamedTuple):
 
 
 class PlayoutTree(NamedTuple):
-    """The nodes of a tree; each field is an int32 array [nodes].
+    """The nodes of a tree; each field but `used` is an int32 array [nodes].
 
     The root is node 0; the children of a node are contiguous.
     """
@@ -51,7 +51,7 @@ class PlayoutTree(NamedTuple):
     amaf_points: np.ndarray
     first_child: np.ndarray
     children: np.ndarray  # number of children
-    used: np.ndarray  # [1], number of nodes in use; new nodes are added behind them
+    used: np.ndarray  # int32 [1], number of nodes in use; new nodes are added behind them
 
 
 class PlayoutGame(NamedTuple):
@@ -89,14 +89,18 @@ class PlayoutPlayer(Player):
         )
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Search these games one after the other; return their actions, int32 [n].
+
+        `chance` seeds the playouts, and draws the action by visits where `by_chance` is set.
+        """
         visits = np.zeros((len(games), self.batch.env.action_space), np.int32)
         for i, number in enumerate(games):
             row = self.batch.rows[number]
-            if pass_ends(row) and score(row) > 0:
+            if pass_ends(row) and score(row) > 0:  # `score` is the mover's
                 visits[i, -1] = 1  # the pass wins
             else:
                 self.game.state[0] = int(chance[i] * 2**63)  # the seed of the playouts
-                kernels.search(row, self.tree, self.game, self.settings, visits[i])
+                kernels.search(row, self.tree, self.game, self.settings, visits[i])  # writes visits[i]
         return choose_actions(visits, by_chance, chance)
 
 

@@ -41,6 +41,9 @@ class ResultFolder:
         path: the folder; None for `runs/evaluate-HASH`, with a hash of the settings.
         names: the names of the players.
         settings: JSON data that determines each game.
+
+    Attributes:
+        games: the finished games by match, and in each match by the game's number.
     """
 
     def __init__(self, path: str | Path | None, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
@@ -53,7 +56,7 @@ class ResultFolder:
         identity = json.loads(json.dumps(settings))  # as it will be read from the file: with lists in place of tuples
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         self.path = Path("runs") / f"evaluate-{digest[:10]}" if path is None else user_path(path)
-        self._lines = self.path / "games.jsonl"
+        self._games_file = self.path / "games.jsonl"
         self.env = env
         self.names = names
         self.games: dict[Match, dict[int, MatchGame]] = {}
@@ -64,8 +67,8 @@ class ResultFolder:
         """Append a finished game to the file, and keep it; match: the indices of its two players."""
         fields = asdict(game)
         line = {"match": match, "game": fields.pop("number"), "result": game.result, **fields}
-        line["moves"] = " ".join(map(self.env.to_text, game.moves))
-        append(self._lines, (json.dumps(line) + "\n").encode())
+        line["moves"] = " ".join(map(self.env.to_text, game.moves))  # as text in place of actions
+        append(self._games_file, (json.dumps(line) + "\n").encode())
         self._insert(match, game)
 
     def game_name(self, match: Match, number: int) -> str:
@@ -74,10 +77,10 @@ class ResultFolder:
 
     def _read_games(self) -> None:
         """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""
-        data = read_named(self._lines) if os.path.lexists(self._lines) else b""
+        data = read_named(self._games_file) if os.path.lexists(self._games_file) else b""
         complete_lines = data[: data.rfind(b"\n") + 1]
         if len(complete_lines) < len(data):
-            os.truncate(self._lines, len(complete_lines))
+            os.truncate(self._games_file, len(complete_lines))
         for number, text in enumerate(complete_lines.splitlines(), 1):
             try:
                 line = parse_json(text)
@@ -92,7 +95,7 @@ class ResultFolder:
                 game = check_int("game", line["game"], 0)
                 self._insert((i, j), MatchGame(game, outcome, moves, margin, **other_fields))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
+                raise ValueError(f"{self._games_file} is damaged in line {number}: {error}") from error
 
     def _insert(self, match: Match, game: MatchGame) -> None:
         """Keep a game, and write its SGF file unless there is one."""

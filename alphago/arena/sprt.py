@@ -52,9 +52,8 @@ class Sprt:
 
     def __post_init__(self) -> None:
         if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
-            raise ValueError(
-                f"elo0 must be below elo1, both from -{MOST_ELO} to {MOST_ELO}, got {self.elo0!r} and {self.elo1!r}"
-            )
+            got = f"{self.elo0!r} and {self.elo1!r}"
+            raise ValueError(f"elo0 must be below elo1, both from -{MOST_ELO} to {MOST_ELO}, got {got}")
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
                 raise ValueError(f"{name} must be between 0 and 0.5, got {getattr(self, name)!r}")

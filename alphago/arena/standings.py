@@ -28,7 +28,8 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
     """
     if text is None:
         kinds = [name.split(":")[0] for name in names]
-        return next((kinds.index(kind) for kind in ("gnugo", "rave", "uct") if kind in kinds), len(names) - 1), 0.0
+        found = (kinds.index(kind) for kind in ("gnugo", "rave", "uct") if kind in kinds)
+        return next(found, len(names) - 1), 0.0
     name, equals, elo = text.rpartition("=")
     if not equals or text in names:  # a name such as "9x9@level=7" also has a =
         name, elo = text, "0"
@@ -117,23 +118,17 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
         if verdict is not None and tournament.settings.sprt is not None:
             elo0, elo1 = tournament.settings.sprt  # "accept" refutes `elo0`, and "reject" refutes `elo1`
             decision = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
-            yield (
-                f"{title}: {decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo "
-                f"(pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f})"
-            )
+            test = f"the sequential test of {elo0:+g} against {elo1:+g} Elo"
+            numbers = f"pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f}"
+            yield f"{title}: {decision[verdict.state]} by {test} ({numbers})"
         if result.distinct < len(result.games):
-            yield (
-                f"{title}: {result.distinct} of {len(result.games)} games are distinct; the interval counts "
-                "these, ratings count all"
-            )
+            distinct = f"{result.distinct} of {len(result.games)} games are distinct"
+            yield f"{title}: {distinct}; the interval counts these, ratings count all"
         if result.counted:
             judge = tournament.settings.adjudicator or "the board"
-            yield (
-                f"{title}: an engine scored {result.counted} final boards too, "
-                f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
-            )
-            sentences = result.disagreements.items()
-            yield from quote(tournament, [(match, number, text) for number, text in sentences])
+            scored = f"an engine scored {result.counted} final boards too"
+            yield f"{title}: {scored}, {len(result.disagreements)} of them differently; the win rate is by {judge}"
+            yield from quote(tournament, [(match, number, text) for number, text in result.disagreements.items()])
     for name, faults in players_faults(tournament).items():
         yield f"{name}: games lost by a fault of its own: {len(faults)}"
         yield from quote(tournament, faults)

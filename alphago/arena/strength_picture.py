@@ -39,9 +39,8 @@ def plot_strength(
     except AttributeError:
         cells = {}
     if not cells or not all(isinstance(result, MatchResult) for result in cells.values()):
-        raise TypeError(
-            f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"
-        )
+        example = "{4: {64: evaluate(…)}}"
+        raise TypeError(f"results must be results of evaluate, such as {example}, got {shown(results)}")
     picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], 2, "", size=SIZE)
     if out is not None:
         save_drawing(picture, out)

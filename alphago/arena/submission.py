@@ -70,8 +70,8 @@ class SubmissionProcess(EngineProcess):
         game: what `game_text` returns.
     """
 
-    farewell = b""
-    refusal = "{name}: {text}"
+    farewell = b""  # the process ends when its input does
+    refusal = "{name}: {text}"  # an exception says enough: the command that was sent is left out
 
     def __init__(self, submission: Submission, game: str) -> None:
         self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
@@ -86,6 +86,7 @@ class SubmissionProcess(EngineProcess):
             raise
 
     def close(self, patience: float = 1.0) -> None:
+        """End the process as `LineProcess.close` does, and remove the temporary folder."""
         super().close(patience)
         self.folder.cleanup()
 
@@ -110,6 +111,7 @@ class SubmissionPlayer(ProgramPlayer):
         self.import_error = ""  # why the file cannot be imported; "" if it is not known to fail
 
     def ask_move(self, game: int) -> int:
+        """Return the move that the submission's `choose` returns in a game; the process is started if none runs."""
         seed = self.seeds[game] + len(self.moves[game])  # another seed for each move
         words = ["choose", str(seed), *map(self.env.to_text, self.moves[game])]
         return self.read_move(game, self._start().ask(" ".join(words)))

@@ -24,6 +24,7 @@ LONGEST = 300  # letters of an answer
 
 
 def main() -> None:
+    """Answer the lines on stdin until it ends; a reply is "= TEXT" or "? TEXT" and an empty line."""
     (file,) = sys.argv[1:]
     # The file gets an empty input, and stderr as its output; the pipes stay for this process.
     lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w", encoding="utf-8", errors="replace")
@@ -31,7 +32,7 @@ def main() -> None:
     os.dup2(2, 1)
     env, choose = None, None
     for line in lines:
-        _, *words = line.split()
+        _, *words = line.split()  # without "begin" or "choose": which of them it is follows from what came before
         try:
             if choose is None:  # the line is "begin", or the file could not be imported at the last one
                 name, config = json.loads(bytes.fromhex(words[0]))

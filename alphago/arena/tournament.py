@@ -66,7 +66,7 @@ class TournamentSettings:
         if self.games % 2:
             raise ValueError(f"games must be even, to play each opening with both colours, got {self.games}")
         if self.sprt is not None:
-            Sprt(*self.sprt)
+            Sprt(*self.sprt)  # raises for invalid differences
 
 
 class Tournament:
@@ -76,6 +76,13 @@ class Tournament:
     to 4 N^2. Finished games are saved in the folder. `play` continues an unfinished tournament, also in a later process
     that has the same entrants, game and settings.  With more games it continues a finished one; with fewer, only the
     first games count.
+
+    Attributes:
+        entrants: the players; those that are submissions have the settings' time for a move.
+        settings: those of the call, with `random_opening` as a number.
+        names: the names of the entrants.
+        matches: for each pair of entrants their indices (i, j), i < j.
+        folder: the finished games.
     """
 
     def __init__(
@@ -222,7 +229,8 @@ class Tournament:
         numbers = range(self.settings.games if games is None else games)
         tested = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
         pairs = zip(tested[::2], tested[1::2], strict=False)  # a last game without its partner is left out
-        outcomes = [game.outcome for pair in pairs if not any(one.fault for one in pair) for game in pair]
+        faultless = [pair for pair in pairs if not any(game.fault for game in pair)]
+        outcomes = [game.outcome for pair in faultless for game in pair]
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))
 
 

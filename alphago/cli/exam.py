@@ -65,6 +65,7 @@ def grade_networks(options: argparse.Namespace) -> int:
     with LiveBar(total=0, unit="position", leave=False) as bar:
 
         def tell(name: str, total: int, answered: int) -> None:
+            """Show that `answered` more of a network's `total` positions are graded; name: the network's."""
             bar.total = total
             bar.set_description(name, refresh=False)
             bar.update(answered)

@@ -51,7 +51,7 @@ def review(
     Args:
         folder: the folder of the reviews.
         network_for: returns the network for a size of the board.
-        written: the paths written by this command, see `free_place`.
+        written: the paths written by this command, to which the new ones are added, see `free_place`.
 
     Yields:
         A sentence about each game that cannot be reviewed.

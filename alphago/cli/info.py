@@ -99,8 +99,9 @@ def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
     rows = read_rows(path / METRICS, "seconds")
     facts = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
-    after = {"time": shares} | ({"workers": facts} if facts else {}) | {"resignation": resignation_notes(path / LATEST)}
-    return before, after | ({"next": next_steps(path, read_config(path))} if is_run else {})
+    workers = {"workers": facts} if facts else {}
+    steps = {"next": next_steps(path, read_config(path))} if is_run else {}
+    return before, {"time": shares, **workers, "resignation": resignation_notes(path / LATEST), **steps}
 
 
 def time_shares(folder: str) -> dict[str, float]:

@@ -64,10 +64,12 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add --workers, whose value `open_pool` reads."""
     option(parser, "--workers WHO", WHO)
 
 
 def add_level(parser: argparse.ArgumentParser, default: str = "10") -> None:
+    """Add --level; default: what the help says of the default, which the command sets itself."""
     text = f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({default})"
     option(parser, "--level N", text, read_level)
 

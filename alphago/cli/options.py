@@ -39,7 +39,8 @@ class Parser(argparse.ArgumentParser):
             in_full: whether its help is that of --help-all, with every option, by part; see `shorten`.
         """
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
-        description, _, epilog = (inspect.getdoc(run) or "" if run else "").partition("\n\n")
+        text = (inspect.getdoc(run) or "") if run else ""
+        description, _, epilog = text.partition("\n\n")
         formatter = partial(argparse.HelpFormatter, max_help_position=30, width=width)
         # Without abbreviations, since --game of a command without it would be taken as --games.
         super().__init__(prog, description=description, epilog=epilog, allow_abbrev=False, formatter_class=formatter)
@@ -69,8 +70,10 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the text of --help, without titles of parts and lists of choices if options were shortened."""
         if "--help-all" in self._option_string_actions and not self.in_full:
+            # The groups and metavars of argparse itself are changed, since it has no other way to say this.
             self._action_groups = [self._positionals, self._optionals]
             options = [action for action in self._actions if action.option_strings]
+            # --help-all comes last, since True sorts after False.
             self._optionals._group_actions = sorted(options, key=lambda action: "--help-all" in action.option_strings)
             for action in options:
                 action.metavar = "NAME" if action.choices else action.metavar
@@ -95,6 +98,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
+        """Print one line on stderr, without the usage that argparse prints, and exit with code 2."""
         self.exit(2, f"{self.prog}: {message}\n")
 
 
@@ -115,7 +119,9 @@ class Setting:
     """One setting and its option on the command line.
 
     Attributes:
+        name: its keyword, under which the parsed options have the value.
         types: the types of its values; an optional setting also has NoneType.
+        default: the value that the help shows.
         text: the help.
         choices: the possible values if its type is a Literal.
     """
@@ -155,6 +161,7 @@ class Setting:
 
     @property
     def metavar(self) -> str:
+        """What stands for the value in the help, such as "N" for an integer, "N|X" for an integer or a number."""
         metavars = [METAVARS.get(kind) or tuple_metavar(kind) for kind in self.types if kind is not NoneType]
         return "|".join(metavars) or "none"
 

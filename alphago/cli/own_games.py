@@ -29,9 +29,8 @@ def named_game(text: str) -> str:
             return text
         near = near_names(text, list(GAMES))
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise ArgumentTypeError(
-            f"must be one of {', '.join(GAMES)}, or FILE.py:CLASS for a game of your own, got {text!r}{hint}"
-        )
+        choices = f"one of {', '.join(GAMES)}, or FILE.py:CLASS for a game of your own"
+        raise ArgumentTypeError(f"must be {choices}, got {text!r}{hint}")
     try:
         env = game_class(import_own_module(module), name)
     except ValueError as error:
@@ -57,7 +56,7 @@ def import_own_classes(words: Sequence[str]) -> list[str]:
         ValueError: if a search cannot be imported.
     """
     renamed = list(words)
-    for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):
+    for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):  # each word, and the one before it
         flag, _, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if flag == "--game" and ":" in value:
             with contextlib.suppress(ArgumentTypeError):  # raised again when the option is parsed
@@ -80,4 +79,5 @@ def game_class(module: ModuleType, name: str) -> type[GameEnv]:
 
 
 def is_game(value: object) -> bool:
+    """Return whether a value is a class of games."""
     return isinstance(value, type) and issubclass(value, GameEnv)

@@ -134,7 +134,8 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """
     sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
-        return rate(partial(Learner(net, LearningSettings(), workers).step, sample), SAMPLES, seconds)
+        learner = Learner(net, LearningSettings(), workers)
+        return rate(partial(learner.step, sample), SAMPLES, seconds)
 
 
 def random_starts(batch: GameBatch, games: int, plies: int) -> None:

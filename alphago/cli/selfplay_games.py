@@ -82,6 +82,7 @@ def game_folder(
     is_new = folder is None or not path.exists()  # then it is removed again if it stays empty
     path.mkdir(parents=True, exist_ok=True)
     records: dict[int, GameRecord] = {}
+    width = len(str(games))  # digits of a file's number
     folder_lock, one_at_a_time = lock(path), threading.Lock()
 
     def save(number: int, record: GameRecord) -> None:
@@ -90,7 +91,7 @@ def game_folder(
             records[number] = record
             if not as_records:
                 game = SgfGame.from_record(record, env, values=True, players=("alphago", "alphago"))
-                write_atomic(path / f"{number:0{len(str(games))}d}.sgf", sgf.format_sgf(game))
+                write_atomic(path / f"{number:0{width}d}.sgf", sgf.format_sgf(game))
             if verbose:
                 LiveBar.write(game_text(env, record, moves=True), file=sys.stderr)
             bar.update()
@@ -107,7 +108,8 @@ def game_folder(
             with contextlib.suppress(OSError):  # the folder has other files
                 path.rmdir()
         if played:  # after an error before the first game there is nothing to tell
-            black, white = (sum(side * record.outcome > 0 for record in played) for side in (1, -1))
+            outcomes = [record.outcome for record in played]  # Black's
+            black, white = sum(outcome > 0 for outcome in outcomes), sum(outcome < 0 for outcome in outcomes)
             drawn = len(played) - black - white
             print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {drawn}")
             if played[0].seed is not None:

@@ -61,9 +61,8 @@ def read_by_path(root: type, text: str) -> tuple[str, Any]:
     path, equals, value = text.partition("=")
     known = addresses(root)
     if path not in known:
-        raise argparse.ArgumentTypeError(
-            f"has no setting {path}: {near_misses(path, list(known), '--help-all lists them')}"
-        )
+        near = near_misses(path, list(known), "--help-all lists them")
+        raise argparse.ArgumentTypeError(f"has no setting {path}: {near}")
     if not equals:
         raise argparse.ArgumentTypeError(f"must be PATH=VALUE, got {text}")
     setting = to_setting(known[path])

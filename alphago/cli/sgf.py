@@ -48,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
 
         def progress(read: int, kept: int) -> None:
+            """Show the numbers of games read and kept so far."""
             bar.set_postfix_str(f"{kept} kept", refresh=False)
             bar.update(read - bar.n)
 
@@ -69,10 +70,8 @@ def given_split(options: argparse.Namespace) -> Split | None:
         return None
     split = Split(**given)
     if not (split.validation >= 0 and split.test >= 0 and split.validation + split.test < 1):
-        raise ValueError(
-            f"--validation and --test must be shares from 0 that sum to less than 1, got {split.validation} and "
-            f"{split.test}"
-        )
+        got = f"{split.validation} and {split.test}"
+        raise ValueError(f"--validation and --test must be shares from 0 that sum to less than 1, got {got}")
     return split
 
 

@@ -82,5 +82,5 @@ def choose_game(options: argparse.Namespace) -> tuple[Any, Any]:
     size = options.board_size
     if size is None and is_dataset(options.dataset):
         counts = Counter(Dataset(options.dataset).rows["size"].tolist())
-        size = next((size for size, _ in counts.most_common(1)), None)
+        size = counts.most_common(1)[0][0] if counts else None
     return make_game(None, size, komi=options.komi), None

@@ -62,8 +62,9 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is not None and not holds_run(Path(options.folder)):
         hint_at_runs(Path(options.folder))
     more: list[Any] = [TensorBoardReport()] if options.tensorboard else []
+    more += [GameReport()] if options.verbose else []
     with ConsoleReport() as console:
-        train(env, reports=[console, *more, *([GameReport()] if options.verbose else [])], **given)
+        train(env, reports=[console, *more], **given)
     return 0
 
 

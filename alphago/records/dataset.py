@@ -156,7 +156,7 @@ class Dataset:
         path: the folder.
         index: the content of index.json.
         parts: for each part, its memory-mapped arrays by name: "games", "moves" and perhaps "labels".
-        rows: the rows of all games, [n] of dtype GAME, in memory (44 bytes each).
+        rows: the rows of all games, [n] of dtype GAME, in memory (37 bytes each).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -270,9 +270,8 @@ def read_index(path: Path) -> dict[str, Any]:
         ValueError: if it is damaged.
     """
     if not (path / INDEX).is_file():
-        raise FileNotFoundError(
-            f"{path} must be a dataset, a folder with {INDEX}: alphago sgf FILES --to {typed_path(path)} makes one"
-        )
+        command = f"alphago sgf FILES --to {typed_path(path)}"
+        raise FileNotFoundError(f"{path} must be a dataset, a folder with {INDEX}: {command} makes one")
     try:
         index = json.loads(read_file(path / INDEX))
         kind = index["format"], index["version"]

@@ -262,10 +262,8 @@ class DatasetWriter:
             last = imports[-1]
             paths, wanted_paths = ([source[0] for source in entry["sources"]] for entry in (last, wanted))
             if (paths, last["options"]) != (wanted_paths, wanted["options"]):
-                shown = ", ".join(map(str, paths[:3]))
-                raise ValueError(
-                    f"{self.path} has an interrupted import of {shown}: repeat that call, or choose another folder"
-                )
+                found = f"an interrupted import of {', '.join(map(str, paths[:3]))}"
+                raise ValueError(f"{self.path} has {found}: repeat that call, or choose another folder")
             if last["sources"] == wanted["sources"]:
                 self.waiting.left_out = LeftOut(last["rejected"], last["examples"])
                 return int(last["jobs"])

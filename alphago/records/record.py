@@ -87,11 +87,8 @@ class GameRecord:
         positions = [before for before, _ in self.position(env).turns()]
         kept = self.training_plies
         shares = self.policies[kept].astype(np.float32)
-        return (
-            [positions[ply] for ply in kept],
-            list(shares / shares.sum(axis=1, keepdims=True)),
-            [self.outcome] * len(kept),
-        )
+        policies = list(shares / shares.sum(axis=1, keepdims=True))
+        return [positions[ply] for ply in kept], policies, [self.outcome] * len(kept)
 
     def start(self, env: GameEnv) -> Position:
         """Return the position in which the game begins; raise ValueError if `env` has no such position."""

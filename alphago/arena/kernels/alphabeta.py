@@ -50,7 +50,7 @@ def final_value(row):
     A win is better the earlier it comes, and a loss the later.  The final margin is added, with POINT for each point.
     """
     margin = load(row, MARGIN) * load(row, TO_PLAY)
-    sign = (margin > 0) - (margin < 0)
+    sign = (margin > 0) - (margin < 0)  # 1, 0 or -1
     return sign * (WIN - load(row, PLY)) + margin * POINT
 
 
@@ -69,7 +69,7 @@ def hash_position(row):
 @inlined
 def entry_index(key, table):
     """Return the index of the only table entry in which a key may be stored."""
-    return (key >> 8) & (table.shape[0] - 1)
+    return (key >> 8) & (table.shape[0] - 1)  # the table's length is a power of two
 
 
 @inlined
@@ -139,6 +139,7 @@ def open_child(stack, ply, action):
     stack.current[ply] = action
     copy(stack.rows[ply], after)
     play(after, action)
+    # The window of the parent, negated, since the opponent moves in the child; above all that was found so far.
     stack.alpha[ply + 1] = -stack.beta[ply]
     stack.beta[ply + 1] = -max(stack.alpha[ply], stack.best[ply])
 

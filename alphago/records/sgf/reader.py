@@ -132,14 +132,13 @@ def parse_games(
     if only_one:  # count before any game is read: too many may take long
         count = sum(1 for part in parts for _ in trees(part.text))
         if count > 1:
-            raise ValueError(
-                f"{name}: it must hold one game, got {count}: split it; read_sgf_games of Python reads all"
-            )
+            advice = "split it; read_sgf_games of Python reads all"
+            raise ValueError(f"{name}: it must hold one game, got {count}: {advice}")
     games = []
     for game in iterate_games(parts, name, env):
         for fault in game.faults:
             if fault.kind not in allowed:
-                raise ValueError(replace(fault, node=None).of(name))
+                raise ValueError(replace(fault, node=None).of(name))  # without the number of the node: the move is told
         games.append(game)
     return games
 

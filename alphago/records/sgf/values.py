@@ -177,9 +177,8 @@ def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.nda
         env: a game on the board.
         points: actions by the name of the property; a property without points is left out.
     """
-    return {
-        name: [point_text(env, int(action)) for action in actions] for name, actions in points.items() if len(actions)
-    }
+    filled = {name: actions for name, actions in points.items() if len(actions)}
+    return {name: [point_text(env, int(action)) for action in actions] for name, actions in filled.items()}
 
 
 def komi_text(komi: float, program: str = "") -> str:
