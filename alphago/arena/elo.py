@@ -52,7 +52,8 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     games = points + points.T
     # The players whom a chain of matches connects with the anchor.  The power of the matrix has the chains of up to P
     # matches, and none is longer.
-    connected = np.flatnonzero(np.linalg.matrix_power(met | np.eye(len(met), dtype=np.bool_), len(met))[anchor])
+    met_or_same = met | np.eye(len(met), dtype=np.bool_)  # so that shorter chains count too
+    connected = np.flatnonzero(np.linalg.matrix_power(met_or_same, len(met))[anchor])
     free = connected[connected != anchor]  # indices of the players whose strength is to be found
     strengths = np.zeros(len(points))  # in nats
     hessian = np.zeros((0, 0))  # of the negative log likelihood, for the free players

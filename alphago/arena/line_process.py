@@ -43,7 +43,7 @@ class LineProcess:
     ) -> None:
         self.name = name or os.path.basename(command[0])
         self._longest = longest
-        self._sent = ""
+        self._sent = ""  # the last line that was written, for messages
         self._since = 0.0  # the reading of `time.monotonic()` when something was last sent or read
         self.closed = False
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end

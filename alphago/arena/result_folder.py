@@ -85,8 +85,8 @@ class ResultFolder:
             try:
                 line = parse_json(text)
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
-                outcome, margin = check_float("outcome", line["outcome"], -1, 1), line["margin"]
-                margin = None if margin is None else check_float("margin", margin)
+                outcome = check_float("outcome", line["outcome"], -1, 1)
+                margin = None if line["margin"] is None else check_float("margin", line["margin"])
                 other_fields = {key: line[key] for key in ("fault", "counted", "disagreement")}
                 check_types(MatchGame, (0, outcome, moves, margin), other_fields)  # 0: the number is checked below
                 i, j = line["match"]

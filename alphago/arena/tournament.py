@@ -113,8 +113,9 @@ class Tournament:
         self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
         self.names = [entrant.name for entrant in entrants]
         self.pool = pool
-        for entrant in self.entrants if pool is not None else ():
-            travelling_network(self.env, entrant)  # raises for a player that cannot travel, before there is a folder
+        if pool is not None:
+            for entrant in self.entrants:
+                travelling_network(self.env, entrant)  # raises if it cannot travel to workers, before there is a folder
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         self.folder = ResultFolder(folder, self.env, self.names, self.identity())
 

@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(verb, parser, options)
     finally:
         if is_process:
-            ignore_interrupts()
+            ignore_interrupts()  # in what Python still does at its end, one would print a traceback
 
 
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
@@ -121,7 +121,5 @@ def overview() -> str:
     """Return the text of `alphago --help`."""
     width = max(map(len, VERBS))
     verbs = "\n".join(f"  {verb:{width}}  {purpose}" for verb, (_, purpose) in VERBS.items())
-    return (
-        f"usage: alphago COMMAND [OPTIONS]\n\nAlphaZero on one machine.\n\n{verbs}\n\n"
-        "alphago help COMMAND lists the options of a command; alphago --version prints the version."
-    )
+    more = "alphago help COMMAND lists the options of a command; alphago --version prints the version."
+    return f"usage: alphago COMMAND [OPTIONS]\n\nAlphaZero on one machine.\n\n{verbs}\n\n{more}"

@@ -69,10 +69,8 @@ def bibtex() -> str:
             commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     title = "{alphago: train, study and play {AlphaZero} on one machine}"
     note = f", note = {{commit {commit}}}" if commit else ""
-    return (
-        f"@software{{alphago, author = {{{{alphago contributors}}}}, title = {title}, "
-        f"version = {{{alphago.__version__}}}, year = {{2026}}{note}}}"
-    )
+    version = f"version = {{{alphago.__version__}}}, year = {{2026}}{note}"
+    return f"@software{{alphago, author = {{{{alphago contributors}}}}, title = {title}, {version}}}"
 
 
 def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -36,10 +36,8 @@ def exam_sentence(network: "NeuralNet") -> str:
 
     result = exam(network, READOUTS)
     points = result.grade().points
-    return (
-        f"loses {points.value:.2f} ± {points.margin:.2f} points a move with {READOUTS} readouts, in the exam of "
-        f"{len(result.exam)} packaged positions on {result.exam.size}x{result.exam.size}"
-    )
+    taken = f"the exam of {len(result.exam)} packaged positions on {result.exam.size}x{result.exam.size}"
+    return f"loses {points.value:.2f} ± {points.margin:.2f} points a move with {READOUTS} readouts, in {taken}"
 
 
 def run(options: argparse.Namespace) -> int:

@@ -108,7 +108,8 @@ def format_usage(parser: Parser) -> str:
     for action in parser._actions:
         value = f"{action.metavar or action.dest}"
         if not action.option_strings:
-            words.append({"?": f"[{value}]", "*": f"[{value}...]", "+": f"{value}..."}.get(f"{action.nargs}", value))
+            by_nargs = {"?": f"[{value}]", "*": f"[{value}...]", "+": f"{value}..."}
+            words.append(by_nargs.get(f"{action.nargs}", value))  # without `nargs`, a single value
         elif action.required:
             words += [action.option_strings[0], value]
     return " ".join([*words, "[OPTIONS]"])

@@ -43,7 +43,7 @@ class Split(NamedTuple):
 
     def assign(self, hashes: np.ndarray) -> np.ndarray:
         """Return the split of each game, uint8 [n] (TRAIN, VALIDATION or TEST); hashes: of the games, uint64 [n]."""
-        seed_bits = np.uint64(self.seed * SEED_FACTOR & (2**64 - 1))
+        seed_bits = np.uint64((self.seed * SEED_FACTOR) % 2**64)
         mixed = (hashes ^ seed_bits) * np.uint64(HASH_FACTOR)
         share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53  # the highest 53 bits as a number 0 .. 1
         conditions = [share < self.validation, share < self.validation + self.test]  # the first that holds decides

@@ -129,7 +129,7 @@ class Converter(RemoteWork):
             "first": -1 if game.setup.get("to_play") == "white" else 1,
             "komi2": UNKNOWN_KOMI if game.komi is None else int(2 * game.komi),
             "outcome": int(game.outcome or 0),
-            "flags": RESULT * has_result + ENDED * is_scored,
+            "flags": (RESULT if has_result else 0) | (ENDED if is_scored else 0),
             "score2": score2,
             "handicap": min(game.handicap, 255),  # a byte of the row
             "rules": rules_code(game.played_rules),
@@ -252,8 +252,8 @@ def game_of_plays(text: bytes, where: str) -> SgfGame | None:
         return None
     colours, actions = map(list, zip(*plays, strict=True))
     # As if each play were a node of its own: the numbers of the nodes, of which only a fault makes use.
-    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, [*range(len(plays))])
-    _, played, assumed = play_by_rules([stretch], TRIED, 19, None)
+    stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, nodes=[*range(len(plays))])
+    _, played, assumed = play_by_rules([stretch], TRIED, size=19, number=None)
     plies = played.plies()
     return SgfGame(
         19,

@@ -55,7 +55,7 @@ class LineReader:
         self.move_nodes: list[int] = []
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
-            if "SZ" in self.head or not SIGNS.keys().isdisjoint(node):
+            if "SZ" in self.head or not SIGNS.keys().isdisjoint(node):  # nothing is missing, or the moves have begun
                 break
             for name, values in node.items():
                 if name not in STONES:
@@ -220,7 +220,8 @@ class LineReader:
         """Add a fault for the first point that is written as people write it, such as D4; `read_point` can read it."""
         end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
         for number, node in enumerate(self.line[:end]):
-            points = [(name, value) for name in node if name in SIGNS or name in STONES for value in node[name]]
+            with_points = [name for name in node if name in SIGNS or name in STONES]
+            points = [(name, value) for name in with_points for value in node[name]]
             for name, value in points:
                 if D4_NOTATION.fullmatch(value):
                     got = f"{name}[{value}], which is read as people write it"
