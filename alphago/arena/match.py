@@ -65,7 +65,7 @@ class Adjudicator:
         with self.engine.start(seed, self.env.rules) as process:
             set_up(process, self.env)
             for ply, action in enumerate(game.moves):
-                process.ask(f"play {'bw'[ply % 2]} {self.env.to_text(action)}")
+                process.ask(f"play {'bw'[ply % 2]} {self.env.to_text(action)}")  # Black begins, and colours alternate
             text = process.ask("final_score")
         margin = read_margin(text)
         if margin is None:

@@ -110,7 +110,7 @@ class MatchResult:
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White.
 
-        In `played` these games alternate, since each opening is played with both colours.
+        In `played` these games alternate, beginning with one with Black.
         """
         return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
 

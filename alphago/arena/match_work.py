@@ -144,4 +144,4 @@ def play_on_workers(
     jobs = (json.dumps(list(part)).encode() for part in parts)
     for games in pool.map(MatchWork, MatchWork.to_bytes(*match), jobs, json.loads, stop):
         for game in games:
-            on_game(MatchGame(**{**game, "moves": tuple(game["moves"])}))
+            on_game(MatchGame(**{**game, "moves": tuple(game["moves"])}))  # JSON has made a list of the moves

@@ -121,6 +121,7 @@ def files_to_review(names: list[str], to: str | None) -> list[tuple[Path, Path]]
         path = Path(name)
         if not path.exists():
             raise FileNotFoundError(f"a game must be an SGF file or a folder of them, got {name}")
+        # top: the folder that stands for `to`.
         top, candidates = (path, sorted(path.rglob("*"))) if path.is_dir() else (path.parent, [path])
         for file in candidates:
             is_sgf = file.suffix.lower() == ".sgf" and file.is_file() and not file.stem.endswith(SUFFIX)

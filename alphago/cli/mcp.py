@@ -21,6 +21,7 @@ def run(options: argparse.Namespace) -> int:
     """
     from alphago.ui.model_context import GoTools
 
+    # The network for a board size, loaded when it is first asked for.
     network = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
     GoTools(network, options.readouts, options.device).server().run()
     return 0

@@ -42,7 +42,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     env, cores = recipe.make_env(), available_cores()
     net = NeuralNet(env, **recipe.network)
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
-    forms = [("openvino", "int8"), *((form, None) for form in FORMS)]
+    forms = [("openvino", "int8"), *((form, None) for form in FORMS)]  # with their dtypes; None: the fastest
     share = seconds / (3 + len(forms))  # one share for each form, and one each for playouts, search and training
     rates = {
         "playouts, one core": playout_rate(env.N, share),
@@ -84,7 +84,7 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
         seconds: how long to measure.
         fill_eyes: whether the players may fill their own eyes.
     """
-    count = max(1, PLAYOUT_POINTS // size**2)
+    count = max(1, PLAYOUT_POINTS // size**2)  # games side by side
     batch = GoEnv(size).new_batch(count)
     slots, random_state = np.arange(count), np.array([1], np.int64)
 

@@ -139,7 +139,7 @@ def open_child(stack, ply, action):
     stack.current[ply] = action
     copy(stack.rows[ply], after)
     play(after, action)
-    # The window of the parent, negated, since the opponent moves in the child; above all that was found so far.
+    # The parent's window in the opponent's view; its lower end, here the upper one, is raised to the best value so far.
     stack.alpha[ply + 1] = -stack.beta[ply]
     stack.beta[ply + 1] = -max(stack.alpha[ply], stack.best[ply])
 

@@ -107,7 +107,7 @@ class PlayedStretch:
         self.stretch = replace(stretch, colours=[], actions=[], nodes=[])
         self.env, self.number = env, number
         self.fault: Fault | None = None
-        self.batch = env.new_batch(1)
+        self.batch = env.new_batch(1)  # one game, in slot 0
         stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
         try:
             self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black

@@ -86,9 +86,10 @@ def read_komi(text: str, program: str = "") -> float | None:
         return None
     try:
         number, unit = komi_amount(plain)
-        if "." not in plain and (FOX in program.lower() or abs(number) >= LEAST_HUNDREDTHS):
+        is_whole = "." not in plain
+        if is_whole and (FOX in program.lower() or abs(number) >= LEAST_HUNDREDTHS):
             number /= 100
-        elif abs(number) > LARGEST_KOMI and "." not in plain:
+        elif is_whole and abs(number) > LARGEST_KOMI:
             raise ValueError(text)
         in_zi = unit == "子" or has_quarter(number)  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)
