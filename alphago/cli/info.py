@@ -34,9 +34,8 @@ def run(options: argparse.Namespace) -> int:
     game, network, progress and results, the command that continues it, the shares of its time, its resignation
     threshold, and what to do next.  With MODEL, describe the network.
     """
-    seconds = options.seconds
-    if seconds is None:
-        seconds = 5.0 if options.what is None else 0.0
+    usual_seconds = 5.0 if options.what is None else 0.0
+    seconds = usual_seconds if options.seconds is None else options.seconds
     check_float("--seconds", seconds, 0)
     sections = describe_machine()
     sections["versions"] = {"alphago": alphago.__version__, **sections["versions"]}

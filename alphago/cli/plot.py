@@ -11,11 +11,10 @@ OUT = {"curves": "curves.png", "games": "games.svg", "network": "network.svg"}
 def add_options(parser: argparse.ArgumentParser) -> None:
     option(parser, "runs RUN", "the folder of a run, finished or not", nargs="+")
     kinds = parser.add_mutually_exclusive_group()
-    for flag, text in (
-        ("--games", "draw games of self-play of one RUN, from its first to now"),
-        ("--network", "draw a network; RUN is a run's folder, a network's file or name (9x9)"),
-    ):
-        option(kinds, flag, text, dest="kind", action="store_const", const=flag[2:], default="curves")
+    kind = {"dest": "kind", "action": "store_const", "default": "curves"}
+    option(kinds, "--games", "draw games of self-play of one RUN, from its first to now", const="games", **kind)
+    text = "draw a network; RUN is a run's folder, a network's file or name (9x9)"
+    option(kinds, "--network", text, const="network", **kind)
     text = ".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)"
     option(parser, "--out FILE", text)
     option(parser, "--x", "x axis (minutes)", default="minutes", choices=("minutes", "processor", "games", "positions"))

@@ -102,14 +102,12 @@ class StoredGame(NamedTuple):
         There is a `komi` only if the game's is known and differs from `env.komi`.
         """
         stones = {"black": self.black.tolist(), "white": self.white.tolist()}
-        keywords: dict[str, Any] = {
-            colour: " ".join(map(env.to_text, points)) for colour, points in stones.items() if points
-        }
+        setup: dict[str, Any] = {side: " ".join(map(env.to_text, points)) for side, points in stones.items() if points}
         if int(self.row["first"]) < 0:
-            keywords["to_play"] = "white"
+            setup["to_play"] = "white"
         if self.komi is not None and self.komi != env.komi:
-            keywords["komi"] = self.komi
-        return keywords
+            setup["komi"] = self.komi
+        return setup
 
     def to_record(self, env: GoEnv) -> GameRecord:
         """Return a training record: one-hot policies for the moves played, values 0.

@@ -50,7 +50,8 @@ class SgfDocument:
         number = len(self.nodes)
         self.nodes.append(node)
         self.children.append([])
-        self.children[parent].insert(0 if first else len(self.children[parent]), number)
+        siblings = self.children[parent]
+        siblings.insert(0 if first else len(siblings), number)
         return number
 
     def set_text(self, number: int, name: str, text: str) -> None:

@@ -157,7 +157,8 @@ def read_rank(text: str) -> int:
     """
     plain = normalise(text).translate(NUMERALS).replace("初段", "1段")[:LONGEST]
     if ELO.fullmatch(plain):
-        return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), LAST_ELO))
+        rating = int(float(plain.rstrip("?")))  # 1850 for "1850.5?" too
+        return max(FIRST_ELO, min(rating, LAST_ELO))
     if match := re.fullmatch(r"p([1-9])", plain):
         return FIRST_PRO + int(match[1])
     if match := RANK.search(plain):
