@@ -86,9 +86,9 @@ def game_folder(
     folder_lock, one_at_a_time = lock(path), threading.Lock()
 
     def save(number: int, record: GameRecord) -> None:
-        """Write a finished game as SGF, or keep its record for the file of records; several threads call this."""
+        """Keep the record of a finished game, and write it as SGF unless records are wanted; threads call this."""
         with one_at_a_time:
-            records[number] = record
+            records[number] = record  # for the file of records, or for what is told at the end
             if not as_records:
                 game = SgfGame.from_record(record, env, values=True, players=("alphago", "alphago"))
                 write_atomic(path / f"{number:0{width}d}.sgf", sgf.format_sgf(game))

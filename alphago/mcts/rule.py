@@ -62,7 +62,10 @@ class SearchRule(ABC):
 
     @abstractmethod
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games."""
+        """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games.
+
+        A rule may note the numbers, and make up to `room` nodes below each root; PUCT does nothing.
+        """
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
         """Return a list with an entry for each of the next waves: how many leaves it may choose in one game.

@@ -16,12 +16,12 @@ from alphago.mcts.tree import read_children
 class TreeSums(NamedTuple):
     """Sums over the simulations through each action of n roots; index A is for all simulations of the root."""
 
-    weight: np.ndarray  # float64 [n, A + 1]
-    squared_value: np.ndarray
-    score: np.ndarray
-    squared_score: np.ndarray
-    ownership: np.ndarray  # float32 [n, 1 or A + 1, P]
-    squared_ownership: np.ndarray
+    weight: np.ndarray  # float64 [n, A + 1], the numbers of simulations
+    squared_value: np.ndarray  # float64 [n, A + 1]
+    score: np.ndarray  # float64 [n, A + 1]
+    squared_score: np.ndarray  # float64 [n, A + 1]
+    ownership: np.ndarray  # float32 [n, A + 1, P] for P points, or [n, 1, P] for all simulations of the root only
+    squared_ownership: np.ndarray  # float32, as `ownership`
 
 
 def read_analysis(
@@ -54,9 +54,9 @@ def read_analysis(
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if search.has_forecasts:
         raw = tree.at("owners", games) / np.float32(OWNERS)
-        entries = sums.ownership.shape[1]  # one for each action and one for the whole tree, or only the latter
-        moments = mean_and_stdev(sums.ownership, sums.squared_ownership, sums.weight[:, -entries:, None])
-        mean, stdev = (moment.reshape(len(games), entries, *env.plane_shape) for moment in moments)
+        weight = sums.weight if move_ownership else sums.weight[:, -1:]  # [n, A + 1] or [n, 1], as `sums.ownership`
+        moments = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[..., None])
+        mean, stdev = (moment.reshape(*weight.shape, *env.plane_shape) for moment in moments)
         ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape)}
         ownership |= {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
         if move_ownership:
@@ -113,8 +113,8 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
 
     A lower bound is DEVIATIONS standard errors below the win rate.
 
-    The sample variance of few visits is unreliable.  So it is averaged with a variance that is greater by 1, which is
-    the largest variance of values from -1 to 1.  For N visits the greater one has the weight 1 / N^2, as in KataGo
+    The sample variance of few visits is unreliable.  So it is averaged with a greater one: the sum of it and of 1, the
+    largest variance of values from -1 to 1.  For N visits the greater one has the weight 1 / N^2, as in KataGo
     (`Search::getSelfUtilityLCBAndRadius`).
 
     Args:
@@ -128,6 +128,7 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
         mean_square = squared / count
         mixed = (mean_square * count + (mean_square + 1) * extra_weight) / (count + extra_weight)
         variance = np.maximum(mixed - q.astype(np.float64) ** 2, 0)
+        # Of weighted numbers: (sum of weights)^2 / (sum of squared weights), here of N weights of 1 and the extra one.
         effective_count = (count + extra_weight) ** 2 / (count + extra_weight * extra_weight)
         radius = DEVIATIONS * np.sqrt(variance / effective_count)
     return ((1 + q - radius) / 2).astype(np.float32)

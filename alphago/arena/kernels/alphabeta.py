@@ -69,7 +69,8 @@ def hash_position(row):
 @inlined
 def entry_index(key, table):
     """Return the index of the only table entry in which a key may be stored."""
-    return (key >> 8) & (table.shape[0] - 1)  # the table's length is a power of two
+    # The table's length is a power of two.  Any bits of a key would do, since `mix` makes all of them equally random.
+    return (key >> 8) & (table.shape[0] - 1)
 
 
 @inlined

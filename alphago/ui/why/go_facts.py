@@ -53,18 +53,20 @@ def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, risk
     other side would play after the best move too.
 
     Args:
+        loss: what the bad move loses, and the best move, `loss.best`.
         risks: facts about chains that can be taken; an answer that begins to take one needs no fact of its own.
     """
-    line = results.after.line
-    # Answers without a fact.  Every second move of the line after the best move is the other side's.
+    line = results.after.line  # of expected moves; the first is the answer, by the other side
+    # Answers without a fact.  In the line after the best move every second move, from the first on, is the other's.
     skip = {*results.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in risks), move.position.env.pass_action}
     if not line or line[0] in skip:
         return []
     captures = captures_and_ataris(move.after, line[0], line[1:]) if results.after.is_clear else []
     if lasting := keep_lasting(captures, results.after.ownership):
         return list(lasting)  # these facts name the answer as their move
-    reply = Reply(move.mover, move.action, line[:1], mover=-move.mover, is_key=True)
-    return [reply] if line[0] == loss.best else []
+    if line[0] != loss.best:
+        return []
+    return [Reply(move.mover, move.action, line[:1], mover=-move.mover, is_key=True)]  # a point vital for both sides
 
 
 def best_captures(
