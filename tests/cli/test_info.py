@@ -95,6 +95,13 @@ def test_how_far_a_run_is_from_its_recipe(tmp_path: Path) -> None:
     assert next_steps(tmp_path, config)["how good it is"] == f"alphago exam {tmp_path}@0 {tmp_path}"
 
 
+def spend_all(folder: Path) -> None:
+    """Write 0.3 s into the newest row of metrics, which so short a run may end a while after."""
+    *rows, last = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
+    last = json.dumps({**json.loads(last), "seconds": 0.3, "processor_seconds": 0.3})
+    (folder / "metrics.jsonl").write_text("\n".join([*rows, last]) + "\n", "utf-8")
+
+
 def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(tmp_path / "new", source=RandomGames):
         facts = facts_about(tmp_path / "new", capsys)
@@ -102,10 +109,12 @@ def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: py
     assert facts["run"]["to go on"] == f"alphago train --folder {tmp_path / 'new'}"
     assert facts["time"] == {}
     run(tmp_path / "timed", None, max_minutes=0.005, source=RandomGames)
+    spend_all(tmp_path / "timed")
     facts = facts_about(tmp_path / "timed", capsys)
     assert facts["run"]["over"] == "yes, its time is over"
     assert facts["run"]["to go on"].endswith("timed --minutes 0.01")
     run(tmp_path / "by processor", None, max_processor_minutes=0.005, source=RandomGames)
+    spend_all(tmp_path / "by processor")
     facts = facts_about(tmp_path / "by processor", capsys)
     assert facts["run"]["minutes of the processor"].endswith(" of 0.005")
     assert facts["run"]["to go on"].endswith(" --processor-minutes 0.01")
