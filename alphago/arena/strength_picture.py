@@ -36,7 +36,7 @@ def plot_strength(
     """
     try:
         cells = {(first, second): result for first, row in results.items() for second, result in row.items()}
-    except AttributeError:
+    except (AttributeError, TypeError):  # also of a class in place of a dictionary
         cells = {}
     if not cells or not all(isinstance(result, MatchResult) for result in cells.values()):
         example = "{4: {64: evaluate(…)}}"

@@ -1,8 +1,9 @@
 """`Analyst`: the one holder of position searches, which answers the questions of many clients at once."""
 
+import heapq
+import itertools
 import threading
 import traceback
-from bisect import insort
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
 from typing import Any, Self
@@ -76,7 +77,8 @@ class Analyst:
         self._estimator_lock = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
-        self._waiting: list[Question] = []  # those of the greatest priority first
+        self._numbers = itertools.count()  # of the questions
+        self._waiting: list[tuple[int, int, Question]] = []  # a heap of (-priority, number, question)
         self._shared: dict[Kind, list[SearchGroup]] = {}  # for short questions
         self._groups: list[SearchGroup] = []  # those that have questions; the one that waits longest is the first
         self._stepping: list[SearchGroup] = []  # those of them that a thread works on
@@ -183,7 +185,8 @@ class Analyst:
         with self._changed:
             self._closing = True
             if not wait:
-                for question in [*self._waiting, *(asked for group in self._groups for asked in group.all)]:
+                waiting = [question for *_, question in self._waiting]
+                for question in [*waiting, *(asked for group in self._groups for asked in group.all)]:
                     question.stopped = True  # the threads still give each of them its last answer
             self._changed.notify_all()
         for worker in self._workers:
@@ -206,7 +209,7 @@ class Analyst:
                 raise RuntimeError("the analyst must be open to be asked, and it was closed")
             for question in questions:
                 question.wake, question.waits = self._wake, True
-                insort(self._waiting, question, key=lambda asked: -asked.priority)  # behind those of the same priority
+                heapq.heappush(self._waiting, (-question.priority, next(self._numbers), question))
             while len(self._workers) < self.threads:
                 worker = threading.Thread(target=self._work, name=self.name, daemon=True)
                 self._workers.append(worker)
@@ -263,7 +266,7 @@ class Analyst:
         """Give waiting questions to groups, those of the greatest priority first, as far as there is room."""
         busy = sum(len(group.all) for group in self._groups) if self._waiting else 0  # not needed if none waits
         while self._waiting and busy < self.slots * self.threads:
-            question = self._waiting.pop(0)
+            question = heapq.heappop(self._waiting)[2]
             if not question.waits:  # it was stopped, and `_wake` has answered it
                 continue
             question.waits = False

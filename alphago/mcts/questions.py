@@ -168,13 +168,15 @@ class Question:
         if self._ended.is_set():
             return
         self.due = time.monotonic() + (self.every or math.inf)
-        if self.tell is not None:
-            self.tell(answer)
-        with self._told:
-            self.newest = answer
-            self._told.notify_all()
-        if answer.is_last:
-            self._ended.set()
+        try:
+            if self.tell is not None:
+                self.tell(answer)
+        finally:  # also if `tell` raises, since threads wait for the answer
+            with self._told:
+                self.newest = answer
+                self._told.notify_all()
+            if answer.is_last:
+                self._ended.set()
 
     def __iter__(self) -> Iterator[Answer]:
         """Yield the newest answer whenever there is a new one, and the last one at the end.

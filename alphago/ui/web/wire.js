@@ -71,7 +71,7 @@
  */
 
 /**
- * What is asked, see alphago/ui/web/page_actions.py and page_search.py.
+ * What is asked, see alphago/ui/web/page_actions.py and answers.py.
  * @typedef {Record<string, any>} Query
  */
 

@@ -1,4 +1,4 @@
-// What a search has found, in the fields of KataGo's analysis protocol, with actions as numbers (alphago/ui/web/page_search.py).
+// What a search has found, in the fields of KataGo's analysis protocol, with actions as numbers (alphago/ui/web/answers.py).
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
 /** @typedef {import("./tree_search.js").TreeNode} TreeNode */
