@@ -209,7 +209,7 @@ def write_areas(row, scratch, points, out):
         store(out, FORBIDDEN * points + action, np.float32(is_forbidden))
         side = (colour == mover) - (colour == 3 - mover)
         owner = load(out, OWN_AREA * points + action)
-        owner = np.float32(side) if owner == 0 else owner  # a stone in nobody's area is its own side's
+        owner = np.float32(side) if owner == 0 else owner  # a stone outside both areas is its own side's
         for plane in range(2):  # the plane of the mover's points, which are 1, then that of the enemy's, which are -1
             store(out, (OWN + plane) * points + action, np.float32(side == 1 - 2 * plane))
             store(out, (OWN_AREA + plane) * points + action, np.float32(owner == 1 - 2 * plane))

@@ -183,9 +183,9 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
-        """Write a compiled function atomically, unless its code holds addresses of this process."""
+        """Write a compiled function atomically, unless its code has dynamic globals, pointers of this process."""
         path = self.path(signature, result.codegen)
-        if not result.library.has_dynamic_globals:  # numba's name for such addresses
+        if not result.library.has_dynamic_globals:
             # numba makes the annotation from source lines.  For a function that `specialise` has made it would look
             # for them in the wrong file, since `specialise` names another file as that function's source.
             without_annotation = result._replace(type_annotation="")
