@@ -96,7 +96,7 @@ def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: 
             moves.append(["B", chosen(position)])
             position = position.play(moves[-1][1])
             alone_at = engine.position(position)
-            search = Search(alone_at.env, engine.evaluator, 1, Puct(leaves=USUAL_LEAVES), forecasts=True)
+            search = Search(alone_at.env, engine.evaluator, 1, Puct(leaves=USUAL_LEAVES))
             search.start(0, alone_at)
             began = time.perf_counter()
             search.run(np.array([readouts], np.int32))

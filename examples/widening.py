@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.env.batch import GameBatch
-from alphago.mcts.kernels.nodes import NONE, ROOT
+from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.kernels.puct import mix_noise
 from alphago.mcts.kernels.waves import select_by
-from alphago.mcts.rule import Generators, PolicyMoves, SearchRule, SearchSettings, choose_actions
-from alphago.mcts.tree import Tree, only_child, root_visits
+from alphago.mcts.rule import Generators, SearchRule, SearchSettings
+from alphago.mcts.tree import Tree
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import setting, settings
 
@@ -64,7 +64,7 @@ class Widening(SearchSettings):
 
 
 class WideningRule(SearchRule):
-    """Keeps its trees; policies and moves come from the visits."""
+    """Keeps its trees; policies and moves come from the visits, as `SearchRule` takes them."""
 
     keeps_trees = True
     select = staticmethod(select_by(choose))
@@ -79,21 +79,3 @@ class WideningRule(SearchRule):
         for row, mask, generator in zip(noise, legal, generators, strict=True):
             row[mask] = generator.dirichlet(np.full(mask.sum(), 10 / mask.sum()))
         mix_noise(tree, games, noise, np.float32(0.25))
-
-    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Do nothing: simulations make the nodes."""
-
-    def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return whether there is only one legal action: one child, and none that waits."""
-        return only_child(tree, np.arange(len(budget))) & (tree.next_action[:, ROOT] == NONE)
-
-    def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        visits = root_visits(tree, games)
-        return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
-
-    def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        return choose_actions(root_visits(tree, games), by_chance, chance)
-
-    def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
-        chance = np.array([generator.random() for generator in generators])
-        return self.policies(tree, games), self.choose(tree, games, early, chance)

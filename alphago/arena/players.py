@@ -105,17 +105,16 @@ class PolicyPlayer(Player):
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions, int32 [n], drawn in proportion to the policy where `by_chance` is set."""
         priors = np.empty((len(games), self.batch.env.action_space), np.float32)
-        values, outcomes = np.empty((2, len(games)), np.float32)
+        values = np.empty(len(games), np.float32)
         self.evaluator.evaluate(self.batch, games, priors, values)
-        self.batch.outcome(games, outcomes)
-        return choose_actions(without_rash_passes(self.batch.env, priors, values, outcomes), by_chance, chance)
+        return choose_actions(without_rash_passes(self.batch, games, priors, values), by_chance, chance)
 
 
 class LevelPlayer(Player):
     """A player at a level below full strength, see `alphago.mcts.levels`; all its moves are drawn by chance."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
-        self.search = Search(env, evaluator, games, Puct(leaves=LEAVES), forecasts=True)
+        self.search = Search(env, evaluator, games, Puct(leaves=LEAVES))
         super().__init__(self.search.batch)
         self.terms = level_conditions(level, env, self.search.has_forecasts)
 

@@ -161,7 +161,7 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     worth = move_values(search, games, analysis, candidates, unit)
     if env.pass_action is not None:
         candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
-        all_shares = without_rash_passes(env, all_shares, analysis.value, current_outcomes(search, games))
+        all_shares = without_rash_passes(search.batch, games, all_shares, analysis.value)
         passes = should_pass(search, games, analysis, all_shares, worth, unit)
         passes |= ~candidates.any(axis=1) & (all_shares[:, env.pass_action] > 0)
     # Where there are no candidates, and the pass is rash or forbidden: the best move, though no person would play it.
@@ -171,11 +171,6 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     best = worth[np.arange(count), shares.argmax(axis=1)]
     lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
     return MoveLosses(lost, shares, passes, analysis)
-
-
-def current_outcomes(search: Search, games: np.ndarray) -> np.ndarray:
-    """Return the outcomes of the boards as they are, float32 [n], from the movers' view."""
-    return search.batch.outcome(games, np.empty(len(games), np.float32))
 
 
 def move_shares(analysis: Analysis) -> np.ndarray:
@@ -242,7 +237,8 @@ def should_pass(
     is_decided = np.abs(analysis.value) >= DECIDED
     nothing_to_gain = gain <= IDLE[unit] * np.where(is_decided, 1, IDLE_WHEN_UNSURE)
     points_settled = (changing <= MOVING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= EMPTY)
-    has_won_or_no_hope = (current_outcomes(search, games) > 0) | (analysis.value < -DECIDED)
+    outcomes = search.batch.outcome(games, np.empty(count, np.float32))  # of the boards as they are
+    has_won_or_no_hope = (outcomes > 0) | (analysis.value < -DECIDED)
     not_rash = shares[:, env.pass_action] > 0
     return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
 

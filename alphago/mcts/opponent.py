@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import move_losses, move_probabilities, move_shares, move_values
-from alphago.mcts.levels import FULL_STRENGTH, POINTS, expected_loss, level_conditions
+from alphago.mcts.levels import FULL_STRENGTH, POINTS, expected_loss, level_conditions, measured_network
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 
@@ -64,12 +64,12 @@ class StrengthEstimator:
     Args:
         env: the game.
         evaluator: a network's evaluator for this game.
-        measured: the name of this network if the levels were measured with it, see `measured_network`; else "".
+        network: this network; if levels were measured with it, their measured losses are those of `OpponentStrength`.
     """
 
-    def __init__(self, env: GameEnv, evaluator: Evaluator, measured: str = "") -> None:
-        self.measured = measured
-        self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4), forecasts=True)
+    def __init__(self, env: GameEnv, evaluator: Evaluator, network: object = None) -> None:
+        self.measured = measured_network(network, env)
+        self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4))
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual_losses = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL

@@ -12,7 +12,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.evaluator import as_evaluator, network_and_game
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
-from alphago.mcts.levels import FULL_STRENGTH, Level, check_level, level_conditions, measured_network
+from alphago.mcts.levels import FULL_STRENGTH, Level, check_level, level_conditions
 from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import temperature_plies
@@ -80,8 +80,7 @@ class MCTSPlayer:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
         evaluator = as_evaluator(self.network, self.env, device, forecasts=self.level is not None)
-        # forecasts=True: forecasts are stored if this evaluator makes them; without a level most make none.
-        self.search = Search(self.env, evaluator, 1, search_settings, forecasts=True)
+        self.search = Search(self.env, evaluator, 1, search_settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
@@ -191,7 +190,7 @@ class MCTSPlayer:
     @cached_property
     def opponent(self) -> StrengthEstimator:
         """The estimator of the other side's strength, for the level "even"."""
-        return StrengthEstimator(self.env, self.search.evaluator, measured_network(self.network, self.env))
+        return StrengthEstimator(self.env, self.search.evaluator, self.network)
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.

@@ -6,9 +6,8 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import puct
-from alphago.mcts.kernels.nodes import NONE
 from alphago.mcts.rule import Generators, PolicyMoves, SearchRule, SearchSettings, choose_actions
-from alphago.mcts.tree import Tree, only_child, root_visits
+from alphago.mcts.tree import Tree, root_visits
 from alphago.system.validation import setting, settings
 
 
@@ -81,12 +80,8 @@ class PuctRule(SearchRule):
     def __init__(self, settings: Puct, games: int) -> None:
         """Make the rule for a search of `games` games."""
         self.settings = settings
-        self.parameters = PuctParameters(  # kernels are compiled for floats, so settings such as 1 become 1.0
-            c_puct=np.full(games, settings.c_puct, np.float64),
-            parent_value_weight=float(settings.parent_value_weight),
-            first_play_reduction=float(settings.first_play_reduction),
-            virtual_loss=settings.virtual_loss,
-        )
+        numbers = settings.parent_value_weight, settings.first_play_reduction, settings.virtual_loss
+        self.parameters = PuctParameters(np.full(games, settings.c_puct, np.float64), *numbers)
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Mix Dirichlet noise over the legal actions into the priors at the roots, as AlphaGo Zero does."""
@@ -102,48 +97,15 @@ class PuctRule(SearchRule):
             noise[i, actions] = drawn / drawn.sum()
         tree.launch(puct.mix_noise, games, noise, np.float32(self.settings.dirichlet_weight))
 
-    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Do nothing: simulations create the nodes that they need."""
-
-    def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
-        """Return whether the most visited action of each game can no longer change, bool [B].
-
-        It cannot if it leads the next one by more visits than the game has simulations left (`budget`, int32 [B]), or
-        is the only legal action.
-        """
-        games = np.arange(len(budget))
-        visits = root_visits(tree, games)
-        most = visits.max(axis=1)
-        visits[games, visits.argmax(axis=1)] = 0
-        second = visits.max(axis=1)
-        return only_legal(tree, games) | (most - second > budget)
-
-    def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return each action's share of the visits, [n, A]; all 0 in a game without visits."""
-        visits = root_visits(tree, games)
-        return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
-
-    def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the most visited actions, or where `by_chance` is set actions drawn in proportion to visits.
-
-        `chance` has the random numbers for the draws and for ties, [n], in [0, 1).
-        """
-        return choose_actions(root_visits(tree, games), by_chance, chance)
-
     def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return each action's share of the visits, and the most visited actions.
 
         In `early` games the visits are raised to the power `squash` first, and the action is drawn in proportion to
         them.
         """
-        chance = np.array([generator.random() for generator in generators])
         if self.settings.squash == 1:
-            return self.policies(tree, games), self.choose(tree, games, early, chance)
+            return super().selfplay_moves(tree, games, early, generators)
+        chance = np.array([generator.random() for generator in generators])
         powers = np.where(early, self.settings.squash, 1)[:, None]
         squashed = root_visits(tree, games) ** powers
         return squashed / squashed.sum(axis=1, keepdims=True), choose_actions(squashed, early, chance)
-
-
-def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:
-    """Return whether the root of each of `games` (int64 [n]) has one legal action, bool [n]; False without a search."""
-    return only_child(tree, games) & (tree.at("next_action", games) == NONE)

@@ -10,7 +10,8 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.tree import Tree, Wave
+from alphago.mcts.kernels.nodes import NONE
+from alphago.mcts.tree import Tree, Wave, only_child, root_visits
 from alphago.system.validation import setting, settings
 
 DECIDED = 0.8  # a value that is farther from 0 than this counts as a decided game: the search is sure who wins
@@ -21,7 +22,10 @@ PolicyMoves = tuple[np.ndarray, np.ndarray]  # policies, [n, A], and actions, in
 
 
 class SearchRule(ABC):
-    """How a search prepares a move, chooses children, and derives a policy and an action from its visits.
+    """How a search prepares a move, chooses children, and derives a policy and an action.
+
+    The methods of this class take policies and actions from visits; a rule that takes them from other numbers has its
+    own `settled`, `policies`, `choose` and `selfplay_moves`.
 
     In all methods `games` is int64 [n], the games to work on, whose roots are evaluated; A is the number of actions, B
     the number of all games.
@@ -60,11 +64,10 @@ class SearchRule(ABC):
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Add random noise to the games' roots for the next search; `generators` has one generator per game."""
 
-    @abstractmethod
-    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
+    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:  # noqa: B027 (most need none)
         """Prepare a search of `readouts` simulations (int32 [n], each more than 0) in the games.
 
-        A rule may note the numbers, and make up to `room` nodes below each root; PUCT does nothing.
+        A rule may note the numbers, and make up to `room` nodes below each root; most rules do nothing.
         """
 
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
@@ -80,34 +83,42 @@ class SearchRule(ABC):
         """
         return [leaves] * max(1, int(budget[budget > 0].min()) // (2 * leaves))
 
-    @abstractmethod
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return whether the best action of each game is certain, bool [B].
 
-        It is certain if the simulations left in the game, `budget` (int32 [B]), cannot change it.
+        It is certain if it leads the next one by more visits than the game has simulations left (`budget`, int32 [B]),
+        or is the only legal action.
         """
+        games = np.arange(len(budget))
+        visits = root_visits(tree, games)
+        most = visits.max(axis=1)
+        visits[games, visits.argmax(axis=1)] = 0
+        second = visits.max(axis=1)
+        return only_legal(tree, games) | (most - second > budget)
 
-    @abstractmethod
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
-        """Return the probabilities for the policy to learn, [n, A], from the searches; each row sums to 1."""
+        """Return the policies to learn, [n, A]: each action's share of the visits; all 0 in a game without visits."""
+        visits = root_visits(tree, games)
+        return visits / np.maximum(visits.sum(axis=1, keepdims=True), 1)
 
-    @abstractmethod
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions to play, int32 [n].
+        """Return the actions to play, int32 [n]: the most visited ones, or actions drawn in proportion to visits.
 
         Args:
             by_chance: bool [n], whether to draw a game's action at random instead of taking the best action.
-            chance: [n], the random numbers to use, in [0, 1).
+            chance: [n], the random numbers for the draws and for ties, in [0, 1).
         """
+        return choose_actions(root_visits(tree, games), by_chance, chance)
 
-    @abstractmethod
     def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return the policies to learn, [n, A], and the actions for self-play, int32 [n], after a search with noise.
 
         Args:
-            early: bool [n], whether a game is in its first plies, in which moves should vary.
+            early: bool [n], whether a game is in its first plies, in which actions are drawn by chance.
             generators: one for each game.
         """
+        chance = np.array([generator.random() for generator in generators])
+        return self.policies(tree, games), self.choose(tree, games, early, chance)
 
 
 @settings
@@ -160,6 +171,11 @@ class SearchSettings(ABC):
         return self.new_rule(0, 0).heeds_early
 
 
+def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:
+    """Return whether the root of each of `games` (int64 [n]) has one legal action, bool [n]; False without a search."""
+    return only_child(tree, games) & (tree.at("next_action", games) == NONE)
+
+
 def temperature_plies(env: GameEnv) -> int:
     """Return the number of plies at the start of a game in which moves are drawn in proportion to visits.
 
@@ -180,7 +196,7 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
 
 
-def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+def without_rash_passes(batch: GameBatch, games: np.ndarray, priors: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return the priors [n, A] with 0 for passes that might lose a game the mover is winning; the argument stays.
 
     Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded in
@@ -188,16 +204,18 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     is above CLEARLY.  A pass that is the only legal action is not excluded.
 
     Args:
+        games: int64 [n], slots of the batch.
         values: [n], the search's values, from the mover's view.
-        outcomes: [n], results of the current boards, from the mover's view: 1, 0 or -1.
     """
-    if env.pass_action is None:
+    pass_action = batch.env.pass_action
+    if pass_action is None:
         return priors
-    has_others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
+    has_others = np.delete(priors, pass_action, axis=1).any(axis=1)
+    outcomes = batch.outcome(games, np.empty(len(games), np.float32))  # of the boards as they are, in the mover's view
     limits = np.maximum(outcomes + CLEARLY, 0)  # lost board: 0, drawn: CLEARLY, won: 1.5, above any value
     is_rash = (values > limits) & has_others
     priors = priors.copy()
-    priors[is_rash, env.pass_action] = 0
+    priors[is_rash, pass_action] = 0
     return priors
 
 
@@ -272,7 +290,6 @@ def without_idle_moves(
     sensible &= weights > 0  # now without actions that must not be played
     may_pass = sensible[:, env.pass_action]  # a legal pass is never idle
     is_idle = ~sensible[slots, actions] & may_pass
-    outcomes = boards.outcome(slots, np.empty(len(games), np.float32))
     # The greatest weight wins.  In a decided game the pass is above all, else below the moves that are not idle.  The
     # chosen action is below both, but above all others: it stays if there is neither.
     weights = np.where(sensible, weights, 0)
@@ -280,7 +297,7 @@ def without_idle_moves(
     pass_weights = np.where(np.abs(values) > DECIDED, np.inf, least)
     weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
     weights[slots, actions] = np.maximum(weights[slots, actions], least / 2)
-    replacements = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
+    replacements = without_rash_passes(boards, slots, weights, values).argmax(axis=1)
     return np.where(is_idle, replacements, actions).astype(np.int32)
 
 

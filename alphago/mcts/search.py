@@ -80,24 +80,21 @@ def check_move_left(position: Position, rules: Sequence[Forbidden]) -> None:
 class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
-    A search must not be used by two threads at once; several searches may share an evaluator.
-
-    Args:
-        forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has
-            them.
+    A search must not be used by two threads at once; several searches may share an evaluator.  Each node has a score
+    and ownership if the evaluator forecasts them (see `Evaluator`).
 
     Attributes:
         batch: the boards: slots 0 .. games - 1 have the root positions, the slots behind them a wave's leaves.
         tree: the trees, a `Tree` or a `DeviceTree`.
         points: the number of points whose ownership is forecast; 0 without forecasts.
+        has_forecasts: whether scores and ownership are forecast.
     """
 
-    def __init__(
-        self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings, *, forecasts: bool = False
-    ) -> None:
+    def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, settings: SearchSettings) -> None:
         self.env, self.games = env, games
         self.evaluator: Any = evaluator  # a WaveEvaluator if the boards are on a device
-        self.points = points_forecast(env, evaluator) if forecasts else 0
+        self.points = points_forecast(env, evaluator)
+        self.has_forecasts = self.points > 0
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # the most leaves of a wave
@@ -125,11 +122,6 @@ class Search:
         self._evaluations = evaluations._replace(values=self._reached.outcomes)
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
         self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
-
-    @property
-    def has_forecasts(self) -> bool:
-        """Whether scores and ownership are forecast."""
-        return self.points > 0
 
     @TREE
     def forget(self, games: np.ndarray) -> None:

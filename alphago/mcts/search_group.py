@@ -12,7 +12,7 @@ import numpy as np
 from alphago.env.games import with_planes
 from alphago.mcts.kept_trees import MOST_BYTES
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import current_outcomes, level_move
+from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import FULL_STRENGTH, level_conditions
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.rule import without_rash_passes
@@ -52,7 +52,7 @@ class SearchGroup:
         kind = self.kind
         evaluator: Any = self.analyst.evaluators(kind.env)
         env = with_planes(kind.env, of=getattr(evaluator, "env", kind.env))  # the network may read other planes
-        return Search(env, evaluator, self.count, kind.settings, forecasts=True)
+        return Search(env, evaluator, self.count, kind.settings)
 
     @property
     def is_urgent(self) -> bool:
@@ -176,18 +176,11 @@ class SearchGroup:
             move: what `chosen_move` has returned, for the last answer, even if it is empty; None while the search goes
                 on.
         """
-        question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
+        question, position = self.questions[slot], self.questions[slot].position
         options: dict[str, Any] = {"plies": question.plies, "move_ownership": question.move_ownership}
-        question.answer(
-            Answer(
-                question.position,
-                read_analysis(self.search, np.array([slot]), positions=(question.position,), **options),
-                is_last=move is not None,
-                readouts=max(0, visits - question.visits),
-                opponent=question.opponent,
-                **(move or {}),
-            )
-        )
+        analysis = read_analysis(self.search, np.array([slot]), positions=(position,), **options)
+        readouts, is_last = max(0, int(self.search.tree.visits[slot, ROOT]) - question.visits), move is not None
+        question.answer(Answer(position, analysis, is_last, readouts, opponent=question.opponent, **(move or {})))
 
     def chosen_move(self, slot: int) -> Mapping[str, Any]:
         """Return the fields of an `Answer` that tell of the move, for the question in a slot; none without a level."""
@@ -202,7 +195,7 @@ class SearchGroup:
             return {"action": int(search.choose(games, NEVER, np.zeros(1))[0])}
         # The network's first move, without a pass that might lose a won game; moves to avoid have no prior.
         priors, values = root_priors(search.tree, games), search.tree.at("value", games)
-        allowed = without_rash_passes(search.env, priors, values, current_outcomes(search, games))
+        allowed = without_rash_passes(search.batch, games, priors, values)
         return {"action": int(allowed[0].argmax())}
 
 

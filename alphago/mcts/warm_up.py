@@ -80,7 +80,7 @@ def compile_tree() -> None:
 
 def run_search(rule: str) -> Search:
     """Run a few simulations of a rule, which call the kernels that every search needs; return the search of a game."""
-    search, games = Search(PlainGame(), UniformEvaluator(), 1, SEARCHES[rule](), forecasts=True), np.arange(1)
+    search, games = Search(PlainGame(), UniformEvaluator(), 1, SEARCHES[rule]()), np.arange(1)
     search.forget(games)
     search.run(np.full(1, 4, np.int32))
     search.priors(games)

@@ -7,8 +7,8 @@ import kernels
 import numpy as np
 
 from alphago.env.batch import GameBatch
-from alphago.mcts.puct import Puct, PuctRule, only_legal
-from alphago.mcts.rule import choose_actions
+from alphago.mcts.puct import Puct, PuctRule
+from alphago.mcts.rule import choose_actions, only_legal
 from alphago.mcts.tree import Tree, Wave
 from alphago.system.validation import setting, settings
 

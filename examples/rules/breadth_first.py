@@ -15,8 +15,8 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.mcts.kernels.nodes import EXPANDED, NEW, NONE, ROOT, WAIT, add_child
 from alphago.mcts.kernels.waves import select_by
-from alphago.mcts.puct import Puct, PuctRule, only_legal
-from alphago.mcts.rule import Generators, choose_actions
+from alphago.mcts.puct import Puct, PuctRule
+from alphago.mcts.rule import Generators, choose_actions, only_legal
 from alphago.mcts.tree import Tree
 from alphago.system.kernels.jit import inlined
 from alphago.system.validation import settings

@@ -51,9 +51,6 @@ class NoSearchRule(SearchRule):
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Do nothing: games differ without noise, since moves are drawn."""
 
-    def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Do nothing: there is no search to prepare."""
-
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return that all games are ready to move."""
         return np.ones(len(budget), np.bool_)

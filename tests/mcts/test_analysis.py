@@ -40,7 +40,7 @@ class HashForecaster(HashEvaluator):
 
 def searched(position: Position, readouts: int, leaves: int = 1, gumbel: bool = False) -> Search:
     settings = Gumbel(leaves=leaves, considered=6) if gumbel else Puct(leaves=leaves)
-    search = Search(position.env, HashForecaster(), 1, settings, forecasts=True)
+    search = Search(position.env, HashForecaster(), 1, settings)
     search.start(0, position)
     search.run(np.array([readouts], np.int32))
     return search
@@ -216,7 +216,7 @@ class TestForbidden:
         """Rules for both players, each to its own depth."""
         points = frozenset(range(10))
         rules = [Forbidden(1, points, 3), Forbidden(-1, frozenset([24]), 2)]
-        search = Search(GO5, HashForecaster(), 1, Puct(), forecasts=True)
+        search = Search(GO5, HashForecaster(), 1, Puct())
         search.start(0, OPEN, rules)
         search.run(np.array([400], np.int32))
         tree, depths, seen = search.tree, {ROOT: 0}, set()
@@ -243,7 +243,7 @@ class TestForbidden:
                 analyze(OPEN, HashForecaster(), 5, **options)
 
     def test_they_end_with_the_next_start(self) -> None:
-        search = Search(GO5, HashForecaster(), 1, Puct(), forecasts=True)
+        search = Search(GO5, HashForecaster(), 1, Puct())
         search.start(0, OPEN, [Forbidden(1, frozenset([0, 1, 2]))])
         search.run(np.array([30], np.int32))
         search.start(0, OPEN)

@@ -33,7 +33,7 @@ def expected(found: MoveLosses, target: float, unit: str = "points") -> float:
 
 
 def searched(position: Position, evaluator: object, readouts: int = 24) -> Search:
-    search = Search(position.env, evaluator, 1, Puct(), forecasts=True)  # type: ignore[arg-type]
+    search = Search(position.env, evaluator, 1, Puct())  # type: ignore[arg-type]
     search.start(0, position)
     search.run(np.array([readouts], np.int32))
     search.expand_roots(GAMES)
@@ -108,12 +108,6 @@ class TestCandidates:
         ]
         assert counts == sorted(counts)
         assert counts[0] < counts[1] < counts[2] == 49
-
-    def test_no_own_eyes(self) -> None:
-        """What is left on a board of eyes."""
-        position = diagrams.position(". X . X .\nX X X X X\nX X X X X\nX X X X X\n. X . X .")
-        shares = level_shares(searched(position, HashEvaluator()), GAMES, LevelTerms(1.0, "win rate", 24))
-        assert shares[0].tolist() == [0.0] * 25 + [1.0]
 
     @pytest.mark.parametrize(("komi", "played"), [(-30, "pass"), (30, "E5")])
     def test_a_threat_in_a_ko_rather_than_a_pass_that_loses(self, komi: float, played: str) -> None:

@@ -58,23 +58,17 @@ def test_never_an_action_without_visits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "outcome", "passes"),
-    [
-        (0.9, -1, False),
-        (0.9, 0, False),
-        (0.2, 0, True),
-        (0.9, 1, True),
-        (-0.9, -1, True),
-        (-0.2, -1, True),
-        (0.1, -1, False),
-    ],
+    ("value", "komi", "passes"),
+    [(0.9, 1, False), (0.9, 0, False), (0.2, 0, True), (0.9, -1, True), (-0.2, 1, True), (0.1, 1, False)],
 )
-def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, outcome: float, passes: bool) -> None:
-    env = GoEnv(2)
+def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, komi: float, passes: bool) -> None:
+    """Black's board is empty: it is lost with a komi above 0, and won with one below."""
+    batch, games = GoEnv(2).position(komi=komi).batch, np.zeros(2, np.int64)
     priors = np.array([[0.1, 0.2, 0.0, 0.0, 0.7], [0, 0, 0, 0, 1]], np.float32)  # the second has no other move
-    ready = without_rash_passes(env, priors, np.full(2, value, np.float32), np.full(2, outcome, np.float32))
+    ready = without_rash_passes(batch, games, priors, np.full(2, value, np.float32))
     assert ready.argmax(axis=1).tolist() == [4 if passes else 1, 4]
-    assert without_rash_passes(TicTacToeEnv(), priors, np.ones(2), -np.ones(2)).tolist() == priors.tolist()
+    without_passes = TicTacToeEnv().position().batch
+    assert without_rash_passes(without_passes, games, priors, np.ones(2)).tolist() == priors.tolist()
 
 
 # Black has a wall and an eye behind it; or nothing is left but own eyes, and the move is a threat in a ko.
