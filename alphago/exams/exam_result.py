@@ -90,7 +90,7 @@ class ExamResult:
     @cached_property
     def phases(self) -> list[str]:
         """The phase of each position."""
-        return [find_phase(self.exam.size, int(plies)) for plies in self.exam.plies]
+        return [find_phase(self.exam.size, len(position.moves)) for position in self.exam.positions]
 
     @cached_property
     def kinds(self) -> list[str]:

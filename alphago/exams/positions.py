@@ -110,11 +110,6 @@ class Exam:
         """Black's lead in points, float64 [n]."""
         return np.array([position.black_lead for position in self.positions])
 
-    @cached_property
-    def plies(self) -> np.ndarray:
-        """The number of moves before each position, int64 [n]."""
-        return np.array([len(position.moves) for position in self.positions])
-
     @property
     def judge(self) -> str:
         """The judge as a clause, such as "judged by KataGo 1.17"; "" if it is unknown."""

@@ -87,6 +87,11 @@ class Analysis:
         visits = int(self.root_visits.sum())
         return f"<an analysis of {len(self)} position{'s' * (len(self) != 1)} of {self.env}, {visits} visits>"
 
+    @cached_property
+    def _arrays(self) -> dict[str, Any]:
+        """The fields that are arrays, by name, without those that are unknown."""
+        return {name: array for name in ARRAYS if (array := getattr(self, name)) is not None}
+
     @property
     def win_rate(self) -> np.ndarray:
         """The win rate of each action, float32 [n, A], 0 .. 1."""
@@ -116,11 +121,9 @@ class Analysis:
         Args:
             signs: int8 [n], -1 for a row to turn, 1 for a row to keep.
         """
-        arrays: dict[str, Any] = {}
-        for name in TURNED:
-            array = getattr(self, name)
-            if array is not None:
-                arrays[name] = array * signs.reshape(len(signs), *[1] * (array.ndim - 1))  # a sign for each row
+        turned = {name: array for name, array in self._arrays.items() if name in TURNED}
+        # A sign for each row, whatever the number of axes.
+        arrays = {name: array * signs.reshape(-1, *[1] * (array.ndim - 1)) for name, array in turned.items()}
         arrays["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
         return replace(self, **arrays, views=signs if self.views is None else signs * self.views)
 
@@ -282,8 +285,7 @@ class Analysis:
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Analysis":
         """Return the analyses of the positions with these indices, in this order."""
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
-        arrays = {name: array[rows] for name, array in arrays.items() if array is not None}
+        arrays: dict[str, Any] = {name: array[rows] for name, array in self._arrays.items()}
         indices = np.arange(len(self))[rows]  # also if `rows` is a slice or counts from the end
         return replace(self, **arrays, positions=tuple(self.positions[i] for i in indices) if self.positions else ())
 
@@ -294,6 +296,6 @@ TURNED = ("q", "score", "value", "raw_value", "root_score", "raw_score", "owners
 
 def join_analyses(parts: Sequence[Analysis]) -> Analysis:
     """Return one analysis with the rows of several analyses of the same game."""
-    columns = {name: [getattr(part, name) for part in parts] for name in ARRAYS}  # each None in all parts or in none
-    joined: dict[str, Any] = {name: np.concatenate(arrays) for name, arrays in columns.items() if arrays[0] is not None}
+    names = parts[0]._arrays  # the same in all parts
+    joined: dict[str, Any] = {name: np.concatenate([part._arrays[name] for part in parts]) for name in names}
     return replace(parts[0], **joined, positions=tuple(position for part in parts for position in part.positions))

@@ -16,7 +16,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.evaluator import AveragedEvaluator, Evaluator, as_evaluator, as_network
 from alphago.mcts.kept_trees import KeptTrees
-from alphago.mcts.levels import check_level, measured_network
+from alphago.mcts.levels import check_level
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
 from alphago.mcts.search import Forbidden, check_move_left, leaves_for, usable
@@ -71,9 +71,7 @@ class Analyst:
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
         self.evaluators = evaluators or Evaluators(network, device, forecasts, symmetries)
-        self._estimator = cache(  # of a game
-            lambda env: StrengthEstimator(env, self.evaluators(env), measured_network(network, env))
-        )
+        self._estimator = cache(lambda env: StrengthEstimator(env, self.evaluators(env), network))  # of a game
         self._estimator_lock = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below

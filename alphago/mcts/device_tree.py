@@ -22,8 +22,7 @@ from alphago.system.stopwatch import NET
 
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
 # Kernels of trees that the program has too; all other kernels with the arguments (tree, games, …) only read a tree.
-SHARED: tuple[str, ...] = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates")
-SHARED += ("read_children", "improved_policy")
+SHARED = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates", "read_children", "improved_policy")
 LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are behind the others in memory
 FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
 

@@ -33,6 +33,15 @@ class Evaluator(Protocol):
     If it has an attribute `reads_moves` that is true, it gets boards that keep the moves of each game:
     `batch.position(slot).moves` (see `new_boards`).
 
+    An evaluator that has an attribute `makes_forecasts` is a forecaster, for boards on the CPU: the attribute says
+    whether its network has score and ownership.  The method `evaluate` of a forecaster has two more arguments:
+
+    - forecasts: two arrays, overwritten; None (the default) for no forecasts.  The first has scores, float32 [n], the
+      mover's margin in points.  The second has ownership, float32 [n, H W], 1 for a point that becomes the mover's, -1
+      for a point that becomes the other side's.
+    - symmetries: indices into `env.symmetries`, by default (0,); each result is the mean over these symmetries of the
+      position.
+
     Attributes:
         device: where the boards of a search must be. An evaluator for any device but "cpu" is a `WaveEvaluator`.
     """
@@ -69,36 +78,6 @@ class WaveEvaluator(Evaluator, Protocol):
             graphs: where the graphs are kept, by key.
         """
         steps()
-
-
-class Forecaster(Evaluator, Protocol):
-    """An evaluator for boards on the CPU that can also forecast score and ownership.
-
-    Attributes:
-        makes_forecasts: whether its network has score and ownership.
-    """
-
-    makes_forecasts: bool
-
-    @abstractmethod
-    def evaluate(
-        self,
-        batch: GameBatch,
-        slots: np.ndarray,
-        priors: np.ndarray,
-        values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None = None,
-        symmetries: Sequence[int] = (0,),
-    ) -> None:
-        """Write priors and values, and also the forecasts.
-
-        Args:
-            slots, priors, values: as in `Evaluator.evaluate`.
-            forecasts: two arrays, overwritten; None for no forecasts.  The first has scores, float32 [n], the mover's
-                margin in points.  The second has ownership, float32 [n, H W], 1 for a point that becomes the mover's,
-                -1 for a point that becomes the other side's.
-            symmetries: indices into `env.symmetries`; each result is the mean over these symmetries of the position.
-        """
 
 
 def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | None = None) -> GameBatch:
@@ -142,7 +121,7 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
     """Evaluate the positions in some slots of a batch; a finished game has the score and ownership of its board.
 
     Args:
-        evaluator: an Evaluator, or a Forecaster if `out` has ownership.
+        evaluator: an Evaluator, and a forecaster if `out` has ownership.
         slots: int64 [n].
         over: bool [n], whether each game is over.
         out: overwritten, except the priors and values of finished games: the caller has written these values.
@@ -178,15 +157,15 @@ def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int) -> Evaluat
 
 
 class AveragedEvaluator(Evaluator):
-    """A Forecaster that averages the evaluations of another one over symmetries of the board.
+    """A forecaster that averages the evaluations of another one over symmetries of the board.
 
     Args:
-        inner: the other Forecaster.
+        inner: the other forecaster, see `Evaluator`.
         env: a game that it evaluates.
         symmetries: indices into `env.symmetries`; None for all.
 
     Raises:
-        ValueError: if `inner` is no Forecaster, and so cannot average.
+        ValueError: if `inner` is no forecaster, and so cannot average.
     """
 
     def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
@@ -200,7 +179,7 @@ class AveragedEvaluator(Evaluator):
     def evaluate(
         self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Any = None
     ) -> None:
-        """Write the means over this evaluator's symmetries; the arguments are those of `Forecaster.evaluate`."""
+        """Write the means over this evaluator's symmetries; the arguments are those of a forecaster."""
         self.inner.evaluate(batch, slots, priors, values, forecasts, self.symmetries)
 
 
@@ -401,7 +380,7 @@ def as_evaluator(
         device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
             "auto" for the GPU if there is one that supports game and network. Ignored for evaluators, functions, and
             networks whose `evaluator` has no argument `device`.
-        forecasts: whether to return a `Forecaster`, whose boards stay on the CPU, if the network has one.
+        forecasts: whether to return a forecaster (see `Evaluator`), with boards on the CPU, if the network has one.
 
     Raises:
         ValueError: for an unknown device.
@@ -410,8 +389,7 @@ def as_evaluator(
     check_device(device)
     network = fitting_network(network, env)
     if forecasts and hasattr(network, "forecast_evaluator"):
-        forecaster: Forecaster = network.forecast_evaluator(device=device)
-        return forecaster
+        return network.forecast_evaluator(device=device)
     if hasattr(network, "evaluator"):
         takes_device = "device" in inspect.signature(network.evaluator).parameters
         return network.evaluator(device=device) if takes_device else network.evaluator()

@@ -81,17 +81,11 @@ class GumbelRule(SearchRule):
 
     def __init__(self, settings: Gumbel, games: int, actions: int) -> None:
         """Make the rule for a search of `games` games with `actions` actions."""
-        self.considered = settings.considered or MOST_CONSIDERED
-        self.room = self.considered  # `prepare` may add a node for each action considered
-        self.noise = np.zeros((games, actions), np.float32)
-        self.parameters = GumbelParameters(
-            c_visit=float(settings.c_visit),
-            c_scale=float(settings.c_scale),
-            rounds=settings.rounds,
-            considered=self.considered,
-            planned=np.zeros(games, np.int32),
-            noise=self.noise,
-        )
+        self.considered = considered = settings.considered or MOST_CONSIDERED
+        self.room = considered  # `prepare` may add a node for each action considered
+        self.noise, planned = np.zeros((games, actions), np.float32), np.zeros(games, np.int32)
+        numbers = settings.c_visit, settings.c_scale, settings.rounds, considered
+        self.parameters = GumbelParameters(*numbers, planned, self.noise)
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Draw new Gumbel noise for the games' roots into `noise`, which `prepare` and the kernels add to the logits.

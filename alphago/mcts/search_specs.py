@@ -10,7 +10,6 @@ The name of a rule is a key of SEARCHES, or "module:Class" for a class of your o
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from alphago.mcts.gumbel import Gumbel
@@ -27,14 +26,14 @@ SEARCH = PartField(Puct, "the search", SEARCHES)
 SearchSpec = SearchSettings | Mapping[str, Any] | str | None
 
 
-def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAYER_RULE) -> SearchSettings:
+def make_search(search: SearchSpec, readouts: int, leaves: int) -> SearchSettings:
     """Return the settings of a search given in any form.
 
     Args:
         readouts: simulations per move.
-        search: the search in one of its forms; None for the default settings of `rule`.
+        search: the search in one of its forms; None for PUCT's default settings, which a dictionary without a rule
+            changes.
         leaves: `SearchSettings.leaves`, unless `search` has it.
-        rule: the name of the rule, unless `search` has one.
 
     Raises:
         ValueError: for an unknown rule, for a value out of range, and for a setting of another rule.
@@ -44,9 +43,7 @@ def make_search(search: SearchSpec, readouts: int, leaves: int, rule: str = PLAY
         return search
     if search is not None and not isinstance(search, (str, Mapping)):
         raise TypeError(f"search must be {SEARCH.expected}, got {shown(search)}")
-    # Settings of the rule that `search` names, or else of `rule`, with the values in `search` if it is a dictionary.
-    kind = SEARCHES[rule]
-    made: SearchSettings = replace(SEARCH, kind=kind).to_part("search", search or {}, kind())
+    made: SearchSettings = SEARCH.to_part("search", search or {}, Puct())
     return made.completed(readouts, leaves)
 
 

@@ -35,19 +35,16 @@ class TestForms:
             ({"kind": "gumbel", "considered": 4}, Gumbel(leaves=3, considered=4)),
             ({"kind": MINE, "c_puct": 2.0}, Mine(leaves=3, c_puct=2.0)),
             (MINE, Mine(leaves=3)),
+            (Gumbel(considered=9), Gumbel(considered=9)),  # settings hold exactly
         ],
     )
     def test_what_is_left_out_suits_the_place(self, given: Any, wanted: Any) -> None:
         made = make_search(given, readouts=20, leaves=3)
         assert (type(made), made) == (type(wanted), wanted)
 
-    def test_settings_hold_exactly(self) -> None:
-        settings = Gumbel(considered=9)
-        assert make_search(settings, 4, 8, rule="puct") is settings
-
     @pytest.mark.parametrize(("readouts", "considered"), [(1, 2), (4, 2), (9, 4), (32, 16), (800, 16)])
     def test_gumbel_considers_half_as_many_as_there_are_readouts(self, readouts: int, considered: int) -> None:
-        assert make_search(None, readouts, 1, rule="gumbel") == Gumbel(considered=considered, leaves=1)
+        assert make_search("gumbel", readouts, 1) == Gumbel(considered=considered, leaves=1)
 
 
 @pytest.mark.parametrize(
