@@ -127,19 +127,6 @@ def test_a_tree_with_more_candidates_than_the_plan_is_searched_evenly() -> None:
     assert visits[visits > 0].tolist() == [2] * 6
 
 
-def test_priors_of_roots_before_and_after_a_search() -> None:
-    env = GoEnv(5)
-    positions = [random_position(env, plies, np.random.default_rng(plies)) for plies in (0, 9)]
-    search = search_from(positions, HashEvaluator(), Gumbel())
-    search.expand_roots(np.arange(2))
-    for game, position in enumerate(positions):
-        wanted, _ = one_by_one(HashEvaluator())(position)
-        assert np.array_equal(search.priors(np.array([game]))[0], wanted)
-    both = search.priors(np.array([1, 0]))
-    search.run(np.array([20, 20], np.int32))
-    assert np.array_equal(search.priors(np.array([1, 0])), both)
-
-
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_a_search_that_begins_anew_finds_what_an_empty_tree_finds(env: GameEnv) -> None:
     """Move after move, chosen or random, with readouts that come and go; evaluations are asked for once."""

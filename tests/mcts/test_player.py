@@ -1,4 +1,4 @@
-"""`MCTSPlayer`: AlphaGo.jl's verbs, records, rules and test vectors."""
+"""`MCTSPlayer`: AlphaGo.jl's verbs, records and rules."""
 
 import pickle
 
@@ -9,13 +9,11 @@ from alphago import GoEnv, Gumbel, IllegalMove, MCTSPlayer, NeuralNet, OwareEnv,
 from alphago.arena.players import SearchPlayer
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.puct import PuctRule
 from alphago.records.record import POLICY_SCALE
 from tests import diagrams
 from tests.mcts.games import DummyNet
-from tests.mcts.trees import children, improved
-from tests.naive.puct import NaiveSearch, one_by_one
+from tests.mcts.trees import improved
 from tests.ui.own_games import OwnedByBlack
 
 GO9, GO5, TIC_TAC_TOE = GoEnv(9), GoEnv(5), TicTacToeEnv()
@@ -80,10 +78,18 @@ class TestVerbs:
                 pick()
         with pytest.raises(IllegalMove, match="the game is over"):
             player.play_move(3)
-        player.initialize_game()
+
+    def test_a_new_game_forgets_the_old_one(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.tree_search(30)
+        player.play_move(12)
+        with pytest.raises(ValueError, match="winner must be"):
+            player.set_result(7.5, False)  # type: ignore[arg-type]
         player.set_result(1, was_resign=True)
         with pytest.raises(ValueError, match=r"the game is over \(B\+R\)"):
             player.pick_move()
+        player.initialize_game()
+        assert (player.is_done(), player.root_visits, len(player.game_record())) == (False, 0, 0)
 
     def test_an_illegal_move_changes_nothing(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
@@ -143,20 +149,6 @@ class TestVerbs:
             player.set_result(winner, resigned)
         assert player.result_string == text
         assert player.is_done()
-
-    def test_set_result_wants_a_winner(self) -> None:
-        with pytest.raises(ValueError, match="winner must be"):
-            MCTSPlayer(GO5, HashEvaluator()).set_result(7.5, False)  # type: ignore[arg-type]
-
-    def test_a_new_game_forgets_the_old_one(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator())
-        player.tree_search(30)
-        player.play_move(12)
-        player.set_result(1, True)
-        player.initialize_game()
-        assert not player.is_done()
-        assert player.root_visits == 0
-        assert len(player.game_record()) == 0
 
     def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
         player = MCTSPlayer(GO5.replace(first_pass=10), HashEvaluator())
@@ -285,82 +277,3 @@ def test_the_search_is_told_the_plies_before_a_set_up_too(
     for _ in range(3):
         player.play_move(player.suggest_move())
     assert told == [plies, plies + 1, plies + 2]
-
-
-# Of AlphaGo.jl's test_mcts.jl and test_mcts_player.jl, which have it from minigo.
-ALMOST_DONE = """
-    . X O . X O . O O
-    X . X X O O O O .
-    X X X X X O O O O
-    X X X X X O O O O
-    . X X X X O O O .
-    X X X X X O O O O
-    . X X X X O O O .
-    X X X X X O O O O
-    X X X X O O O O O
-"""
-
-
-def value_of(player: MCTSPlayer, action: int) -> float:
-    """The mean of the values backed up to a move of the root, its mover's view."""
-    tree, child = player.search.tree, children(player.search.tree, 0, ROOT)[action]
-    return float(tree.value_sum[0, child] / tree.visits[0, child])
-
-
-class TestVectorsOfAlphaGoJl:
-    """AlphaGo.jl's tree counts the parent's value as one more visit in every mean, the root's included; here the seeded
-    mean only chooses among actions, and `root_value` is a plain mean.
-    """
-
-    def test_backup_values(self) -> None:
-        """White to play; the leaf is worth -1 (White wins), the one below it -0.2.
-
-        AlphaGo.jl's Q, which is the mean that chooses: -0.5 after the leaf, then -0.4, below it -0.6;
-        and its Q of the root, -1/3 and -0.3, if one more visit worth 0 is counted there.
-        """
-        start = diagrams.position(ALMOST_DONE, env=GO9, komi=0.5, to_play="white")
-        player = MCTSPlayer(GO9, DummyNet(GO9, None, 0.0, -1.0, -0.2), leaves=1)
-        player.initialize_game(start)
-        twin = NaiveSearch(start, one_by_one(MCTSPlayer(GO9, DummyNet(GO9, None, 0.0, -1.0, -0.2)).search.evaluator))
-        assert player.tree_search(1) == 1
-        twin.run(1)
-        leaf = int(player.visits().argmax())
-        assert player.root_visits == twin.root.visits == 2
-        assert player.visits()[leaf] == 1
-        assert value_of(player, leaf) == 1  # for White
-        assert player.root_value == pytest.approx(0.5)
-        assert -player.root_value * 2 / 3 == pytest.approx(-1 / 3)
-
-        def chosen_by(node, action: int) -> float:
-            """The mean in the choice, without the term that explores; Black's view."""
-            twin.c_puct = 0.0
-            mean = node.mover * twin.score(node, action)
-            twin.c_puct = 0.96
-            return mean
-
-        assert chosen_by(twin.root, leaf) == -0.5
-        player.tree_search(1)
-        twin.run(1)
-        assert player.visits()[leaf] == 2  # the leaf was a win for White, so White looks there again
-        assert np.array_equal(player.visits(), twin.visits())
-        assert player.root_visits == 3
-        assert -player.root_value * 3 / 4 == pytest.approx(-0.3)
-        assert chosen_by(twin.root, leaf) == pytest.approx(-0.4)
-        (below,) = twin.root.children[leaf].children
-        assert chosen_by(twin.root.children[leaf], below) == pytest.approx(-0.6)
-
-    @pytest.mark.parametrize("parallel", [1, 8, 10])
-    def test_do_not_pass_if_losing(self, parallel: int) -> None:
-        """Black is behind by half a point; D9 is the only move that wins."""
-        priors = np.full(GO9.action_space, 0.001)
-        priors[[2, 3, 4, -1]] = 0.2  # points along the top, and the pass
-        player = MCTSPlayer(GO9, DummyNet(GO9, priors), leaves=parallel)
-        player.initialize_game(diagrams.position(ALMOST_DONE, env=GO9, komi=2.5))
-        assert player.position.score() == -0.5
-        for _ in range(160 // parallel):
-            player.tree_search(parallel)
-        best = int(player.visits().argmax())
-        assert GO9.to_text(best) == "D9"
-        assert value_of(player, best) > 0
-        assert value_of(player, GO9.pass_action) < 0
-        assert player.root_visits > 20
