@@ -154,7 +154,6 @@ def common_board_size(examinees: Sequence[Examinee]) -> int:
 def make_evaluator(network: Any, env: GoEnv, dtype: str | None, device: str) -> Evaluator:
     """Return the evaluator of a network on the board of `env`, with forecasts of the score if the network has them."""
     on_board: Any = fitting_network(network, env)
-    if not hasattr(on_board, "forecast_evaluator"):
-        return as_evaluator(on_board, env, device)
-    evaluator: Evaluator = on_board.forecast_evaluator(device, dtype=dtype)
-    return evaluator
+    if hasattr(on_board, "forecast_evaluator"):
+        on_board = on_board.forecast_evaluator(device, dtype=dtype)
+    return as_evaluator(on_board, env, device)

@@ -133,8 +133,8 @@ def answer_all(
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
         by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
-        own_level = FULL_STRENGTH if level is None else level
-        choice_level = None if by_visits else own_level  # None: no move is chosen; the most visited one is taken below
+        # None: no move is chosen; the most visited one is taken below.
+        choice_level = None if by_visits else level or FULL_STRENGTH
         for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):
             answers.append(question.last())
             tell(1)

@@ -83,11 +83,7 @@ def estimate_share(flags: np.ndarray) -> Estimate:
 
 def root_mean_square(errors: np.ndarray) -> Estimate:
     """Return the root of the mean square of errors [n]; UNKNOWN for none, or if one is NaN."""
-    if not len(errors) or np.isnan(errors).any():
-        return UNKNOWN
-    root = math.sqrt(float(np.mean(errors**2)))
-    # The derivative of a root is 1 / (2 root); 1e-12 for a root of 0.
-    return around(root, errors**2 / max(2 * root, 1e-12))
+    return root_difference(errors, np.zeros(len(errors)))
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
@@ -96,13 +92,16 @@ def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 
 def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
-    """Return RMS(first) - RMS(second), root mean squares of errors [n] on the same positions."""
-    first_root, second_root = root_mean_square(first).value, root_mean_square(second).value
-    if math.isnan(first_root) or math.isnan(second_root):
+    """Return RMS(first) - RMS(second), root mean squares of errors [n] on the same positions.
+
+    It is UNKNOWN for no errors, or if one is NaN.
+    """
+    if not len(first) or np.isnan([first, second]).any():
         return UNKNOWN
-    # The delta method: how much each position moves both roots, as the derivative of a root is 1 / (2 root).
-    influence = first**2 / max(2 * first_root, 1e-12) - second**2 / max(2 * second_root, 1e-12)
-    return around(first_root - second_root, influence)
+    roots = [math.sqrt(float(np.mean(errors**2))) for errors in (first, second)]
+    # The delta method: how much each position moves a root, whose derivative is 1 / (2 root); 1e-12 for a root of 0.
+    moved = [errors**2 / max(2 * root, 1e-12) for errors, root in zip((first, second), roots, strict=True)]
+    return around(roots[0] - roots[1], moved[0] - moved[1])
 
 
 def estimate_correlation(first: np.ndarray, second: np.ndarray) -> Estimate:

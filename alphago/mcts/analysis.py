@@ -76,7 +76,7 @@ def analyze(
     with open_analyst(boards, net, readouts, settings, symmetries, device=device, threads=threads) as analyst:
         options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
         evaluator = analyst.evaluators(boards[0].env)
-        if readouts == 0 and evaluator.device == "cpu":
+        if readouts == 0 and getattr(evaluator, "device", "cpu") == "cpu":
             chunks = [boards[begin : begin + MOST_GAMES] for begin in range(0, len(boards), MOST_GAMES)]
             with ThreadPoolExecutor(analyst.threads) as pool:
                 return join_analyses(list(pool.map(lambda chunk: evaluate_alone(chunk, evaluator), chunks)))

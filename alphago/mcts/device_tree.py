@@ -74,8 +74,7 @@ class DeviceTree:
         index = self.backend.upload(games, np.int64)
         self.kernels.launch(kernel.__name__, len(games), *self.words, index, len(games), *other_arguments)
         for array, written in zip(out.values(), on_device, strict=True):
-            if written is not array:  # on the host `upload` has returned the array itself
-                array[...] = self.backend.download(written)
+            array[...] = self.backend.download(written)
 
     def with_capacity(self, nodes: int) -> "DeviceTree":
         """Return a copy with a capacity of `nodes` nodes per game; see `Tree.with_capacity`."""

@@ -43,7 +43,8 @@ class Evaluator(Protocol):
       position.
 
     Attributes:
-        device: where the boards of a search must be. An evaluator for any device but "cpu" is a `WaveEvaluator`.
+        device: where the boards of a search must be; an evaluator without it has them on the CPU. An evaluator for any
+            device but "cpu" is a `WaveEvaluator`.
     """
 
     device: str = "cpu"
@@ -80,13 +81,13 @@ class WaveEvaluator(Evaluator, Protocol):
         steps()
 
 
-def new_boards(env: GameEnv, evaluator: Evaluator, count: int, device: str | None = None) -> GameBatch:
+def new_boards(env: GameEnv, evaluator: Evaluator, count: int, on_cpu: bool = False) -> GameBatch:
     """Return a batch of `count` slots for an evaluator; it keeps the moves of each game if the evaluator reads them.
 
     Args:
-        device: where the boards are; None for the evaluator's device.
+        on_cpu: whether the boards are on the CPU even if the evaluator has another device.
     """
-    batch = env.new_batch(count, device or evaluator.device)
+    batch = env.new_batch(count, "cpu" if on_cpu else getattr(evaluator, "device", "cpu"))
     return with_moves(batch) if getattr(evaluator, "reads_moves", False) else batch
 
 
@@ -172,7 +173,7 @@ class AveragedEvaluator(Evaluator):
         if not hasattr(inner, "makes_forecasts"):
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
         self.inner: Any = inner
-        self.device, self.makes_forecasts = inner.device, inner.makes_forecasts
+        self.makes_forecasts = inner.makes_forecasts
         self.env, self.reads_moves = getattr(inner, "env", env), getattr(inner, "reads_moves", False)
         self.symmetries = range(len(env.symmetries.points)) if symmetries is None else symmetries
 
@@ -323,16 +324,6 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
     return policy, float(value.item())
 
 
-class CpuEvaluator(Evaluator):
-    """An evaluator that calls the method `evaluate` of an object without attribute `device`, for boards on the CPU."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        self.inner.evaluate(batch, slots, priors, values)
-
-
 def network_and_game(network: object, env: GameEnv) -> tuple[Any, GameEnv]:
     """Return `as_network(network, env)` and the game to play with it.
 
@@ -387,16 +378,16 @@ def as_evaluator(
         TypeError: if `network` is none of these.
     """
     check_device(device)
-    network = fitting_network(network, env)
-    if forecasts and hasattr(network, "forecast_evaluator"):
-        return network.forecast_evaluator(device=device)
-    if hasattr(network, "evaluator"):
-        takes_device = "device" in inspect.signature(network.evaluator).parameters
-        return network.evaluator(device=device) if takes_device else network.evaluator()
-    if hasattr(network, "evaluate"):
-        return network if hasattr(network, "device") else CpuEvaluator(network)
-    if callable(network):
-        return FunctionEvaluator(network)
+    fitting: Any = fitting_network(network, env)
+    if forecasts and hasattr(fitting, "forecast_evaluator"):
+        return fitting.forecast_evaluator(device=device)
+    if hasattr(fitting, "evaluator"):
+        takes_device = "device" in inspect.signature(fitting.evaluator).parameters
+        return fitting.evaluator(device=device) if takes_device else fitting.evaluator()
+    if hasattr(fitting, "evaluate"):
+        return fitting
+    if callable(fitting):
+        return FunctionEvaluator(fitting)
     raise TypeError(
         "network must be a NeuralNet, an evaluator, a function on positions, or a name, file or run folder as"
         f" load_model takes it, got {network!r}"

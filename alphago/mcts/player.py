@@ -141,15 +141,14 @@ class MCTSPlayer:
         Raises:
             ValueError: once the game is over.
         """
-        if self.is_done():
-            raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
+        self._check_going_on("no analysis")
         self.search.expand_roots(_GAME)
         return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership, positions=(self.position,))
 
-    def _check_going_on(self) -> None:
-        """Raise ValueError once the game is over."""
+    def _check_going_on(self, missing: str) -> None:
+        """Raise ValueError once the game is over; missing: what there is not then."""
         if self.is_done():
-            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+            raise ValueError(f"{missing}: the game is over ({self.result_string})")
 
     def pick_move(self) -> int:
         """Return a move from the search so far, without playing it; before any search, one wave is run.
@@ -161,7 +160,7 @@ class MCTSPlayer:
         Raises:
             ValueError: once the game is over.
         """
-        self._check_going_on()
+        self._check_going_on("no move to pick")
         if self.root_visits < 2:  # at most the root's own evaluation
             self.tree_search()
         by_chance = np.array([len(self.position.moves) < self.temperature_plies])
@@ -173,7 +172,7 @@ class MCTSPlayer:
         Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.  A
         `level` has simulations of its own, and its moves are drawn by chance (see `alphago.mcts.levels`).
         """
-        self._check_going_on()
+        self._check_going_on("no move to pick")
         level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level
         if level is None or level >= FULL_STRENGTH:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))

@@ -101,12 +101,11 @@ class Search:
         has_decisive = settings.decisive_moves and env.has_decisive_moves
         # `vars`, since a rule that derives from another one may choose otherwise than the other's kernel on a device.
         needs_cpu = vars(type(self.rule)).get("device_select") is None or self.rule.change_values is not None
-        device = "cpu" if needs_cpu else evaluator.device
-        self.batch: GameBatch = new_boards(env, evaluator, games + rows, device)
+        self.batch: GameBatch = new_boards(env, evaluator, games + rows, on_cpu=needs_cpu)
         self._capacity = FIRST_NODES  # of each tree, in nodes
         self._device_waves: Any = None  # DeviceWaves if the boards are on a device
         self.tree: Any
-        if device == "cpu":
+        if self.batch.device == "cpu":
             self.tree = new_tree(games, FIRST_NODES, env.action_space, self.points)
         else:
             self._device_waves = DeviceWaves(self.batch, self.rule, games, rows, has_decisive)

@@ -82,13 +82,11 @@ class SearchGroup:
             elif now >= question.due:
                 self.give_answer(slot)
 
-    def wave_leaves(self) -> int | None:
-        """Return how many leaves the next wave may choose for each question; None for the setting `leaves`."""
+    def wave_leaves(self) -> int:
+        """Return how many leaves the next wave may choose for each question, at most the setting `leaves`."""
         most = self.search.settings.leaves  # for one question
         if self.count > 1:  # all questions together fill the batch
             return max(1, min(most, FULL_BATCH // max(1, len(self.questions))))
-        if most <= FIRST_LEAVES:
-            return None
         # A multiple of FIRST_LEAVES: a CPU takes as long for a part of such a block as for the whole.
         wished = int(self.search.tree.visits[:, ROOT].max()) // VISITS_PER_LEAF
         return min(max(FIRST_LEAVES, wished - wished % FIRST_LEAVES), most)
@@ -135,10 +133,8 @@ class SearchGroup:
         Args:
             visits: those of the root in the kept tree, its own evaluation included; 0 without a kept tree.
         """
-        if question.position.is_over:
-            return 0
         limit, level = question.limit, question.level
-        if limit.until is not None and limit.until.is_set():
+        if question.position.is_over or (limit.until is not None and limit.until.is_set()):
             return 0
         if isinstance(level, str):  # "even"; half of the time is left for the search itself
             question.opponent = self.analyst.estimate(question.position, (limit.seconds or math.inf) / 2)

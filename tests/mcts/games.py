@@ -62,17 +62,6 @@ class CountingEnv(GameEnv):
 GAMES = [GoEnv(3), GoEnv(5, komi=0.5, max_moves=14), TicTacToeEnv(), CountingEnv(12)]
 
 
-class DummyNet:
-    """Fixed priors and values, Black's view; the values are given out in turn, the last for good."""
-
-    def __init__(self, env: GameEnv, priors: np.ndarray | None = None, *values: float) -> None:
-        self.priors = np.ones(env.action_space) / env.action_space if priors is None else priors
-        self.values = list(values or (0.0,))
-
-    def __call__(self, position: Position) -> tuple[np.ndarray, float]:
-        return self.priors, self.values.pop(0) if len(self.values) > 1 else self.values[0]
-
-
 def best_values(position: Position) -> dict[int, float]:
     """The result after each legal move with best play from there, the mover's view; looks at all games."""
     values = {}

@@ -288,10 +288,3 @@ class TestClients:
             go_on.set()
             analyst.close(wait=True)
         assert order == [2, 3, 0, 1]
-
-
-def test_an_ended_game_is_counted(net: NeuralNet) -> None:
-    ended = GoEnv(5).position().after(["C3", "D3", "pass", "pass"])
-    with Analyst(net) as analyst:
-        assert analyst.count(ended) is not None
-        assert analyst.count(ConnectFourEnv().position()) is None

@@ -12,7 +12,6 @@ from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.puct import PuctRule
 from alphago.records.record import POLICY_SCALE
 from tests import diagrams
-from tests.mcts.games import DummyNet
 from tests.mcts.trees import improved
 from tests.ui.own_games import OwnedByBlack
 
@@ -71,7 +70,7 @@ class TestVerbs:
         player.play_move(25)
         player.play_move(25)
         assert player.tree_search(50) == 0
-        with pytest.raises(ValueError, match=r"no analysis of a game that is over \(W\+7.5\)"):
+        with pytest.raises(ValueError, match=r"no analysis: the game is over \(W\+7.5\)"):
             player.analysis()
         for pick in (player.pick_move, player.suggest_move):
             with pytest.raises(ValueError, match=r"no move to pick: the game is over \(W\+7.5\)"):
@@ -113,7 +112,7 @@ class TestVerbs:
         """
         env = GoEnv(side)
         for colour, sign in (("black", 1), ("white", -1)):
-            player = MCTSPlayer(env, DummyNet(env, None, sign * value))
+            player = MCTSPlayer(env, lambda _, value=sign * value: (np.ones(env.action_space), value))
             player.initialize_game(env.position(to_play=colour))
             assert not player.should_resign()  # before any search
             assert resigning_plies(player, 36 if side == 9 else 22)[:1] == ([] if first is None else [first])

@@ -10,7 +10,7 @@ import pytest
 
 from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv, GomokuEnv, MCTSPlayer, Puct, ReversiEnv, load_model
 from alphago.mcts.level_choice import CHANCES, move_probabilities, sure_losses
-from alphago.mcts.levels import LevelTerms
+from alphago.mcts.levels import PACKAGED, LevelTerms
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.ui.onefile.page import level_facts
 from alphago.ui.web.answers import analysis_fields
@@ -149,7 +149,8 @@ def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
     question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
     question |= {"inputs": evaluator.inputs, "settings": asdict(Puct(leaves=8)), "pass": env.pass_action}
     told = ask("even", **question, levels=[level_facts(level, env, True, True) for level in range(1, 11)])
-    ours = StrengthEstimator(env, evaluator, measured=True)
+    ours = StrengthEstimator(env, evaluator)
+    ours.measured = PACKAGED
     for moves, answer in zip(games, told, strict=True):
         found = ours.estimate(env.position().after(moves))
         assert (answer["level"], answer["text"]) == (pytest.approx(found.level), str(found).replace("%", " %"))
