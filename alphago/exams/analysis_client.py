@@ -20,6 +20,10 @@ TIMEOUT = 600.0  # seconds without any reply
 LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")
 
 
+# Called with a position, the move in the query's id ("" for the position itself), and the reply.
+TakeReply = Callable[[DrawnPosition, str, dict[str, Any]], None]
+
+
 class AnalysisClient(LineProcess):
     """A running analysis engine; call `close` at the end, or use it in a `with` statement.
 
@@ -80,12 +84,7 @@ class AnalysisClient(LineProcess):
                 return reply
 
     def judge(
-        self,
-        drawing: Iterator[DrawnPosition],
-        at_once: int,
-        visits: int,
-        take: Callable[[DrawnPosition, str, dict[str, Any]], None],
-        **more: object,
+        self, drawing: Iterator[DrawnPosition], at_once: int, visits: int, take: TakeReply, **more: object
     ) -> Iterator[DrawnPosition]:
         """Ask the engine about drawn positions, and yield each when all its questions are answered, in the order drawn.
 
@@ -96,7 +95,7 @@ class AnalysisClient(LineProcess):
             drawing: the positions.
             at_once: about how many positions the engine is asked at the same time.
             visits, more: as in `ask`, for the query about a position.
-            take: called with the position, the move in the query's id ("" for the position itself), and the reply.
+            take: called with each reply.
         """
         window: dict[str, DrawnPosition] = {}  # by number, in the order of drawing
         while True:

@@ -54,8 +54,7 @@ class Grade:
         """Return the numbers as plain data: `points`, `points_low`, `points_high` and so on, None if unknown."""
         row: dict[str, Any] = {"positions": self.positions}
         for _, name, *_ in COLUMNS:  # the second entry of a column is the attribute's name
-            estimate: Estimate = getattr(self, name)
-            for suffix, value in zip(("", "_low", "_high"), estimate, strict=True):
+            for suffix, value in zip(("", "_low", "_high"), getattr(self, name), strict=True):
                 row[name + suffix] = None if np.isnan(value) else value
         return row
 

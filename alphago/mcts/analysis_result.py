@@ -195,8 +195,7 @@ class Analysis:
         """
         views = np.ones(len(self)) if self.views is None else self.views
         sign = views[:, None].astype(values.dtype)  # turns a value to the mover's view, and back
-        worse: np.ndarray = sign * np.minimum(sign * values, sign * limits)
-        return worse
+        return sign * np.minimum(sign * values, sign * limits)
 
     @cached_property
     def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -87,8 +87,7 @@ class DeviceTree:
         """Return a field of one node of each of `games`, in the CPU's memory; see `Tree.at`."""
         node_of_game = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
         index = tuple(self.backend.upload(indices, np.int64) for indices in (games, node_of_game))
-        values: np.ndarray = self.backend.download(getattr(self.arrays, name)[index])
-        return values
+        return self.backend.download(getattr(self.arrays, name)[index])
 
     def bits(self, name: str) -> Any:
         """Return a view of a field on the device as int32; see `Tree.bits`."""

@@ -176,21 +176,29 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
 def move_shares(analysis: Analysis) -> np.ndarray:
     """Return the share of each move, [n, A]: its visits, mixed with its prior."""
     totals = analysis.visits.sum(axis=1, keepdims=True)
-    shares: np.ndarray = (analysis.visits + PRIOR_VISITS * analysis.prior) / (totals + PRIOR_VISITS)
-    return shares
+    return (analysis.visits + PRIOR_VISITS * analysis.prior) / (totals + PRIOR_VISITS)
 
 
 def move_values(search: Search, games: np.ndarray, analysis: Analysis, moves: np.ndarray, unit: str) -> np.ndarray:
     """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
 
     Args:
-        analysis: the search's analysis of the games.
-        moves: bool [n, A], moves whose worth must be known.  If they have no visits, the network evaluates them.
+        analysis: the search's analysis of the games, with the worth of the moves that have visits.
+        moves: bool [n, A], moves whose worth must be known: if they have no visits, it is what the network alone says.
         unit: "points" for scores, "win rate" for win rates.
     """
     worth = (analysis.score if unit == POINTS else analysis.win_rate).copy()
-    unvisited = moves & (analysis.visits == 0)
-    worth[unvisited] = worth_after(search, games, unvisited, unit)
+    rows, actions = np.nonzero(moves & (analysis.visits == 0))
+    for part in (slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)):
+        count = len(rows[part])
+        batch, slots = search.batch.extract(games[rows[part]]), np.arange(count)
+        movers = np.empty((2, count), np.int8)  # before and after the move
+        batch.to_play(slots, movers[0])
+        batch.play(slots, actions[part].astype(np.int32))
+        batch.to_play(slots, movers[1])
+        signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, so that views differ
+        after = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
+        worth[rows[part], actions[part]] = signs * after.scores if unit == POINTS else (1 + signs * after.values) / 2
     return worth
 
 
@@ -241,28 +249,6 @@ def should_pass(
     has_won_or_no_hope = (outcomes > 0) | (analysis.value < -DECIDED)
     not_rash = shares[:, env.pass_action] > 0
     return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
-
-
-def worth_after(search: Search, games: np.ndarray, moves: np.ndarray, unit: str) -> np.ndarray:
-    """Return what m moves in `games` (int64 [n]) are worth for their movers by the network alone, float32 [m].
-
-    Args:
-        moves: bool [n, A], True for these moves; the result is in the order of the True entries.
-        unit: "points" for scores, "win rate" for win rates, 0 .. 1.
-    """
-    rows, actions = np.nonzero(moves)
-    worth = np.zeros(len(rows), np.float32)
-    for part in (slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)):
-        count = len(rows[part])
-        batch, slots = search.batch.extract(games[rows[part]]), np.arange(count)
-        movers = np.empty((2, count), np.int8)  # before and after the move
-        batch.to_play(slots, movers[0])
-        batch.play(slots, actions[part].astype(np.int32))
-        batch.to_play(slots, movers[1])
-        signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, so that views differ
-        evaluations = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
-        worth[part] = signs * evaluations.scores if unit == POINTS else (1 + signs * evaluations.values) / 2
-    return worth
 
 
 def move_probabilities(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:

@@ -73,8 +73,7 @@ class LevelTable(NamedTuple):
 @functools.cache
 def all_tables() -> dict[str, Any]:
     """Return the contents of `levels.json`."""
-    tables: dict[str, Any] = json.loads(FILE.read_text("utf-8"))
-    return tables
+    return json.loads(FILE.read_text("utf-8"))
 
 
 def measured_network(network: object, env: GameEnv) -> str:

@@ -25,8 +25,6 @@ MOST = {POINTS: 20.0, "win rate": 1.0}  # a greater loss of a move counts as thi
 # The network also sees losses in good moves: about so much a move for a player who loses nothing.
 UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 
-MoveKey = tuple[str, tuple[int, ...]]  # see `move_key`
-
 
 class OpponentStrength(NamedTuple):
     """What is known of an opponent.
@@ -53,11 +51,6 @@ class OpponentStrength(NamedTuple):
         return f"You lose {loss} a move (in {self.moves} so far): level {self.level:g}"
 
 
-def move_key(before: Position, action: int) -> MoveKey:
-    """Return a key of a move: its game's settings and all moves up to it; before: the position before it."""
-    return str(before.setup), (*before.moves, action)
-
-
 class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
@@ -73,7 +66,8 @@ class StrengthEstimator:
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual_losses = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
-        self.known_losses: dict[MoveKey, np.ndarray] = {}  # what `losses_by` has returned, by `move_key`
+        # What `losses_by` has returned, by the start of the game as text, the moves before the move, and the move.
+        self.known_losses: dict[tuple[str, tuple[int, ...], int], np.ndarray] = {}
         self.search_seconds = 0.0  # those of the latest search
 
     def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
@@ -88,12 +82,12 @@ class StrengthEstimator:
         totals = USUAL_MOVES * self.usual_losses
         for age, (before, action) in enumerate(reversed(theirs[-LATEST:])):  # older moves count less
             began = time.monotonic()
-            losses = self.known_losses.get(move_key(before, action))
-            if losses is None and began + self.search_seconds <= deadline:  # another search would end in time
-                losses = self.losses_by(action, before)
+            key = str(before.setup), before.moves, action
+            if key not in self.known_losses and began + self.search_seconds <= deadline:  # a search would end in time
+                self.known_losses[key] = self.losses_by(action, before)
                 self.search_seconds = time.monotonic() - began
-            if losses is not None:
-                totals = totals + FADING**age * losses
+            if key in self.known_losses:
+                totals = totals + FADING**age * self.known_losses[key]
                 moves += 1
         level = self.matching_level(totals)
         lost = expected_loss(level, self.search.env, self.search.has_forecasts, self.measured)
@@ -115,8 +109,8 @@ class StrengthEstimator:
     def losses_by(self, action: int, before: Position) -> np.ndarray:
         """Return what a move loses by the search's estimate, then what each level would lose there.
 
-        The result is float64 [1 + number of levels], in the unit of the levels; it is kept in `known_losses`.  In a
-        position in which little can be lost every level loses little, so that the move says little about its player.
+        The result is float64 [1 + number of levels], in the unit of the levels.  In a position in which little can be
+        lost every level loses little, so that the move says little about its player.
 
         Args:
             before: the position before the move.
@@ -131,4 +125,4 @@ class StrengthEstimator:
         lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
         losses = np.nan_to_num(candidates.lost)
         by_level = [float((move_probabilities(candidates, terms) * losses).sum()) for terms in self.levels]
-        return self.known_losses.setdefault(move_key(before, action), np.array([lost, *by_level]))
+        return np.array([lost, *by_level])

@@ -1,6 +1,5 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -21,6 +20,10 @@ from alphago.mcts.search_specs import SearchSpec, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
+
+# Results of searches, by the moves before the searched position.  A result is the root's value, from the view of the
+# player to move, and the visits or probabilities of the actions, [A].
+SearchResults = dict[tuple[int, ...], tuple[float, np.ndarray]]
 
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
@@ -94,7 +97,7 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         self.search.start(0, position)
         self.position = position
-        self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # the argument of `make_record`
+        self._searched: SearchResults = {}
         self._lost_turns = LostTurns()
         self._least_behind = 0.0  # points by which a player of a level must be behind to resign
         self._winner: int | None = None
@@ -253,18 +256,12 @@ class MCTSPlayer:
 
 
 def make_record(
-    env: GameEnv,
-    position: Position,
-    searched: Mapping[tuple[int, ...], tuple[float, np.ndarray]],
-    winner: int | None = None,
-    resigned: bool = False,
+    env: GameEnv, position: Position, searched: SearchResults, winner: int | None = None, resigned: bool = False
 ) -> GameRecord:
     """Return the record of the game that leads to a position.
 
     Args:
-        searched: the results of searches, by the moves before the searched position.  A result is the root's value,
-            from the view of the player to move, and the visits or probabilities of the actions, [A].  A move without a
-            search gets the weight 0.
+        searched: the results of searches; a move without a search gets the weight 0.
         winner: as in `MCTSPlayer.set_result`; None for the result on the board.
         resigned: whether the loser resigned.
     """

@@ -5,7 +5,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -129,13 +129,13 @@ class Question:
     move_ownership: bool = False
     reuse: bool = True
     tell: Callable[[Answer], None] | None = None
-    stopped: bool = field(default=False, init=False)  # whether the client has told it to end
-    waits: bool = field(default=False, init=False)  # whether it has no place in a search yet
-    visits: int = field(default=1, init=False)  # of the root, when the search began
-    opponent: OpponentStrength | None = field(default=None, init=False)  # as in `Answer`
-    wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
 
     def __post_init__(self) -> None:
+        self.stopped = False  # whether the client has told it to end
+        self.waits = False  # whether it has no place in a search yet
+        self.visits = 1  # of the root, when the search began
+        self.opponent: OpponentStrength | None = None  # as in `Answer`
+        self.wake: Callable[[Question], None] = lambda question: None  # lets the analyst see a stop
         self.newest: Answer | None = None
         self._told = threading.Condition()  # there is a newer answer
         self._ended = threading.Event()

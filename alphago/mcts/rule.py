@@ -225,8 +225,7 @@ def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     may_pass = boards.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
     outcomes = boards.outcome(slots, np.empty(len(games), np.float32))  # before the pass, so from the mover's view
     boards.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
-    pass_wins: np.ndarray = may_pass & boards.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
-    return pass_wins
+    return may_pass & boards.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
 
 
 def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:

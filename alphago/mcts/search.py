@@ -408,8 +408,7 @@ class Search:
 
     def root_values(self, games: np.ndarray) -> np.ndarray:
         """Return the mean value of each root's simulations, float32 [n], from the view of the player to move."""
-        sums: np.ndarray = self.tree.at("value_sum", games)
-        return sums / np.maximum(self.tree.at("visits", games), 1)
+        return self.tree.at("value_sum", games) / np.maximum(self.tree.at("visits", games), 1)
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:

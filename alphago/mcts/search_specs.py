@@ -43,8 +43,7 @@ def make_search(search: SearchSpec, readouts: int, leaves: int) -> SearchSetting
         return search
     if search is not None and not isinstance(search, (str, Mapping)):
         raise TypeError(f"search must be {SEARCH.expected}, got {shown(search)}")
-    made: SearchSettings = SEARCH.to_part("search", search or {}, Puct())
-    return made.completed(readouts, leaves)
+    return SEARCH.to_part("search", search or {}, Puct()).completed(readouts, leaves)
 
 
 def own_search(text: str) -> str:

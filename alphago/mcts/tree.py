@@ -82,13 +82,11 @@ class Tree(NamedTuple):
             name: of the field.
             nodes: the node of each game, int [n]; one number for all games.
         """
-        values: np.ndarray = getattr(self, name)[games, nodes]
-        return values
+        return getattr(self, name)[games, nodes]
 
     def bits(self, name: str) -> np.ndarray:
         """Return a view of an int32 or float32 field as int32, [B, N], so that one kernel reads both."""
-        words: np.ndarray = getattr(self, name).view(np.int32)
-        return words
+        return getattr(self, name).view(np.int32)
 
     def snapshot(self, game: int) -> list[np.ndarray]:
         """Return a copy of the nodes that a game uses: an array for each field but `used`, [n], [n, P] or [n, A]."""

@@ -87,12 +87,10 @@ def run_search(rule: str) -> Search:
     return search
 
 
-def compile_planes(game: str) -> None:
-    """Compute legal moves and planes of a packaged game, so that their kernels are compiled."""
-    env = make_game(game)
-    batch, slots = env.new_batch(1), np.zeros(1, np.int64)
-    batch.legal_mask(slots, np.empty((1, env.action_space), np.bool_))
-    batch.planes(slots, np.empty((1, env.planes, *env.plane_shape), np.float32))
+def compile_planes(game: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the legal moves and the planes of a packaged game's start, so that their kernels are compiled."""
+    position = make_game(game).position()
+    return position.legal_mask, position.planes()
 
 
 def compile_player(analysis: bool = True) -> None:

@@ -120,8 +120,7 @@ def test_a_game_that_is_joined_late_is_estimated_as_time_allows() -> None:
     estimator.search_seconds = 100.0  # of one more search
     assert estimator.estimate(position, seconds=50).moves == 0
     estimator.search_seconds = 0.0
-    for before, move in list(position.turns())[-1:]:
-        estimator.losses_by(move, before)
+    estimator.estimate(GoEnv(5).position().play("A1"))
     assert estimator.estimate(position, seconds=-1).moves == 1
     assert estimator.estimate(position).moves == estimator.estimate(position, seconds=-1).moves == 3
 

@@ -12,7 +12,7 @@ from alphago.env.position import IllegalMove, Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.levels import FULL_STRENGTH, Level, describe_level, measured_network
 from alphago.mcts.lost_turns import LostTurns
-from alphago.mcts.player import make_record
+from alphago.mcts.player import SearchResults, make_record
 from alphago.mcts.questions import Answer, Limit
 from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
@@ -79,8 +79,7 @@ class TerminalGame:
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
         self.positions: list[Position] = [start]  # all positions of the game, in order
         self.lost_turns = LostTurns()
-        # By the moves before it, the value and visits that a search found for a position, for `make_record`.
-        self.searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}
+        self.searched: SearchResults = {}  # of the engine's turns
         self.has_left = False  # whether the person has left
         self.loser = 0  # who has resigned, +1 or -1; 0 while none has
         self.is_announced = False  # whether the result was announced
