@@ -42,7 +42,6 @@ COLDEST = 1e-2  # the least temperature, at which the best move is nearly certai
 STEEP, BASE, FLAT = 20.0, 2.0, 8.0
 STEP = 32  # simulations between two looks at the clock
 CHUNK = 1024  # positions that are evaluated together
-ALWAYS = np.ones(1, np.bool_)  # the move is drawn by chance
 CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
 
 
@@ -79,7 +78,7 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
     terms = level_conditions(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
     least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
-    [action] = choose_actions(shares, ALWAYS, np.array([chance])).tolist()
+    [action] = choose_actions(shares, by_visits=np.ones(1, np.bool_), chance=np.array([chance])).tolist()
     return LevelMove(action, shares[0], least_behind)
 
 

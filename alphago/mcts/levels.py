@@ -63,11 +63,8 @@ class LevelTable(NamedTuple):
 
     def interpolate(self, level: float, name: str) -> float:
         """Return a number of the rows, such as `target` or `lost`, interpolated at a level; NaN if no row has it."""
-        known = [(row_level, row[name]) for row_level, row in enumerate(self.rows, 1) if name in row]
-        if not known:
-            return float("nan")
-        levels, numbers = zip(*known, strict=True)
-        return float(np.interp(level, levels, numbers))
+        known = {row_level: row[name] for row_level, row in enumerate(self.rows, 1) if name in row}
+        return float(np.interp(level, list(known), list(known.values()))) if known else float("nan")
 
 
 @functools.cache

@@ -165,11 +165,6 @@ class SearchSettings(ABC):
         """Whether the search of a move continues in the tree of the previous move's search."""
         return self.new_rule(0, 0).keeps_trees  # the same for any number of games
 
-    @property
-    def heeds_early(self) -> bool:
-        """Whether the setting `temperature_plies` makes self-play's first moves vary; see `SearchRule.heeds_early`."""
-        return self.new_rule(0, 0).heeds_early
-
 
 def only_legal(tree: Tree, games: np.ndarray) -> np.ndarray:
     """Return whether the root of each of `games` (int64 [n]) has one legal action, bool [n]; False without a search."""

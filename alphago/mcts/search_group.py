@@ -23,7 +23,6 @@ from alphago.system.validation import MOST_READOUTS
 
 FIRST_LEAVES = 8  # of a wave of a long question, at first
 VISITS_PER_LEAF = 50  # visits of its tree for each leaf of a wave: long waves hardly harm the search of a large tree
-NEVER = np.zeros(1, np.bool_)  # no move is drawn by chance
 
 
 class SearchGroup:
@@ -188,7 +187,7 @@ class SearchGroup:
         if level < FULL_STRENGTH:
             return level_move(search, slot, level, self.analyst.random.random(), question.end)._asdict()
         if search.tree.visits[slot, ROOT] > 1:  # more than the root's own evaluation
-            return {"action": int(search.choose(games, NEVER, np.zeros(1))[0])}
+            return {"action": int(search.choose(games, by_chance=np.zeros(1, np.bool_), chance=np.zeros(1))[0])}
         # The network's first move, without a pass that might lose a won game; moves to avoid have no prior.
         priors, values = root_priors(search.tree, games), search.tree.at("value", games)
         allowed = without_rash_passes(search.batch, games, priors, values)

@@ -72,8 +72,8 @@ def plain_form(search: SearchSpec) -> Any:
 
 def check_heeds_early(search: SearchSettings, name: str) -> None:
     """Raise ValueError if the setting `name`, which varies self-play's first moves, has no effect in this search."""
-    if not search.heeds_early:
-        rule, kind = next((rule, kind) for rule, kind in SEARCHES.items() if kind().heeds_early)
+    if not search.new_rule(0, 0).heeds_early:  # the same for any number of games
+        rule, kind = next((rule, kind) for rule, kind in SEARCHES.items() if kind().new_rule(0, 0).heeds_early)
         raise ValueError(
             f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}: "
             f'give search="{rule}"'

@@ -72,7 +72,6 @@ def compile_tree() -> None:
         search, games = run_search(rule), np.arange(1)
         generators = [np.random.default_rng(0)]
         search.begin_move(games)
-        search.expand_roots(games)
         search.add_noise(games, generators)
         search.selfplay_moves(games, np.ones(1, np.bool_), generators)
         search.advance(games, np.zeros(1, np.int32))
