@@ -103,8 +103,7 @@ class StrengthEstimator:
         # A level must not lose less than a higher one, so its loss is raised to the greatest loss of all above it.
         descending = np.maximum.accumulate(by_level[::-1])[::-1]
         # Losses are negated, since np.interp needs ascending x.
-        level = np.interp(-lost, -descending, np.arange(1, FULL_STRENGTH + 1))
-        return round(float(level), 1)
+        return round(float(np.interp(-lost, -descending, np.arange(1, FULL_STRENGTH + 1))), 1)
 
     def losses_by(self, action: int, before: Position) -> np.ndarray:
         """Return what a move loses by the search's estimate, then what each level would lose there.
