@@ -8,7 +8,6 @@ import pytest
 from alphago import GameEnv, GoEnv, Puct, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.kernels.puct import mix_noise
 from tests.mcts.games import GAMES
 from tests.mcts.trees import assert_same_tree, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
@@ -76,28 +75,6 @@ def test_same_trees_over_a_game(env: GameEnv, settings: dict) -> None:
         if twin.root.evaluated:
             assert search.root_values(np.zeros(1, np.int64))[0] == pytest.approx(twin.root_value, abs=1e-5)
     assert unvisited or env.action_space < 10, "every action was looked at: nothing strange was tried"
-
-
-@pytest.mark.parametrize("weight", [0.25, 1.0])
-@pytest.mark.parametrize("env", [GoEnv(3), TicTacToeEnv()], ids=str)
-def test_same_trees_with_noise(env: GameEnv, weight: float) -> None:
-    """Noise reaches the tried and the untried actions of a root, new or kept."""
-    random = np.random.default_rng(3)
-    position = env.position()
-    search, twin = search_from([position], HashEvaluator(), Puct()), naive(position, Puct())
-    for _ in range(3):
-        search.expand_roots(np.zeros(1, np.int64))
-        twin.expand_root()
-        noise = random.random((1, env.action_space), np.float32) * twin.root.position.legal_mask
-        noise /= noise.sum()
-        mix_noise(search.tree, np.zeros(1, np.int64), noise, np.float32(weight))
-        twin.add_noise(noise[0], weight)
-        assert_same_tree(search, 0, twin)
-        visits = run(search, 40)[0]
-        twin.run(40)
-        assert_same_tree(search, 0, twin)
-        search.advance(np.zeros(1, np.int64), np.array([visits.argmax()], np.int32))
-        twin.advance(int(visits.argmax()))
 
 
 def test_equal_scores_go_to_the_lowest_action() -> None:

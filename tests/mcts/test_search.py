@@ -8,6 +8,7 @@ import pytest
 from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, Position, Puct, analyze, evaluate, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, as_evaluator
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.search import leaves_for
 from tests.mcts.trees import ONE, Counting, assert_same, random_position, run, search_from
 
@@ -52,7 +53,7 @@ def test_a_tree_that_grows_is_the_same(leaves: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("readouts", "weight", "alpha"), [(0, 0.25, 0.5), (40, 0.25, 0.5), (0, 0.0, 0.5), (0, 1.0, None)]
+    ("readouts", "weight", "alpha"), [(0, 0.25, 0.5), (12, 0.25, 0.5), (0, 0.0, 0.5), (0, 1.0, None)]
 )
 def test_noise_is_mixed_in_exactly_and_on_legal_actions_only(readouts: int, weight: float, alpha: float | None) -> None:
     """By itself alpha is scaled by the number of actions; AlphaGo.jl: 0.03 * 361 / actions, 0.0299 on 19x19."""
@@ -72,6 +73,7 @@ def test_noise_is_mixed_in_exactly_and_on_legal_actions_only(readouts: int, weig
         assert after == pytest.approx((1 - weight) * before[game] + weight * noise, abs=1e-6)
         assert after.sum() == pytest.approx(1, abs=1e-5)
         assert (after[~position.legal_mask] == 0).all()
+        assert search.tree.next_action[game, ROOT] == search.tree.waiting[game, ROOT].argmax()
 
 
 class Broken(HashEvaluator):

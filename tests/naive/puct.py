@@ -158,15 +158,6 @@ class NaiveSearch:
             node.visits += 1
             node.black_sum += leaf.mover * leaf.value
 
-    def add_noise(self, noise: np.ndarray, weight: float) -> None:
-        """Mixes `noise` float32 [A] into the root's priors."""
-        weight = np.float32(weight)
-        for action, prior in self.root.priors.items():
-            mixed = np.float32((1 - float(weight)) * float(prior) + float(weight * noise[action]))
-            self.root.priors[action] = mixed
-            if action in self.root.children:
-                self.root.children[action].prior = mixed
-
     def advance(self, action: int) -> None:
         """The child of `action` is the new root; all that is not below it is dropped."""
         child = self.root.children.get(action)
