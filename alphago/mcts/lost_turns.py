@@ -24,13 +24,20 @@ class LostTurns:
     def resigns(self, answer: Answer, network: object, threshold: float | None = None) -> bool:
         """Return whether the player to move should resign, and note whether this turn is lost.
 
+        It should if its last turns are lost, and the game is long and the player far behind, as the constants say.  An
+        unknown score does not matter.
+
         Args:
             answer: the last answer of the player's search.
             network, threshold: as in `note_turn`.
         """
-        analysis, position = answer.found, answer.position
+        position, analysis = answer.position, answer.found
+        height, width = position.env.plane_shape
+        score = float(analysis.root_score[0])  # the margin in points, in the player's view; NaN if it is unknown
         is_lost = self.note_turn(position, float(analysis.value[0]), network, threshold)
-        return is_lost and is_far_behind(position, float(analysis.root_score[0]), answer.least_behind)
+        is_long = len(position.moves) >= LEAST_PLIES * height * width
+        is_behind = math.isnan(score) or -score >= max(LEAST_BEHIND * math.sqrt(height * width), answer.least_behind)
+        return is_lost and is_long and is_behind
 
     def note_turn(self, position: Position, value: float, network: object, threshold: float | None) -> bool:
         """Note whether a turn is lost; return whether the player's last LOST_TURNS turns are, with this one.
@@ -49,16 +56,3 @@ class LostTurns:
         # The moves before each of the player's turns before this one, which are two plies apart.
         earlier = [moves[: len(moves) - 2 * turn] for turn in range(1, LOST_TURNS) if len(moves) >= 2 * turn]
         return len(earlier) == LOST_TURNS - 1 and all(line in self._turns for line in earlier)
-
-
-def is_far_behind(position: Position, score: float, least_behind: float) -> bool:
-    """Return whether the game is so long, and the player to move so far behind, that the player may resign.
-
-    Args:
-        score: the margin in points, from the view of the player to move; if it is NaN (unknown), it does not matter.
-        least_behind: the points that the player must be behind at a level, see `Answer`; 0 without a level.
-    """
-    height, width = position.env.plane_shape
-    if len(position.moves) < LEAST_PLIES * height * width:
-        return False
-    return math.isnan(score) or -score >= max(LEAST_BEHIND * math.sqrt(height * width), least_behind)

@@ -12,8 +12,9 @@ from alphago.mcts.evaluator import as_evaluator, network_and_game
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import FULL_STRENGTH, Level, check_level, level_conditions
-from alphago.mcts.lost_turns import LostTurns, is_far_behind
+from alphago.mcts.lost_turns import LostTurns
 from alphago.mcts.opponent import StrengthEstimator
+from alphago.mcts.questions import Answer
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import Search
 from alphago.mcts.search_specs import SearchSpec, make_search
@@ -214,12 +215,10 @@ class MCTSPlayer:
         It should if its value was below `resign_threshold` in its last turns and in this one, the game is long and the
         player is far behind; `alphago.mcts.lost_turns` has the numbers.  The result is False before any search.
         """
-        value = self.root_value if self.root_visits else 1.0  # without a search the turn is not lost
-        is_lost = self._lost_turns.note_turn(self.position, value, self.network, self.resign_threshold)
-        if not is_lost or self.is_done():
+        if self.is_done() or not self.root_visits:
             return False
-        score = float(self.analysis(plies=1).root_score[0])
-        return is_far_behind(self.position, score, self._least_behind)
+        answer = Answer(self.position, self.analysis(plies=1), is_last=True, least_behind=self._least_behind)
+        return self._lost_turns.resigns(answer, self.network, self.resign_threshold)
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.
