@@ -44,16 +44,17 @@ class KeptTrees:
             while self.bytes > MOST_BYTES:
                 self._drop(next(iter(self._trees)))
 
-    def load(self, search: Search, game: int, position: Position, kind: Hashable) -> None:
+    def load(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], search: Search, game: int) -> None:
         """Give a game of a search the kept tree of its position, or else of the latest position before it that has one.
 
         Of an earlier position's tree the part below the moves since is left.
 
         Args:
+            kind: as in `keep`.
             position: the game's position.
-            kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
+            rules: the game's forbidden moves.  A tree in which moves are forbidden is found only with the same ones.
         """
-        rules, plies, start = search.forbidden(game), len(position.moves), start_key(position)
+        plies, start = len(position.moves), start_key(position)
         # Moves are forbidden by their distance from the root, so with them only the position's own tree will do.
         earliest = plies if rules else max(0, plies - LOOK_BACK)
         for known in range(plies, earliest - 1, -1):  # moves before the position whose tree is looked for

@@ -144,10 +144,6 @@ class Search:
         if forbidden:
             self._forbidden[game] = tuple(forbidden)
 
-    def forbidden(self, game: int) -> tuple[Forbidden, ...]:
-        """Return the rules with the forbidden moves of a game."""
-        return self._forbidden.get(game, ())
-
     def _lift_forbidden(self, games: np.ndarray) -> None:
         """Allow the forbidden moves of `games` (int64 [n])."""
         for game in self._forbidden.keys() & games.tolist():
@@ -353,7 +349,7 @@ class Search:
             game, depth, prior = int(wave.game[row]), int(wave.length[row]), priors[row]  # `prior` is a view of the row
             if depth == 0:
                 self.root_priors[game] = prior
-            actions = excluded(self.forbidden(game), int(reached.movers[row]), depth)
+            actions = excluded(self._forbidden.get(game, ()), int(reached.movers[row]), depth)
             sum_of_others = np.delete(prior, actions).sum()
             if actions and sum_of_others > 0:
                 prior[actions] = 0

@@ -114,7 +114,7 @@ class SearchGroup:
             question.position = question.position.again_in(self.search.env)  # the game may have other planes there
             self.search.start(slot, question.position, question.avoid)
             if question.reuse and self.search.rule.keeps_trees:
-                self.analyst.kept.load(self.search, slot, question.position, tree_kind(question.kind))
+                self.analyst.kept.load(tree_kind(question.kind), question.position, question.avoid, self.search, slot)
             question.begin()
             visits = int(self.search.tree.visits[slot, ROOT])
             question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
