@@ -17,7 +17,9 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as bytes_of_arrays
 from safetensors.torch import load as tensors_from
+from safetensors.torch import save as bytes_of_tensors
 from torch import nn
 
 from alphago.env.game import GameEnv
@@ -28,7 +30,6 @@ from alphago.env.packaged_nets import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import NetworkConverter
 from alphago.nn.katago.stream import GZIP, KataGoFile
 from alphago.nn.parts import SLOTS, fits_game, game_structure
-from alphago.nn.tensor_bytes import tensors_to_bytes
 from alphago.system.files import check_regular, read_file, user_path, write_atomic
 from alphago.system.validation import check_int, near_names, shortened, shown
 
@@ -175,6 +176,23 @@ def sealed_bytes(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, str]) 
     # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
     copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     return tensors_to_bytes(copies, {**texts, "digest": content_digest(copies, texts)})
+
+
+def tensors_to_bytes(tensors: Mapping[str, torch.Tensor], header: Mapping[str, str]) -> bytes:
+    """Return the contents of a safetensors file.
+
+    `safetensors.torch.save` is used only for dtypes that NumPy does not have.  It makes a ctypes type for each new size
+    of a tensor, and Python keeps these types, so the memory of a process that saves tensors of many sizes would grow.
+
+    Args:
+        tensors: by name; contiguous, on the CPU, no two of them in the same memory.
+        header: texts by name.
+    """
+    try:
+        arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
+    except TypeError:
+        return bytes_of_tensors(dict(tensors), dict(header))
+    return bytes_of_arrays(arrays, dict(header))
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:

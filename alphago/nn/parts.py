@@ -158,12 +158,11 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
     if not size_free:
         return structure == own
 
-    def number_of_passes(described: Mapping[str, Any]) -> int:
-        """Return the number of passes among the actions; a game has a pass on every board or on none."""
-        return described.get("action_space", 0) - math.prod(described.get("plane_shape", [0]))
+    def same_on_any_board(facts: Mapping[str, Any]) -> tuple[str, int, int]:
+        """Return a game's name, its number of planes, and how many of its actions are passes, one or none."""
+        return facts["game"], facts["planes"], facts["action_space"] - math.prod(facts["plane_shape"])
 
-    same_game = all(structure.get(key) == own[key] for key in ("game", "planes"))
-    return same_game and number_of_passes(structure) == number_of_passes(own)
+    return same_on_any_board(structure) == same_on_any_board(own)
 
 
 @contextmanager

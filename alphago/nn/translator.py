@@ -159,11 +159,6 @@ def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name
     return graph.add("Add", [scaled, shifts], inputs.shape)
 
 
-def layer(op: str) -> Callable[..., Tensor]:
-    """Return a function that translates a layer without weights or options to the operation `op`."""
-    return lambda graph, module, inputs, name: graph.add(op, [inputs], inputs.shape)
-
-
 def unary(op: str) -> Callable[..., Tensor]:
     """Return a function that translates a function of one tensor to `op`; torch's option `inplace` changes nothing."""
     return lambda graph, inputs, inplace=False: graph.add(op, [inputs], inputs.shape)
@@ -345,19 +340,11 @@ def mish(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
     return graph.add("Sub", [inputs, graph.add("Mul", [doubled, rest], shape)], shape)
 
 
-MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
+MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {  # layers without weights are functions, see the tracer
     nn.Conv2d: convolution,
     nn.Linear: linear,
     nn.BatchNorm2d: batch_norm,
-    nn.ReLU: layer("Relu"),
-    nn.ELU: lambda graph, module, inputs, name: elu(graph, inputs, module.alpha),
-    nn.Tanh: layer("Tanh"),
-    nn.Sigmoid: layer("Sigmoid"),
-    nn.SiLU: lambda graph, module, inputs, name: silu(graph, inputs),
-    nn.Mish: lambda graph, module, inputs, name: mish(graph, inputs),
-    nn.Flatten: lambda graph, module, inputs, name: flatten(graph, inputs, module.start_dim, module.end_dim),
-    nn.Identity: lambda graph, module, inputs, name: inputs,
-    nn.Dropout: lambda graph, module, inputs, name: inputs,
+    nn.Dropout: lambda graph, module, inputs, name: inputs,  # it changes nothing in eval mode
     Rotation: lambda graph, module, sides, name: module(sides),  # a constant tensor for a board of these sides
 }
 FUNCTIONS: dict[object, Callable[..., Tensor]] = {

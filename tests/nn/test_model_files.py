@@ -1,5 +1,6 @@
 """Saved networks come back as they were, by path, folder or name; anything else is refused with a sentence."""
 
+import ctypes
 import json
 import os
 import pathlib
@@ -8,13 +9,13 @@ import zipfile
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, load_file, save_file
 from torch import nn
 
 from alphago import GameEnv, GoEnv, NeuralNet, load_model
 from alphago.env.packaged_nets import named_board_size, packaged_net, packaged_nets
 from alphago.nn import model_files
-from alphago.nn.model_files import ModelError, model_file, saved_game
+from alphago.nn.model_files import ModelError, model_file, saved_game, tensors_to_bytes
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
@@ -356,3 +357,26 @@ def test_a_description_without_a_board_is_damaged(tmp_path, config):
     save_file(load_file(path), path, metadata={**texts_of(path), "env_config": json.dumps(config)})
     with pytest.raises(ModelError, match="net has a damaged description"):
         load_model(path)
+
+
+# --- bytes ------------------------------------------------------------------------------------------
+
+DTYPES = [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int8, torch.int64, torch.uint8, torch.bool]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0, 3), (2, 3)])
+def test_they_are_read_again(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    tensor = torch.ones(shape).to(dtype)
+    data = tensors_to_bytes({"a": tensor}, {"text": "ü"})
+    read = load(data)["a"]
+    assert (read.dtype, read.shape) == (dtype, tensor.shape)
+    assert torch.equal(read, tensor)
+    assert b'"text"' in data
+
+
+def test_a_new_size_leaves_nothing_behind() -> None:
+    before = len(ctypes.Array.__subclasses__())
+    for size in range(4001, 4021):
+        tensors_to_bytes({"a": torch.zeros(size)}, {})
+    assert len(ctypes.Array.__subclasses__()) < before + 20

@@ -11,9 +11,9 @@ from torch import nn
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
-from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, threads_for
-from alphago.nn.inference.frozen_net import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
-from alphago.nn.inference.gpu_forms import compile_on_device, translate_out_of_memory
+from alphago.nn.inference.cpu_forms import FORMS, Compiled, Run, choose_form, in_blocks, threads_for, torch_run
+from alphago.nn.inference.frozen_net import TRACING_LOCK, example_planes, frozen_parts
+from alphago.nn.inference.gpu_forms import choose_gpu_form, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.inference.openvino import BATCH_SIZE, OpenVinoModel, SharedModel
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
@@ -205,18 +205,17 @@ class NetEvaluator(RunEvaluator):
     ) -> None:
         if form not in (None, *FORMS):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
-        value_outputs, columns = value, 1
-        if forecasts and makes_forecasts(env, base_net, value):
-            assert isinstance(value, ForecastHead)
-            height, width = env.plane_shape
-            value_outputs, columns = ForecastOutputs(value), 2 + height * width  # value, score, ownership
-        frozen = frozen_parts(base_net, value_outputs, policy)
+        may_forecast = forecasts and env.has_ownership and isinstance(value, ForecastHead)
+        frozen = frozen_parts(base_net, ForecastOutputs(value) if may_forecast else value, policy)
+        with torch.no_grad():
+            columns = frozen(example_planes(env))[1][0].numel() if may_forecast else 1  # of the values [B, columns]
         if where == "cpu":
             with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
                 compiled = choose_form(frozen, env, choose_dtype(dtype), form)
         else:
             device = torch_device(where)
-            compiled = compile_on_device(frozen, env, choose_dtype(dtype, device), device)
+            net, gpu_form, net_dtype = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
+            compiled = Compiled(torch_run(net, net_dtype, device), net_dtype, gpu_form)
         run = compiled.run
         padded_run = in_blocks(run) if exact else run
         super().__init__(env, padded_run, dtype=dtype_name(compiled.dtype), form=compiled.form, columns=columns)
@@ -294,25 +293,16 @@ class Scratch:
 class ForecastOutputs(nn.Module):
     """A value head as a module with one output [B, 2 + H W]: value, score in tens of points, and ownership.
 
-    All are in the view of the player about to move.
+    All are in the view of the player about to move.  The output is the value [B] alone if the head does not predict
+    both of the others.
     """
 
-    def __init__(self, head: ForecastHead) -> None:
+    def __init__(self, head: Any) -> None:
         super().__init__()
         self.head = head
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        forecast = self.head.forecast(features)
-        assert forecast.score is not None
-        assert forecast.ownership is not None
-        columns = [tensor.unflatten(0, (-1, 1)) for tensor in (forecast.value, forecast.score)]
-        return torch.cat([*columns, forecast.ownership], dim=1)
-
-
-@torch.no_grad()
-def makes_forecasts(env: GameEnv, base_net: nn.Module, value: nn.Module) -> bool:
-    """Return whether a value head predicts both score and ownership, and the game `env` has owners of points."""
-    if not (env.has_ownership and isinstance(value, ForecastHead)):
-        return False
-    forecast = frozen_copy(value).forecast(frozen_copy(base_net)(example_planes(env)))
-    return forecast.score is not None and forecast.ownership is not None
+        value, score, ownership = self.head.forecast(features)
+        if score is None or ownership is None:
+            return value
+        return torch.cat([value.unflatten(0, (-1, 1)), score.unflatten(0, (-1, 1)), ownership], dim=1)

@@ -33,12 +33,9 @@ class Frozen(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> Outputs:
         features = self.base_net(planes).to(self.heads_dtype)
-        return self.policy(features).float(), as_column(self.value(features).float())
-
-
-def as_column(values: torch.Tensor) -> torch.Tensor:
-    """Return values [B, 1] as [B]; return values [B], or with several columns, unchanged."""
-    return values if values.dim() == 2 and values.shape[1] > 1 else values.flatten()
+        values = self.value(features).float()
+        has_columns = values.dim() == 2 and values.shape[1] > 1
+        return self.policy(features).float(), values if has_columns else values.flatten()
 
 
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:

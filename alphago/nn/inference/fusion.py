@@ -31,6 +31,8 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
     F.max_pool2d: torch.amax,
     torch.max_pool2d: torch.amax,
 }
+# Layers of torch that are traced as the functions that they call.
+FUNCTIONAL = (nn.ReLU, nn.ELU, nn.Tanh, nn.Sigmoid, nn.SiLU, nn.Mish, nn.Flatten, nn.Identity)
 ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
 NORMS = "norms"  # key in a graph's `meta` of a dictionary: convolution's name -> name of the batch norm folded into it
 
@@ -46,8 +48,9 @@ class OneThreadTracer(fx.Tracer):
         self.thread = threading.get_ident()
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Return whether a module stays one call in the graph: a Rotation, or what torch.fx does not trace either."""
-        return isinstance(m, Rotation) or super().is_leaf_module(m, module_qualified_name)
+        """Return whether a module stays one call in the graph: a Rotation, or a layer of torch outside FUNCTIONAL."""
+        is_layer = super().is_leaf_module(m, module_qualified_name)
+        return isinstance(m, Rotation) or (is_layer and not isinstance(m, FUNCTIONAL))
 
     def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> object:
         """Record a call of a module, or just run it if another thread has made the call."""
@@ -76,7 +79,7 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
         conv = modules.get(before)  # None if the input is no output of a module that is called once
         if type(conv) is nn.Conv2d and len(before.users) == 1:  # only the norm reads the output, which folding changes
             norms[before.target] = node.target
-            replace_module(graph_module, before.target, fuse_conv_bn_eval(conv, norm))
+            graph_module.set_submodule(before.target, fuse_conv_bn_eval(conv, norm))
             node.replace_all_uses_with(before)
             graph_module.graph.erase_node(node)
     graph_module.delete_all_unused_submodules()
@@ -147,13 +150,12 @@ def fuse_convolutions(
             is called with the convolution's input and, if an addition follows, with the other addend.
     """
     ShapeProp(graph_module).propagate(inputs)
-    parts = dict(graph_module.named_modules())
     for node, conv in modules_called_once(graph_module).items():
         if type(conv) is not nn.Conv2d or conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
-        chain, added = fusible_chain(node, parts)
+        chain, added = fusible_chain(node)
         last = chain[-1]
-        replace_module(graph_module, str(node.target), make_fused(conv, is_relu(last, parts)))
+        graph_module.set_submodule(str(node.target), make_fused(conv, is_relu(last)))
         with graph_module.graph.inserting_before(last):
             arguments = (node.args[0],) if added is None else (node.args[0], added)
             call = graph_module.graph.call_module(str(node.target), arguments)
@@ -184,15 +186,11 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
     return graph_module
 
 
-def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
+def fusible_chain(conv: fx.Node) -> tuple[list[fx.Node], fx.Node | None]:
     """Return the nodes that one fused call can replace, and the other addend of the addition among them.
 
-    The nodes are a convolution and, where they follow it, an addition and a relu.  Without an addition the addend is
-    None.
-
-    Args:
-        conv: the convolution.
-        parts: the graph's modules by name.
+    The nodes are the convolution `conv` and, where they follow it, an addition and a relu.  Without an addition the
+    addend is None.
     """
     chain, user = [conv], only_user(conv)
     added: fx.Node | None = None
@@ -203,15 +201,9 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
             added = other
             chain.append(user)
             user = only_user(user)
-    if user is not None and is_relu(user, parts):
+    if user is not None and is_relu(user):
         chain.append(user)
     return chain, added
-
-
-def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:
-    """Replace the submodule with the dotted name `target` by `module`."""
-    parent, _, name = target.rpartition(".")
-    setattr(graph_module.get_submodule(parent), name, module)
 
 
 def modules_called_once(graph_module: fx.GraphModule) -> dict[fx.Node, nn.Module]:
@@ -222,10 +214,8 @@ def modules_called_once(graph_module: fx.GraphModule) -> dict[fx.Node, nn.Module
     return {node: module for node, module in calls if times[id(module)] == 1 and len(node.args) == 1}
 
 
-def is_relu(node: fx.Node, parts: dict[str, nn.Module]) -> bool:
-    """Return whether a node is a relu: a module, function or method; parts: the graph's modules by name."""
-    if node.op == "call_module":
-        return type(parts[str(node.target)]) is nn.ReLU
+def is_relu(node: fx.Node) -> bool:
+    """Return whether a node is a relu: a function or a method; a layer nn.ReLU is traced as a function."""
     return node.op in ("call_function", "call_method") and node.target in RELUS
 
 

@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.cpu_forms import Compiled, torch_run
 from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, example_planes, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions, replace_poolings
 
@@ -123,6 +122,7 @@ def gpu_state(net: Frozen, source: Frozen) -> dict[str, torch.Tensor]:
     }
 
 
+@translate_out_of_memory()
 def choose_gpu_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device
 ) -> tuple[Frozen, str, torch.dtype]:
@@ -137,7 +137,7 @@ def choose_gpu_form(
 
     Raises:
         Unsupported: if no form is correct.
-        RuntimeError or MemoryError: if the device's memory is exhausted.
+        MemoryError: if the device's memory is exhausted.
     """
     # "fused" calls cuDNN.
     tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
@@ -173,20 +173,3 @@ def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype
     outputs = logits.cpu(), values.cpu()
     expected = right_logits.cpu(), right_values.cpu()
     return outputs_agree(outputs, expected, GPU_ROUNDING[dtype])
-
-
-def compile_on_device(frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Compiled:
-    """Compile a network for positions on the CPU in the fastest form whose results on a device are correct.
-
-    Args:
-        frozen: the network, on the CPU in float32.
-        dtype: the preferred dtype.
-        device: computes the network.
-
-    Raises:
-        Unsupported: if no form is correct.
-        MemoryError: if the device's memory is exhausted.
-    """
-    with translate_out_of_memory():
-        net, form, net_dtype = choose_gpu_form(frozen, env, dtype, device)
-    return Compiled(torch_run(net, net_dtype, device), net_dtype, form)
