@@ -17,6 +17,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.blocks import ConvBn
+from tests.nn.boards import randomised
 
 BOTS = Path(__file__).parents[1] / "examples" / "bots"
 ONE = np.zeros(1, np.int64)
@@ -50,27 +51,15 @@ def rounded(net: NeuralNet) -> NeuralNet:
     return net.eval()
 
 
-def opinionated(net: NeuralNet) -> NeuralNet:
-    """Give a new network weights that prefer moves, and norms that change something; a new one's are near 0 and 1."""
-    with torch.no_grad():
-        for name, parameter in net.named_parameters():
-            if name.endswith(("points.weight", "last.weight")):
-                parameter.copy_(2 * torch.rand(parameter.shape) - 0.6)
-            elif name.endswith("1.weight"):  # a norm's
-                parameter.copy_(torch.rand(parameter.shape))
-    return net.eval()
-
-
 def small_net(game: str) -> NeuralNet:
     """A network as float16 and float32 have it."""
-    torch.manual_seed(3)
     if game == "oware":
         net = NeuralNet(OWARE, DenseBase(16, (2, 6), (24, 16)))
     elif game == "one-hot":
         net = NeuralNet(ONE_HOT, preset="cgzero")
     else:
         net = NeuralNet(GoEnv(5, planes=3, komi=0.5, max_moves=60), ResidualTower(3, 8, 2, pooled=True))
-    return rounded(opinionated(net))
+    return rounded(randomised(net))
 
 
 def full_net(game: str) -> NeuralNet:

@@ -1,15 +1,19 @@
-"""Bases of a NeuralNet: a tower of blocks, which is the default, and dense layers."""
+"""Bases of a NeuralNet: a tower of blocks, which is the default, dense layers, and a tower of transformer blocks."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
+from typing import Any
 
 import torch
 from torch import nn
 
 from alphago.nn.blocks import ACTIVATIONS, BLOCKS, conv_bn
+from alphago.nn.katago.layers import BlockTower
 from alphago.nn.parts import register_part
 from alphago.system.validation import check_bool, check_choice, check_int
+
+HEAD_SIZE = 32  # of a key and of a value, in new transformers
 
 
 @register_part
@@ -89,3 +93,18 @@ class DenseBase(nn.Module):
         for layer in self.layers:
             features = self.activate(layer(features))
         return features
+
+
+def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
+    """Return a new tower of transformer blocks: `height` times attention and a dense block, after one convolution.
+
+    Args:
+        channels: None for 96.
+        height: None for 7.  With both sizes None the tower is as large as KataGo's b7c96h3tfrs.
+    """
+    channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
+    heads = max(channels // HEAD_SIZE, 1)
+    # Arguments of Attention after the channels: heads, groups, key, value.
+    pair = [["attention", channels, heads, heads, HEAD_SIZE, HEAD_SIZE], ["feedforward", channels, channels * 8 // 3]]
+    tip: list[list[Any]] = [["rms", [1]], ["norm", channels], ["silu"]]
+    return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *tip])

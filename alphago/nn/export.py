@@ -29,7 +29,7 @@ from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
 from alphago.nn.transformer import Rotation
 from alphago.nn.translator import Translator, reshape
-from alphago.nn.value import ForecastHead
+from alphago.nn.value import Forecast, ForecastHead
 from alphago.system.files import user_path, write_atomic
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
@@ -221,11 +221,8 @@ def compare(net: NeuralNet, env: GameEnv, exported: Computation, count: int) -> 
     original = frozen_copy(net if env is net.env else net.resized(env))
     with torch.no_grad(), one_torch_thread():
         logits, value, forecast = original.forecast(torch.from_numpy(planes))
-    expected = {"logits": logits, "value": value}
-    if forecast is not None and forecast.score is not None and forecast.ownership is not None:
-        expected |= {"score": forecast.score, "ownership": forecast.ownership}
-    outputs = exported(planes)
-    return {name: float(np.abs(outputs[name] - tensor.numpy()).max()) for name, tensor in expected.items()}
+    expected = {"logits": logits, **(forecast or Forecast(value))._asdict()}
+    return {name: float(np.abs(out - expected[name].numpy()).max()) for name, out in exported(planes).items()}
 
 
 def onnx_run(data: bytes) -> Computation:

@@ -353,14 +353,13 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
             check_table(key, description[key])
         check_structure(description["structure"])
         net = description["net"]
-        net.setdefault("parts", {})  # old files lack it, and some of the keys below
         for key in ("custom", "parts"):
             check_table(key, net[key])
         for slot in net["parts"]:
             if slot not in SLOTS:
                 raise ValueError(f"a part must be {' or '.join(SLOTS)}, got {shortened(slot)}")
         for key in ("preset", "tower_height", "channels", "size_free"):
-            net.setdefault(key, None)
+            net.setdefault(key, None)  # old files lack some of them
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} has a damaged description: {shortened(error)}") from error
     return description

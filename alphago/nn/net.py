@@ -16,13 +16,12 @@ from alphago.env.games import GAMES, is_go
 from alphago.env.go_rules import KATAGO
 from alphago.env.position import Position
 from alphago.nn import model_files, parts
-from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.base import DenseBase, ResidualTower, transformer_tower
 from alphago.nn.forecasts import PositionForecast, forecast_position, read_positions
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.evaluator_cache import get_or_make
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
-from alphago.nn.katago.layers import transformer_tower
 from alphago.nn.model_files import TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots

@@ -3,7 +3,7 @@
 import functools
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -188,12 +188,10 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
     """
     parameter = next(base.parameters(), torch.zeros(0))  # a base without weights gets float32 on the CPU
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
-    features = run_part("base_net", base, planes)
-    expected = "[2, C, H, W] or [2, F] for the default heads" if default_heads else "[2, ...]"
-    has_right_axes = features.dim() in (2, 4) if default_heads else features.dim() >= 2
-    fits = has_right_axes and features.shape[0] == 2
-    check_shape("base_net", base, planes, features, expected=expected, fits=fits)
-    return features
+    if not default_heads:
+        return run_part("base_net", base, planes, "[2, ...]", lambda shape: len(shape) > 0)
+    expected = "[2, C, H, W] or [2, F] for the default heads"
+    return run_part("base_net", base, planes, expected, lambda shape: len(shape) in (1, 3))
 
 
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
@@ -205,17 +203,15 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
         ValueError: unless the value head's output is [2, 1] or [2] in -1 .. 1, and the policy head's output is [2,
             action_space] and not probabilities.
     """
-    values = run_part("value", value, features)
-    check_shape("value", value, features, values, expected="[2, 1] or [2]", fits=values.shape in ((2, 1), (2,)))
+    values = run_part("value", value, features, "[2, 1] or [2]", lambda shape: shape in ((1,), ()))
     largest = values.abs().max()
     if largest > LARGEST_VALUE:
         raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest:.3g}; end it with a tanh")
-    logits = run_part("policy", policy, features)
-    expected, fits = f"[2, {env.action_space}] (logits of {env})", logits.shape == (2, env.action_space)
-    check_shape("policy", policy, features, logits, expected=expected, fits=fits)
+    expected, fits = f"[2, {env.action_space}] (logits of {env})", lambda shape: shape == (env.action_space,)
+    logits = run_part("policy", policy, features, expected, fits)
     # Further rows, since logits of a single position might look like probabilities by chance.
     random_features = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
-    all_logits = torch.cat([logits, run_part("policy", policy, random_features)])
+    all_logits = torch.cat([logits, run_part("policy", policy, random_features, expected, fits)])
     sums = all_logits.sum(dim=1)
     like_probabilities = bool((all_logits >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
     # A game with a single action cannot be checked: a logit that is 1 by chance would look like a probability.
@@ -232,38 +228,30 @@ def last_layer(module: nn.Module) -> nn.Module:
     return module
 
 
-def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor:
+def run_part(
+    slot: str, module: nn.Module, inputs: torch.Tensor, expected: str, fits: Callable[[torch.Size], bool]
+) -> torch.Tensor:
     """Return the output of a part in eval mode, without gradients.
 
     Args:
         slot: the part's slot, for messages.
+        inputs: [B, ...].
+        expected: the expected shapes of the output, as text.
+        fits: returns whether an output [B, *shape] has one of them, from `shape`.
 
     Raises:
-        ValueError: if the part fails.
+        ValueError: if the part fails, or its output has another shape.
         TypeError: if its output is not a tensor.
     """
+    path, shape = class_path(type(module)), list(inputs.shape)
     try:
         with eval_mode(module), torch.no_grad(), one_torch_thread():  # threads do not help with two positions
             output = module(inputs)
     except Exception as error:
-        shape = list(inputs.shape)
-        raise ValueError(f"{slot}: {class_path(type(module))} failed on an input of shape {shape}: {error}") from error
+        raise ValueError(f"{slot}: {path} failed on an input of shape {shape}: {error}") from error
     if not isinstance(output, torch.Tensor):
-        raise TypeError(f"{slot}: {class_path(type(module))} must give a torch.Tensor, got a {type(output).__name__}")
+        raise TypeError(f"{slot}: {path} must give a torch.Tensor, got a {type(output).__name__}")
+    if output.shape[:1] != inputs.shape[:1] or not fits(output.shape[1:]):
+        got = list(output.shape)
+        raise ValueError(f"{slot}: {path} must give shape {expected} for an input of shape {shape}, got {got}")
     return output
-
-
-def check_shape(
-    slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, *, expected: str, fits: bool
-) -> None:
-    """Raise ValueError, which names the part and its shapes, unless `fits` is True.
-
-    Args:
-        expected: the expected shapes of the output, as text.
-        fits: whether the output has one of them.
-    """
-    if not fits:
-        raise ValueError(
-            f"{slot}: {class_path(type(module))} must give shape {expected} for an input of shape"
-            f" {list(inputs.shape)}, got {list(output.shape)}"
-        )

@@ -1,159 +1,93 @@
 """Write small random networks in KataGo's format, of any version, for tests: `network(version, seed)`.
 
 Written after KataGo's cpp/neuralnet/desc.cpp, version 1.17, which reads them (see `golden/katago.json`).
+
+A network is made of a text such as "conv 3 8 6, act MISH": layers and other words of the file, with the layers' sizes.
 """
 
 import gzip
-from collections.abc import Callable
 
 import numpy as np
 
-CHANNELS, MIDDLE, POOLED, HIDDEN = 8, 6, 4, 7
+# Blocks of C channels, with 6 channels within, 4 pooled ones and 7 hidden units.
+ORDINARY = "ordinary_block block, norm C, act, conv 3 C 6, norm 6, act IDENTITY, conv 3 6 C"
+POOLED = """gpool_block block, norm C, act, conv 3 C 6, conv 3 C 4, norm 4, act RELU, matrix 12 6, norm 6, act,
+ conv 3 6 C"""
+# Of 4 heads in 2 groups, keys of 4 numbers and values of 3; then either the frequencies or their base.
+ATTENTION = """transformer_attention_block block 4 2 4 3 1 {}, rms C, matrix C 16, matrix C 8, matrix C 6, matrix 12 C,
+ {}"""
+LEARNED, FIXED = ATTENTION.format(1, "frequencies 2 2 2"), ATTENTION.format(0, "theta 10.0")
+FEEDFORWARD = "transformer_ffn_block block C 7 1, rms C, matrix C 7, matrix C 7, matrix 7 C"
+TIPS = {15: "tip 8 1e-06 1 0", 17: "tip 8 1e-06 0 0"}  # by version: a norm of the board, and one of each point
 
 
-class Writer:
-    """The contents of a file: words, and arrays of random numbers that depend on the seed alone."""
+def bottleneck(*blocks: str) -> str:
+    inner = ", ".join(["act, conv 1 C 6", *(block.replace("C", "6") for block in blocks), "norm 6, act SILU"])
+    return f"nested_bottleneck_block block {len(blocks)}, norm C, {inner}, conv 1 6 C"
 
-    def __init__(self, version: int, seed: int, text: bool = False) -> None:
-        self.version, self.text = version, text
-        self.random = np.random.RandomState(seed)
-        self.data = b""
 
-    def words(self, *words: object) -> None:
-        self.data += "".join(f"{word}\n" for word in words).encode()
+def network_text(version: int) -> str:
+    """Return a network of 8 channels: convolutions and pools, from version 13 bottlenecks, from 15 transformers too."""
+    blocks = [ORDINARY, POOLED]
+    if version >= 13:
+        blocks.append(bottleneck(ORDINARY, POOLED))
+    if version >= 15:
+        blocks += [LEARNED, FEEDFORWARD, FIXED, bottleneck(LEARNED, FEEDFORWARD, ORDINARY)]
+    kinds = 1 if version < 12 else 4 if version == 16 else 2
+    further = 6 if version >= 9 else 4
+    parts = [
+        f"random {version} 22 19",
+        "20.0 20.0 20.0 15.0 40.0 0.25 150.0" if version >= 13 else "",
+        "0 0 0 0 0 0 0 0" if version >= 15 else "",  # no meta encoder, and options
+        f"trunk {len(blocks)} 8 6 6 6 4",
+        f"{int(version in TIPS)} 0 0 0 0 0" if version >= 15 else "",
+        f"conv {5 if version == 8 else 3} 22 8, matrix 19 8",
+        *(block.replace("C", "8") for block in blocks),
+        f"{TIPS.get(version, 'norm 8')}, act",
+        f"policy {kinds} 0 0 0" if version >= 17 else "policy",
+        f"conv 1 8 6, conv 1 8 4, norm 4, act, matrix 12 6, norm 6, act, conv 1 6 {kinds}",
+        f"matrix 12 {kinds}" if version < 15 else f"matrix 12 6, bias 6, act, matrix 6 {kinds}",
+        "value 0 0 0" if version >= 17 else "value",
+        "conv 1 8 4, norm 4, act, matrix 12 7, bias 7, act",
+        f"matrix 7 3, bias 3, matrix 7 {further}, bias {further}, conv 1 4 1",
+    ]
+    return ", ".join(part for part in parts if part)
 
-    def array(self, *shape: int, mean: float = 0.0, spread: float = 0.5) -> None:
-        numbers = (mean + spread * self.random.standard_normal(shape)).astype("<f4").ravel()
-        self.data += " ".join(map(repr, numbers.tolist())).encode() if self.text else b"@BIN@" + numbers.tobytes()
-        self.data += b"\n"
 
-    def conv(self, side: int, inputs: int, outputs: int) -> None:
-        self.words("conv", side, side, inputs, outputs, 1, 1)
-        self.array(side, side, inputs, outputs, spread=(side * side * inputs) ** -0.5)
-
-    def matrix(self, inputs: int, outputs: int) -> None:
-        self.words("matrix", inputs, outputs)
-        self.array(inputs, outputs, spread=inputs**-0.5)
-
-    def bias(self, size: int) -> None:
-        self.words("bias", size)
-        self.array(size)
-
-    def norm(self, channels: int) -> None:
-        self.words("norm", channels, 0.001, 1, 1)
-        self.array(channels, spread=0.1)
-        self.array(channels, mean=1.0, spread=0.1)
-        self.array(channels, mean=1.0, spread=0.1)
-        self.array(channels)
-
-    def act(self, kind: str = "MISH") -> None:
-        self.words("act", *([f"ACTIVATION_{kind}"] if self.version >= 11 else []))
-
-    def rms(self, channels: int) -> None:
-        self.words("rms", channels, 1e-6)
-        self.array(channels, mean=1.0, spread=0.1)
-
-    def layers(self, text: str, channels: int = CHANNELS) -> None:
-        """Write layers such as "conv 3 c 6, act MISH": numbers, c for the number of channels, and words."""
-        for layer in text.split(", "):
-            name, *given = layer.split()
-            getattr(self, name)(
-                *(channels if size == "c" else int(size) if size.isdecimal() else size for size in given)
-            )
-
-    # --- blocks ------------------------------------------------------------------------------------
-
-    def ordinary(self, channels: int) -> None:
-        self.words("ordinary_block", "block")
-        self.layers(f"norm c, act, conv 3 c {MIDDLE}, norm {MIDDLE}, act IDENTITY, conv 3 {MIDDLE} c", channels)
-
-    def pooled(self, channels: int) -> None:
-        self.words("gpool_block", "block")
-        self.layers(f"norm c, act, conv 3 c {MIDDLE}, conv 3 c {POOLED}, norm {POOLED}, act RELU", channels)
-        self.layers(f"matrix {3 * POOLED} {MIDDLE}, norm {MIDDLE}, act, conv 3 {MIDDLE} c", channels)
-
-    def bottleneck(self, channels: int, *blocks: Callable[[int], None]) -> None:
-        self.words("nested_bottleneck_block", "block", len(blocks))
-        self.layers(f"norm c, act, conv 1 c {MIDDLE}", channels)
-        for block in blocks:
-            block(MIDDLE)
-        self.layers(f"norm {MIDDLE}, act SILU, conv 1 {MIDDLE} c", channels)
-
-    def attention(self, channels: int, heads: int = 4, groups: int = 2, key: int = 4, learned: bool = True) -> None:
-        value = 3
-        self.words("transformer_attention_block", "block", heads, groups, key, value, 1, int(learned))
-        self.layers(f"rms c, matrix c {heads * key}, matrix c {groups * key}, matrix c {groups * value}", channels)
-        self.matrix(heads * value, channels)
-        if learned:
-            self.words("frequencies", groups, key // 2, 2)
-            self.array(groups, key // 2, 2)
-        else:
-            self.words("theta", 10.0)
-
-    def feedforward(self, channels: int) -> None:
-        self.words("transformer_ffn_block", "block", channels, HIDDEN, 1)
-        self.layers(f"rms c, matrix c {HIDDEN}, matrix c {HIDDEN}, matrix {HIDDEN} c", channels)
-
-    # --- the network -------------------------------------------------------------------------------
-
-    def header(self, meta: int = 0) -> None:
-        self.words("random", self.version, 22, 19)
-        self.words(*([20.0, 20.0, 20.0, 15.0, 40.0, 0.25, 150.0] if self.version >= 13 else []))
-        self.words(*([meta, 0, *[0] * 6] if self.version >= 15 else []))
-
-    def trunk(self, rms_tip: int = 0) -> None:
-        blocks: list[Callable[[int], None]] = [self.ordinary, self.pooled]
-        if self.version >= 13:
-            blocks.append(lambda channels: self.bottleneck(channels, self.ordinary, self.pooled))
-        if self.version >= 15:
-            fixed = lambda channels: self.attention(channels, learned=False)  # noqa: E731
-            blocks += [self.attention, self.feedforward, fixed]
-            blocks.append(lambda channels: self.bottleneck(channels, self.attention, self.feedforward, self.ordinary))
-        self.words("trunk", len(blocks), CHANNELS, MIDDLE, MIDDLE, MIDDLE, POOLED)
-        self.words(*([rms_tip > 0, 0, 0, 0, 0, 0] if self.version >= 15 else []))
-        self.data = self.data.replace(b"True", b"1").replace(b"False", b"0")
-        self.conv(5 if self.version == 8 else 3, 22, CHANNELS)
-        self.matrix(19, CHANNELS)
-        for block in blocks:
-            block(CHANNELS)
-        if rms_tip:
-            self.words("tip", CHANNELS, 1e-6, rms_tip - 1, 0)
-            self.array(CHANNELS, mean=1.0, spread=0.1)
-            self.array(CHANNELS)
-        else:
-            self.norm(CHANNELS)
-        self.act()
-
-    def policy(self) -> None:
-        kinds = 1 if self.version < 12 else 4 if self.version == 16 else 2
-        self.words("policy", *([kinds, 0, 0, 0] if self.version >= 17 else []))
-        self.layers(f"conv 1 c {MIDDLE}, conv 1 c {POOLED}, norm {POOLED}, act, matrix {3 * POOLED} {MIDDLE}")
-        self.layers(f"norm {MIDDLE}, act, conv 1 {MIDDLE} {kinds}")
-        if self.version < 15:
-            self.matrix(3 * POOLED, kinds)
-        else:
-            self.layers(f"matrix {3 * POOLED} {MIDDLE}, bias {MIDDLE}, act, matrix {MIDDLE} {kinds}")
-
-    def value(self) -> None:
-        self.words("value", *([0, 0, 0] if self.version >= 17 else []))
-        further = 6 if self.version >= 9 else 4
-        self.layers(f"conv 1 c {POOLED}, norm {POOLED}, act, matrix {3 * POOLED} {HIDDEN}, bias {HIDDEN}, act")
-        self.layers(f"matrix {HIDDEN} 3, bias 3, matrix {HIDDEN} {further}, bias {further}, conv 1 {POOLED} 1")
+def read_layer(text: str, version: int) -> tuple[list[object], list[tuple[list[int], float, float]]]:
+    """Return a layer's words, and the shape of each of its arrays, with the mean and the spread of the numbers."""
+    words: list[object] = [*text.split()]
+    sizes = [int(word) for word in text.split() if word.isdecimal()]
+    match words[0], sizes:
+        case "conv", [side, inputs, outputs]:
+            kernel = [side, side, inputs, outputs]
+            return ["conv", *kernel, 1, 1], [(kernel, 0, (side * side * inputs) ** -0.5)]
+        case "norm", [_]:
+            return [*words, 0.001, 1, 1], [(sizes, 0, 0.1), (sizes, 1, 0.1), (sizes, 1, 0.1), (sizes, 0, 0.5)]
+        case "act", _:
+            kind = words[1] if words[1:] else "MISH"
+            return ["act", *([f"ACTIVATION_{kind}"] if version >= 11 else [])], []
+        case "rms", _:
+            return [*words, 1e-6], [(sizes, 1, 0.1)]
+        case "tip", [size, *_]:
+            return words, [([size], 1, 0.1), ([size], 0, 0.5)]
+        case "matrix", [inputs, _]:
+            return words, [(sizes, 0, inputs**-0.5)]
+    return words, [(sizes, 0, 0.5)] if words[0] in ("bias", "frequencies") else []
 
 
 def network(version: int, seed: int = 0, *, text: bool = False) -> bytes:
-    """Return a file of a network: convolutions and pools, from version 13 bottlenecks, from 15 transformers too.
-
-    text: whether arrays are words, as in KataGo's files .txt.gz.
-    """
+    """Return a file of the network `network_text`; text: whether arrays are words, as in KataGo's files .txt.gz."""
     return gzip.compress(plain_network(version, seed, text=text), mtime=0)
 
 
 def plain_network(version: int, seed: int = 0, *, text: bool = False) -> bytes:
-    """Return the unpacked contents of `network`."""
-    writer = Writer(version, seed, text)
-    writer.header()
-    writer.trunk(rms_tip={15: 2, 17: 1}.get(version, 0))
-    writer.policy()
-    writer.value()
-    return writer.data
+    """Return the unpacked contents of `network`; its numbers depend on the seed alone."""
+    random, data = np.random.RandomState(seed), b""
+    for layer in network_text(version).split(","):
+        words, arrays = read_layer(layer, version)
+        data += "".join(f"{word}\n" for word in words).encode()
+        for shape, mean, spread in arrays:
+            numbers = (mean + spread * random.standard_normal(shape)).astype("<f4").ravel()
+            data += (" ".join(map(repr, numbers.tolist())).encode() if text else b"@BIN@" + numbers.tobytes()) + b"\n"
+    return data

@@ -12,10 +12,6 @@ from tests.nn.boards import randomised
 from tests.nn.formulas import BOARDS, CHANNELS, features, linear, points, whole
 
 
-def boards(channels: int = 4, height: int = 5, width: int = 3) -> torch.Tensor:
-    return torch.randn(2, channels, height, width, generator=torch.Generator().manual_seed(1))
-
-
 def normed(norm: nn.BatchNorm2d, features: torch.Tensor) -> torch.Tensor:
     """Batch norm by its formula."""
     mean, variance, scale, shift = (
@@ -32,10 +28,9 @@ def convolved(pair: nn.Sequential, features: torch.Tensor) -> torch.Tensor:
     ("name", "activated"), [("relu", lambda x: x.clamp_min(0)), ("elu", lambda x: torch.where(x > 0, x, x.expm1()))]
 )
 def test_blocks_by_their_formulas(name, activated):
-    board = boards()
-    residual, before, plain = (
-        randomised(block_class(4, activation=name)) for block_class in (ResidualBlock, PreactivationBlock, PlainBlock)
-    )
+    board = features(5, 3)
+    kinds = (ResidualBlock, PreactivationBlock, PlainBlock)
+    residual, before, plain = (randomised(kind(CHANNELS, activation=name)) for kind in kinds)
     hidden = activated(convolved(residual.first, board))
     torch.testing.assert_close(residual(board), activated(board + convolved(residual.second, hidden)))
     hidden = activated(convolved(before.first, activated(normed(before.norm, board))))
@@ -62,12 +57,13 @@ def test_a_new_block_changes_nothing():
 
 
 def test_only_a_tower_of_preactivation_blocks_has_a_last_norm():
-    tower = randomised(ResidualTower(3, 4, 2, block="preactivation", activation="elu"))
-    inner = tower.blocks(F.elu(tower.entry(boards(3))))
-    torch.testing.assert_close(tower(boards(3)), F.elu(normed(tower.last, inner)))
+    planes = features(5, 3)
+    tower = randomised(ResidualTower(CHANNELS, 4, 2, block="preactivation", activation="elu"))
+    inner = tower.blocks(F.elu(tower.entry(planes)))
+    torch.testing.assert_close(tower(planes), F.elu(normed(tower.last, inner)))
     for block in ("residual", "plain"):
-        tower = randomised(ResidualTower(3, 4, 2, block=block))
-        torch.testing.assert_close(tower(boards(3)), tower.blocks(torch.relu(tower.entry(boards(3)))))
+        tower = randomised(ResidualTower(CHANNELS, 4, 2, block=block))
+        torch.testing.assert_close(tower(planes), tower.blocks(torch.relu(tower.entry(planes))))
 
 
 def test_every_second_block_of_a_tower_is_pooled():
@@ -78,12 +74,11 @@ def test_every_second_block_of_a_tower_is_pooled():
 
 
 def test_dense_base_by_its_formula():
-    base = randomised(DenseBase(3, (5, 4), (7, 6), activation="elu"))
-    planes = boards(3, 5, 4)
-    expected = planes.reshape(2, 60)
+    base = randomised(DenseBase(CHANNELS, (5, 4), (7, 6), activation="elu"))
+    planes = features(5, 4)
+    expected = planes.reshape(3, 20 * CHANNELS)
     for layer in base.layers:
         expected = F.elu(expected @ layer.weight.T + layer.bias)
-    assert expected.shape == (2, 6)
     torch.testing.assert_close(base(planes), expected)
 
 

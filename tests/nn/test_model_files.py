@@ -4,12 +4,11 @@ import ctypes
 import json
 import os
 import pathlib
-import zipfile
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load, load_file, save_file
+from safetensors.torch import load
 from torch import nn
 
 from alphago import GameEnv, GoEnv, NeuralNet, load_model
@@ -19,6 +18,7 @@ from alphago.nn.model_files import ModelError, model_file, saved_game, tensors_t
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)
+DAMAGED = "is no network, or a damaged one: "
 STRUCTURE = {"game": "go", "planes": 16, "plane_shape": [5, 5], "action_space": 26}
 
 
@@ -34,20 +34,13 @@ def path(tmp_path: pathlib.Path, net: NeuralNet) -> pathlib.Path:
     return path
 
 
-def texts_of(path: pathlib.Path) -> dict[str, str]:
-    """The texts of a file, without the digest, which would differ for others."""
-    data = path.read_bytes()
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    return {name: text for name, text in header["__metadata__"].items() if name != "digest"}
-
-
 def rewritten(path: pathlib.Path, drop=(), **changes) -> pathlib.Path:
     """The file with other weights (by name) or descriptions."""
-    tensors, texts = load_file(path), texts_of(path)
+    tensors, texts = model_files.read_sealed(path.read_bytes())
     texts |= {key: value for key, value in changes.items() if isinstance(value, str)}
     tensors |= {key.replace("__", "."): value for key, value in changes.items() if isinstance(value, torch.Tensor)}
     other = path.with_name("other.safetensors")
-    save_file({k: v for k, v in tensors.items() if k not in drop}, other, metadata=texts)
+    other.write_bytes(model_files.sealed_bytes({k: v for k, v in tensors.items() if k not in drop}, texts))
     return other
 
 
@@ -84,9 +77,7 @@ def test_default_parts_are_not_replaced(path):
 @pytest.mark.parametrize("size", [2, 4, 7, 9, 19])
 def test_size_free_networks_load_on_another_board(net, path, size):
     loaded = load_model(path, GoEnv(size, komi=0.5))
-    assert loaded.env == GoEnv(size, komi=0.5)
-    assert loaded.size_free
-    assert all(torch.equal(tensor, net.state_dict()[name]) for name, tensor in loaded.state_dict().items())
+    assert (loaded.env, loaded.size_free) == (GoEnv(size, komi=0.5), True)
     position = GoEnv(size, komi=0.5).position().play(1)
     assert_reads_alike(loaded, net.resized(GoEnv(size, komi=0.5)), position)
 
@@ -119,51 +110,52 @@ def test_a_game_with_a_pass_and_one_without(tmp_path):
         load_model(tmp_path / "net", ClaimingEnv(3, 4, passes=True))
 
 
-def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
-    def write(name: str, data: bytes) -> pathlib.Path:
-        (folder / name).write_bytes(data)
-        return folder / name
-
-    torch.save(nn.Linear(2, 2).state_dict(), folder / "checkpoint.pt")
-    torch.save({"a": 1}, folder / "old.pt", _use_new_zipfile_serialization=False)
-    with zipfile.ZipFile(folder / "archive.zip", "w") as archive:
-        archive.writestr("a", "b")
-    save_file({"a": torch.zeros(2)}, folder / "other")
-    save_file({"a": torch.zeros(2)}, folder / "version", metadata={"format": model_files.FORMAT, "format_version": "9"})
-    save_file({"a": torch.zeros(2)}, folder / "bare", metadata={"format": model_files.FORMAT, "format_version": "1"})
-    deep = b'{"a":' + b"[" * 100_000
-    return {
-        "missing": (folder / "none", "there is no file"),
-        "folder": (folder, "cannot be read: there is a folder of that name"),
-        "empty": (write("empty", b""), "is no network, or a damaged one"),
-        "one byte": (write("one", b"\0"), "is no network, or a damaged one"),
-        "text": (write("text", b"hello, this is a text"), "is no network"),
-        "json": (write("json", b"\x02\0\0\0\0\0\0\0[]"), "is no network"),
-        "huge header": (write("huge", b"\xff" * 7 + b"\x7f{}"), "is no network"),
-        "deep header": (write("deep", len(deep).to_bytes(8, "little") + deep), "or a damaged one"),
-        "checkpoint": (folder / "checkpoint.pt", "a zip archive, such as a torch checkpoint"),
-        "pickle": (folder / "old.pt", "a pickle, which could run code"),
-        "zip": (folder / "archive.zip", "a zip archive"),
-        "null": (write("null", b"\x15\0\0\0\0\0\0\0" + b'{"__metadata__":null}'), "is another program's safetensors"),
-        "other": (folder / "other", "is another program's safetensors file"),
-        "version": (folder / "version", "must have format version 1, got 9"),
-        "bare": (folder / "bare", "has a damaged description"),
-    }
+def with_header(header: bytes, data: bytes = b"") -> bytes:
+    """The bytes of a safetensors file."""
+    return len(header).to_bytes(8, "little") + header + data
 
 
-def test_foreign_files(tmp_path):
-    for name, (file, text) in foreign_files(tmp_path).items():
-        with pytest.raises(ModelError) as caught:
-            load_model(file, ENV)
-        assert text in str(caught.value), name
-        assert str(file) in str(caught.value), name
+def with_texts(**texts: str) -> bytes:
+    return tensors_to_bytes({"a": torch.zeros(2)}, texts)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", DAMAGED),
+        (b"\0", DAMAGED),
+        (b"hello, this is a text", DAMAGED),
+        (with_header(b"[]"), DAMAGED),
+        (b"\xff" * 7 + b"\x7f{}", DAMAGED),  # a header of 2^63 bytes
+        (with_header(b'{"a":' + b"[" * 100_000), DAMAGED),
+        (with_header(b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', b"12345"), DAMAGED),
+        (b"PK\3\4 and more", DAMAGED + "it is a zip archive, such as a torch checkpoint"),
+        (b"\x80\2 and more", DAMAGED + "it is a pickle, which could run code"),
+        (with_header(b'{"__metadata__":null}'), "is another program's safetensors file"),
+        (with_texts(), "is another program's safetensors file"),
+        (with_texts(format=model_files.FORMAT, format_version="9"), "must have format version 1, got 9"),
+        (with_texts(format=model_files.FORMAT, format_version="1"), "has a damaged description"),
+    ],
+    ids=lambda value: repr(value[:20]),
+)
+def test_foreign_files(tmp_path, data, text):
+    (tmp_path / "foreign").write_bytes(data)
+    with pytest.raises(ModelError, match=f"^{tmp_path / 'foreign'} {text}"):
+        load_model(tmp_path / "foreign", ENV)
+
+
+def test_places_without_a_file(tmp_path):
+    with pytest.raises(ModelError, match=f"there is no file {tmp_path / 'none'}"):
+        load_model(tmp_path / "none", ENV)
+    with pytest.raises(ModelError, match=f"{tmp_path} cannot be read: there is a folder of that name"):
+        load_model(tmp_path, ENV)
 
 
 def test_every_truncation_is_noticed(path):
     data = path.read_bytes()
     for length in [*range(0, 60, 7), *np.linspace(60, len(data) - 1, 40).astype(int)]:
         path.write_bytes(data[:length])
-        with pytest.raises(ModelError, match="is no network, or a damaged one"):
+        with pytest.raises(ModelError, match=DAMAGED):
             load_model(path, ENV)
 
 
@@ -185,24 +177,19 @@ def test_only_regular_files_of_a_possible_size_are_read(tmp_path):
             with pytest.raises(ModelError, match=r"cannot be read: .* is a (pipe|device), no regular file"):
                 load_model(place, ENV)
     entry = {"a": {"dtype": "F32", "shape": [5 * 10**9], "data_offsets": [0, 20 * 10**9]}}
-    header = json.dumps(entry).encode()
     with open(tmp_path / "sparse", "wb") as file:
-        file.write(len(header).to_bytes(8, "little") + header)
-        file.truncate(8 + len(header) + 20 * 10**9)
+        file.write(with_header(json.dumps(entry).encode()))
+        file.truncate(file.tell() + 20 * 10**9)
     with pytest.raises(ModelError, match=r"is too large \(20,000,000,\d* bytes, at most 2,147,483,648"):
         load_model(tmp_path / "sparse", ENV)
-    header = header.replace(b"20000000000", b"4")
-    (tmp_path / "longer").write_bytes(len(header).to_bytes(8, "little") + header + b"12345")
-    with pytest.raises(ModelError, match="is no network, or a damaged one"):
-        load_model(tmp_path / "longer", ENV)
 
 
-def test_weights_that_are_no_numbers_are_not_saved(net, path):
+@pytest.mark.parametrize(("bias", "text"), [(torch.tensor(torch.nan), "finite numbers"), ({"calls": 3}, "a tensor")])
+def test_weights_that_are_no_numbers_are_not_saved(net, path, bias, text):
+    """A module's state may hold anything."""
     before = path.read_bytes()
-    with torch.no_grad():
-        net.value.last.bias[0] = torch.nan
-    with pytest.raises(ValueError, match=r"value\.last\.bias must be finite numbers to be saved"):
-        net.save(path)
+    with pytest.raises(ValueError, match=rf"^value\.last\.bias must be {text} to be saved, got "):
+        model_files.write_network(path, net.state_dict() | {"value.last.bias": bias}, ENV, net.config, {})
     assert path.read_bytes() == before
 
 
@@ -217,7 +204,11 @@ MISFIT = " must have shape|, which the network does not have"
 
 
 def net_of(**config) -> dict[str, str]:
-    return {"net": json.dumps({"custom": {}, **config})}
+    return {"net": json.dumps({"custom": {}, "parts": {}, **config})}
+
+
+def game_of(**config) -> dict[str, str]:
+    return {"env_config": json.dumps(config)}
 
 
 @pytest.mark.parametrize(
@@ -231,6 +222,8 @@ def net_of(**config) -> dict[str, str]:
         ({"net": "{"}, "has a damaged description"),
         ({"net": '{"custom": []}'}, "has a damaged description"),
         ({"structure": "[]"}, "structure must be a table"),
+        (game_of(), "other.safetensors has a damaged description"),
+        (game_of(board_size="nine", komi=7, planes=None), "other.safetensors has a damaged description"),
         ({"structure": json.dumps(STRUCTURE | {"game": []})}, r"game must be a name, got \[\]"),
         *(
             ({"structure": json.dumps(STRUCTURE | {"plane_shape": sides})}, "plane_shape must be")
@@ -249,7 +242,7 @@ def net_of(**config) -> dict[str, str]:
 )
 def test_damaged_contents(path, changes, text):
     with pytest.raises(ModelError, match=text):
-        load_model(rewritten(path, **changes), ENV)
+        load_model(rewritten(path, **changes), None if "env_config" in changes else ENV)
 
 
 def test_saving_where_it_cannot_be(net, tmp_path):
@@ -257,18 +250,6 @@ def test_saving_where_it_cannot_be(net, tmp_path):
         net.save(tmp_path / "none" / "net")
     with pytest.raises(IsADirectoryError, match="there is a folder of that name"):
         net.save(tmp_path)
-
-
-def test_modules_with_other_state_are_refused(tmp_path):
-    class Counting(nn.Identity):
-        def get_extra_state(self):
-            return {"calls": 3}
-
-        def set_extra_state(self, state):
-            pass
-
-    with pytest.raises(ValueError, match=r"base_net._extra_state must be a tensor to be saved, got a dict"):
-        NeuralNet(ENV, Counting()).save(tmp_path / "counting")
 
 
 # --- which network, and for which game --------------------------------------------------------------
@@ -349,14 +330,6 @@ def test_a_header_whose_length_begins_like_another_kind_of_file(tmp_path, mark, 
     net.save(file, {"text": "a" * missing})
     assert file.read_bytes().startswith(mark)
     assert load_model(file).notes["text"] == "a" * missing
-
-
-@pytest.mark.parametrize("config", [{}, {"board_size": "nine", "komi": 7, "planes": None}], ids=str)
-def test_a_description_without_a_board_is_damaged(tmp_path, config):
-    path = save(GoEnv(5), tmp_path / "net")
-    save_file(load_file(path), path, metadata={**texts_of(path), "env_config": json.dumps(config)})
-    with pytest.raises(ModelError, match="net has a damaged description"):
-        load_model(path)
 
 
 # --- bytes ------------------------------------------------------------------------------------------

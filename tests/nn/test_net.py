@@ -35,15 +35,9 @@ class PairBase(nn.Module):
         return planes, planes
 
 
-class FlatValue(nn.Module):
+def flat_value() -> nn.Module:
     """Gives [B] instead of [B, 1]."""
-
-    def __init__(self, features: int) -> None:
-        super().__init__()
-        self.linear = nn.Linear(features, 1)
-
-    def forward(self, features):
-        return torch.tanh(self.linear(features.flatten(1))).squeeze(1)
+    return nn.Sequential(nn.Flatten(), nn.LazyLinear(1), nn.Tanh(), nn.Flatten(0))
 
 
 def flat_policy(features: int, actions: int = ENV.action_space) -> nn.Module:
@@ -181,9 +175,9 @@ def test_own_modules_in_each_slot():
     conv = nn.Conv2d(ENV.planes, 6, 3, padding=1)
     nets = [
         NeuralNet(ENV, conv),
-        NeuralNet(ENV, None, FlatValue(8 * 25), tower_height=1, channels=8),
+        NeuralNet(ENV, None, flat_value(), tower_height=1, channels=8),
         small(policy=flat_policy(8 * 25)),
-        NeuralNet(ENV, Sum(), FlatValue(ENV.planes), flat_policy(ENV.planes)),
+        NeuralNet(ENV, Sum(), flat_value(), flat_policy(ENV.planes)),
         NeuralNet(ENV, nn.Conv2d(ENV.planes, 6, 3, stride=2)),  # default heads on 2 x 2 features: AlphaGo Zero's
         NeuralNet(ENV, nn.LazyConv2d(6, 3), flat_value(), flat_policy(6 * 9)),
     ]
@@ -200,10 +194,6 @@ def test_own_modules_in_each_slot():
 
 def test_logarithms_of_probabilities_are_logits():
     small(policy=nn.Sequential(flat_policy(200), nn.LogSoftmax(1)))
-
-
-def flat_value() -> nn.Module:
-    return nn.Sequential(nn.Flatten(), nn.LazyLinear(1), nn.Tanh())
 
 
 PROBABILITIES = "policy: .* must give logits, got probabilities: leave the softmax off"

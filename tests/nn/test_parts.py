@@ -81,11 +81,8 @@ def nested(part: dict, times: int = 1) -> dict:
     return part
 
 
-def tower_of(channels: int, height: int, **options) -> dict:
-    return {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": channels, "height": height, **options}}
-
-
-WIDE = r"weight entry.0.weight must have shape \[1000000, 16, 3, 3\], got \[8, 16, 3, 3\]"
+def tower_of(channels: int, height: int) -> dict:
+    return {"base_net": {"part": "ResidualTower", "planes": PLANES, "channels": channels, "height": height}}
 
 
 @pytest.mark.parametrize(
@@ -94,10 +91,7 @@ WIDE = r"weight entry.0.weight must have shape \[1000000, 16, 3, 3\], got \[8, 1
         ([], "has a damaged description: parts must be a table"),
         ({"base_net": {"part": "os.system", "command": "ls"}}, "cannot be rebuilt: part must be .*, got 'os.system'"),
         ({"base_net": {"part": "DenseBase"}}, "cannot be rebuilt: .* missing 2 required positional arguments"),
-        (tower_of(10**6, 3), WIDE),
         (tower_of(8, 10**9), "cannot be rebuilt: height must be at most the .* weights that the file holds"),
-        (tower_of(8, 4, block="plain"), "weight blocks.3.only.0.weight must have shape .*, got none"),
-        (tower_of(-8, 1), "cannot be rebuilt"),
         (tower_of(10**18, 1), "cannot be rebuilt"),
         ({"base_net": 7}, "cannot be rebuilt: a part must be a table, got 7"),
         ({"value": nested({"part": "FlatValue", "features": 1}, 600)}, "cannot be rebuilt: "),

@@ -85,8 +85,7 @@ class RunEvaluator:
             raise ValueError("the network's value head makes no forecasts of score and ownership")
         if count == 0:
             return
-        check_batch(batch, self.env)
-        check_outputs(self.env, count, priors, values)
+        check_arguments(self.env, batch, count, priors, values)
         scratch = self._buffers(count)
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
@@ -258,17 +257,16 @@ def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
     return None if model is None else RunEvaluator(env, in_blocks(model), dtype, form)
 
 
-def check_batch(batch: GameBatch, env: GameEnv) -> None:
-    """Raise ValueError if a network for `env` cannot play the batch's game."""
-    if batch.env is not env and game_structure(batch.env) != game_structure(env):
-        raise ValueError(f"the batch must be of {env}, which the evaluator is for, got one of {batch.env}")
-
-
-def check_outputs(env: GameEnv, count: int, priors: np.ndarray, values: np.ndarray) -> None:
-    """Raise ValueError if `priors` or `values` has the wrong shape for `count` positions.
+def check_arguments(env: GameEnv, batch: GameBatch, count: int, priors: np.ndarray, values: np.ndarray) -> None:
+    """Check the arguments of a call of an evaluator for the game `env` with `count` positions.
 
     The kernels do not check shapes, and would write outside of the arrays.
+
+    Raises:
+        ValueError: if the network cannot play the batch's game, or `priors` or `values` has the wrong shape.
     """
+    if batch.env is not env and game_structure(batch.env) != game_structure(env):
+        raise ValueError(f"the batch must be of {env}, which the evaluator is for, got one of {batch.env}")
     if priors.shape != (count, env.action_space) or values.shape != (count,):
         raise ValueError(
             f"priors and values must have shapes {(count, env.action_space)} and {(count,)} for {count} slots of {env},"

@@ -12,7 +12,7 @@ from torch import nn
 from alphago.cuda.backend import find_backend
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
-from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
+from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_arguments
 from alphago.nn.inference.frozen_net import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
     Unsupported,
@@ -131,8 +131,7 @@ class DeviceEvaluator:
         count = len(slots)
         if count == 0:
             return
-        check_batch(batch, self.env)
-        check_outputs(self.env, count, priors, values)
+        check_arguments(self.env, batch, count, priors, values)
         with self.stream() as stream:
             padded = stream.padded(count)
             if batch.device == self.device:

@@ -172,8 +172,8 @@ class NetworkConverter:
             weights["bias"] = self.stream.array(outputs)
         return Layer(["dense", inputs, outputs, has_bias], weights)
 
-    def scale_and_shift(self, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Read a batch norm; return the scale and shift, [channels] each, that have the same effect."""
+    def norm(self, channels: int) -> Layer:
+        """Read a batch norm; return a layer with the scale and shift, [channels] each, that have the same effect."""
         self.begin("channels of a norm", channels)
         epsilon = self.stream.number("epsilon")
         has_scale, has_shift = self.stream.integer("has scale", 0, 1), self.stream.integer("has shift", 0, 1)
@@ -181,12 +181,7 @@ class NetworkConverter:
         scale = self.stream.array(channels) if has_scale else torch.ones(channels)
         shift = self.stream.array(channels) if has_shift else torch.zeros(channels)
         scale = scale * torch.rsqrt(variance + epsilon)
-        return scale, shift - mean * scale
-
-    def norm(self, channels: int) -> Layer:
-        """Read a batch norm that stays a layer of its own."""
-        scale, shift = self.scale_and_shift(channels)
-        return Layer(["norm", channels], {"scale": scale, "shift": shift})
+        return Layer(["norm", channels], {"scale": scale, "shift": shift - mean * scale})
 
     def activation(self) -> Layer:
         """Read an activation; before version 11, files name none, and it is a relu."""
@@ -212,16 +207,16 @@ class NetworkConverter:
 
     def absorb_norm(self, conv: Layer) -> Layer:
         """Read the batch norm that follows the convolution `conv`; return one convolution that does both."""
-        return conv.scale_outputs(*self.scale_and_shift(conv.outputs))
+        return conv.scale_outputs(**self.norm(conv.outputs).weights)
 
     def pooled(self, inputs: int) -> Layer:
         """Read the layers of a `Pooled`, and the batch norm of its outputs, which becomes part of two of the layers."""
         first, pool = self.convolution(inputs), self.absorb_norm(self.convolution(inputs))
         pool_layers = [pool, self.activation()]
         bias = self.dense(3 * pool.outputs, first.outputs)  # three numbers summarize each channel, see `summary`
-        scale, shift = self.scale_and_shift(first.outputs)
-        first = first.scale_outputs(scale, shift)
-        return compose("pooled", first=[first], pool=pool_layers, bias=[bias.scale_outputs(scale)])
+        norm = self.norm(first.outputs).weights
+        first, bias = first.scale_outputs(**norm), bias.scale_outputs(norm["scale"])
+        return compose("pooled", first=[first], pool=pool_layers, bias=[bias])
 
     # --- base --------------------------------------------------------------------------------------
 
@@ -298,8 +293,6 @@ class NetworkConverter:
         sizes = ("heads", "groups of heads", "size of a key", "size of a value")
         heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
         rotated, learned = self.stream.integer("rotated", 0, 1), self.stream.integer("learned", 0, 1)
-        if heads % groups or key % 2:
-            raise ValueError(f"heads must be a multiple of groups and a key even, got {heads}, {groups}, {key}")
         epsilon, weight = self.rms(channels)
         inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]
         queries, keys, values = (layer.weights["weight"] for layer in inputs)
@@ -323,8 +316,7 @@ class NetworkConverter:
         """
         self.stream.word()
         if learned:
-            for name, size in (("groups", groups), ("pairs", pairs), ("axes", 2)):
-                self.expect(f"{name} of frequencies", size)
+            self.expect("groups, pairs and axes of frequencies", groups, pairs, 2)
             return self.stream.array(groups, pairs, 2)
         # The first half of the pairs turn with y, the rest with x.
         theta, half = self.stream.number("theta"), pairs // 2

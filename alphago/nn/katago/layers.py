@@ -20,7 +20,6 @@ from alphago.nn.value import BoardForecast
 from alphago.system.validation import check_int
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "mish": nn.Mish, "silu": nn.SiLU, "identity": nn.Identity}
-HEAD_SIZE = 32  # of a key and of a value, in new transformers
 TYPICAL_SIDE, SIDE_STEP = 14, 10  # KataGo's scale of a board's side: (side - 14) / 10
 Layers = Sequence[Sequence[Any]]  # descriptions of layers: lists of a kind in LAYERS and its arguments
 
@@ -121,21 +120,6 @@ LAYERS: dict[str, Callable[..., nn.Module]] = {
 def sequence(layers: Layers) -> nn.Sequential:
     """Return the layers with these descriptions, one after the other."""
     return nn.Sequential(*(LAYERS[kind](*arguments) for kind, *arguments in layers))
-
-
-def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
-    """Return a new tower of transformer blocks: `height` times attention and a dense block, after one convolution.
-
-    Args:
-        channels: None for 96.
-        height: None for 7.  With both sizes None the tower is as large as KataGo's b7c96h3tfrs.
-    """
-    channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
-    heads = max(channels // HEAD_SIZE, 1)
-    # Arguments of Attention after the channels: heads, groups, key, value.
-    pair = [["attention", channels, heads, heads, HEAD_SIZE, HEAD_SIZE], ["feedforward", channels, channels * 8 // 3]]
-    tip: Layers = [["rms", [1]], ["norm", channels], ["silu"]]
-    return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *tip])
 
 
 @register_part

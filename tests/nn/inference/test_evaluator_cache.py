@@ -2,8 +2,8 @@
 
 import copy
 import gc
-import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -97,10 +97,6 @@ def test_few_are_kept_and_none_without_the_network():
 
 
 def test_threads_that_ask_at_once_get_the_same(net):
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(net.evaluator("float32"))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda _: net.evaluator("float32"), range(4))
     assert len(set(map(id, found))) == 1

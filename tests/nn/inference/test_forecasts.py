@@ -8,7 +8,7 @@ from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, Position
 from alphago.nn.forecasts import stack
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.value import AddedForecast, DenseValue
-from tests.nn.boards import snapshot
+from tests.nn.boards import randomised, snapshot
 
 ENV = GoEnv(5, komi=1.5)
 GAME = ("C3", "C2", "D2", "D3", "pass", "B3")
@@ -19,13 +19,7 @@ def positions() -> list[Position]:
 
 
 def network(**slots: torch.nn.Module) -> NeuralNet:
-    """A network whose answers differ from position to position, clearly more than rounding."""
-    torch.manual_seed(3)
-    net = NeuralNet(ENV, tower_height=2, channels=8, **slots).eval()
-    with torch.no_grad():
-        for parameter in [*net.value.parameters(), *net.policy.parameters()]:
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    return net
+    return randomised(NeuralNet(ENV, tower_height=2, channels=8, **slots))
 
 
 def evaluate(
@@ -43,8 +37,7 @@ def evaluate(
 @pytest.mark.parametrize("head", ["size-free", "added"])
 def test_it_says_what_the_network_says(where: str, head: str) -> None:
     slots = {} if head == "size-free" else {"value": AddedForecast(DenseValue(8, (5, 5)), 8)}
-    net = network(**slots)
-    many = positions()
+    net, many = network(**slots), positions()
     priors, values, scores, owners = evaluate(snapshot(net, "float32", forecasts=True, where=where), many)
     policy, black = net(many)
     coarse = 100 if where == "cuda" else 1  # its float32 convolutions are TF32
@@ -54,7 +47,7 @@ def test_it_says_what_the_network_says(where: str, head: str) -> None:
         assert values[i] == pytest.approx(side * black[i], abs=1e-4 * coarse)
         assert scores[i] == pytest.approx(side * expected.score, abs=1e-2 * coarse)
         assert owners[i] == pytest.approx(side * expected.ownership.ravel(), abs=1e-3 * coarse)
-    assert np.ptp(scores) > 0.5
+    assert np.ptp(scores) > 0.1
 
 
 def test_symmetries_are_the_mean_over_turned_games() -> None:

@@ -36,46 +36,34 @@ class Tower(nn.Module):
         return self.silent(0 * self.point(self.signed(self.read[-1])))
 
 
-def tower() -> Tower:
+class Twice(Tower):
+    def forward(self, planes):
+        features = self.entry(planes)
+        return self.rising(torch.relu(features)) + self.rising(10 * features) + self.rising(torch.relu(features))
+
+
+@pytest.mark.parametrize("env", [ENV, GoEnv(9, planes=17), ConnectFourEnv(), ClaimingEnv(4, 6, True)], ids=str)
+def test_calibration_is_of_different_positions_of_the_game(env) -> None:
+    planes = calibration_planes(env)
+    assert planes.shape[0] >= LEAST
+    assert planes.shape[1:] == (env.planes, *env.plane_shape)
+    different = {position.tobytes() for position in planes.numpy()}
+    assert len(different) > 0.6 * len(planes)
+    calibration_planes.cache_clear()
+    assert calibration_planes(env).equal(planes)
+
+
+def test_ranges_of_all_that_read_more_than_a_point_of_what_another_made() -> None:
+    """Of all calls of one."""
     torch.manual_seed(1)
-    return Tower().eval().requires_grad_(False)
-
-
-class TestCalibrationPlanes:
-    @pytest.mark.parametrize("env", [ENV, GoEnv(9, planes=17), ConnectFourEnv(), ClaimingEnv(4, 6, True)], ids=str)
-    def test_they_are_of_different_positions_of_the_game(self, env) -> None:
-        planes = calibration_planes(env)
-        assert planes.shape[0] >= LEAST
-        assert planes.shape[1:] == (env.planes, *env.plane_shape)
-        different = {position.tobytes() for position in planes.numpy()}
-        assert len(different) > 0.6 * len(planes)
-        calibration_planes.cache_clear()
-        assert calibration_planes(env).equal(planes)
-
-
-class TestRanges:
-    def test_of_all_that_read_more_than_a_point_of_what_another_made(self) -> None:
-        base, planes = tower(), torch.randn(6, 3, 5, 5, generator=torch.Generator().manual_seed(1))
-        ranges = input_ranges(fold_batch_norms(base), planes)
-        base(planes)
-        rising, signed = base.read
-        assert ranges == {
-            "rising": Range(HEADROOM * float(rising.max()), False),
-            "signed": Range(HEADROOM * float(signed.abs().max()), True),
-        }
-
-    def test_of_all_calls_of_one(self) -> None:
-        class Twice(Tower):
-            def forward(self, planes):
-                features = self.entry(planes)
-                return (
-                    self.rising(torch.relu(features)) + self.rising(10 * features) + self.rising(torch.relu(features))
-                )
-
-        base = Twice().eval().requires_grad_(False)
-        planes = torch.randn(6, 3, 5, 5, generator=torch.Generator().manual_seed(1))
-        most = 10 * HEADROOM * float(base.entry(planes).abs().max())
-        assert input_ranges(fold_batch_norms(base), planes) == {"rising": Range(pytest.approx(most), True)}
+    base, twice = (kind().eval().requires_grad_(False) for kind in (Tower, Twice))
+    planes = torch.randn(6, 3, 5, 5, generator=torch.Generator().manual_seed(1))
+    ranges = input_ranges(fold_batch_norms(base), planes)
+    base(planes)
+    rising, signed = (HEADROOM * float(numbers.abs().max()) for numbers in base.read)
+    assert ranges == {"rising": Range(rising, False), "signed": Range(signed, True)}
+    most = 10 * HEADROOM * float(twice.entry(planes).abs().max())
+    assert input_ranges(fold_batch_norms(twice), planes) == {"rising": Range(pytest.approx(most), True)}
 
 
 def rounded(numbers: np.ndarray, step: float | np.ndarray, least: int, most: int) -> np.ndarray:
