@@ -1,1 +1,1 @@
-"""Pictures of boards, games and networks: shapes in plain Python, written as SVG or painted with Pillow."""
+"""Pictures of boards and games, and diagrams: shapes in plain Python, written as SVG or painted with Pillow."""

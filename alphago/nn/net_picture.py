@@ -1,17 +1,36 @@
-"""Draw a network: its base, its heads, its inputs and its outputs."""
+"""Draw a network: a box for each layer or block, from the planes to the predictions."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from torch import nn
 
-from alphago.drawing.network import Box, join_repeats, network_picture
+from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Rect, Shape, Style, arrow, paragraph
 from alphago.drawing.svg import Svg, to_svg
 from alphago.nn.blocks import Block, ConvBn, PlainBlock, PreactivationBlock
 from alphago.nn.parts import check_base
 from alphago.nn.value import ForecastHead
 
+WIDE, GAP, SIZE = 640.0, 26.0, 14.0
+BOX = 370.0  # width of a box of the base
+PILE_STEP, MOST_BEHIND = 5, 3  # in a pile: the distance of neighbouring boxes, and the most boxes behind the front one
+GREY = "#e9e9e6"
 BLOCK_NAMES = {PreactivationBlock: "preactivation block", PlainBlock: "plain block"}
 MOST_BOXES = 14  # largest number of boxes for a base; the last one gives the number of further layers
+
+
+class Box(NamedTuple):
+    """A layer or a block of a network.
+
+    Attributes:
+        title: what it is.
+        detail: a smaller text below the title.
+        times: how many equal layers or blocks follow each other.
+    """
+
+    title: str
+    detail: str = ""
+    times: int = 1
 
 
 def net_svg(net: Any, size: float | None = None) -> Svg:
@@ -71,3 +90,85 @@ def parameters_text(module: nn.Module) -> str:
 def head_box(name: str, head: nn.Module) -> Box:
     """Return the box of a value or policy head: the title `name`, then its class and number of parameters."""
     return Box(name, f"{type(head).__name__}, {parameters_text(head) or 'no parameters'}")
+
+
+def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box, Box]], label: str) -> Drawing:
+    """Return a network as boxes: the inputs at the top, below them the base, then the heads side by side.
+
+    Args:
+        inputs: the box of the planes.
+        base: the boxes between the planes and the heads.
+        heads: pairs of a head's box and the box of what it predicts.
+        label: the title of the picture.
+    """
+    middle = WIDE / 2
+    heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
+    shapes: list[Shape] = [*heading]
+    top = heading[-1].y + 1.6 * SIZE
+    y = add_box(shapes, inputs, middle, top, BOX, GREY)  # the lower edge of the last box
+    for box in base:
+        shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
+        y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
+    step = WIDE / max(len(heads), 1)  # from the middle of a head to that of the next
+    width = min(BOX, step - 24)
+    bottoms = []
+    for i, (head, outputs) in enumerate(heads):
+        x = step * (i + 0.5)
+        begin = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
+        shapes += arrow(begin, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
+        head_bottom = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
+        shapes += arrow(x, head_bottom, x, head_bottom + GAP, Style(stroke=BLACK, width=1.5))
+        bottoms.append(add_box(shapes, outputs, x, head_bottom + GAP, width, GREY))
+    high = max([y, *bottoms]) + GAP
+    return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes)), label, shown=WIDE)
+
+
+def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
+    """Add the shapes of a box to `shapes`, and return the height of its lower edge.
+
+    Args:
+        box: a box that occurs several times is drawn as a pile.
+        x: the box's middle.
+        top: the height of its upper edge.
+        fill: its colour, PALE for a layer or block, GREY for an input or output.
+    """
+    times = f"{box.times} × " if box.times > 1 else ""
+    inside = width - 16  # between the box's edges, with room on both sides
+    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
+    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
+    bottom = (detail or title)[-1].y + 1.1 * SIZE
+    boxes_behind = min(box.times - 1, MOST_BEHIND)
+    for behind in range(boxes_behind, -1, -1):  # the front box last, so that it covers the others
+        style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
+        shift = PILE_STEP * behind
+        shapes.append(Rect(x - width / 2 + shift, top + shift, width, bottom - top, style, corner=6))
+    shapes += title
+    shapes += detail
+    return bottom + PILE_STEP * boxes_behind
+
+
+def join_repeats(boxes: Sequence[Box]) -> list[Box]:
+    """Return the boxes, with each repetition joined into one box, whose `times` counts it.
+
+    A repetition is a box that occurs at least twice in a row, or two boxes that occur at least three times in a row.
+    """
+    joined: list[Box] = []
+    begin = 0
+    while begin < len(boxes):
+        # Pairs of a repetition's number of boxes and the least times it occurs; the last pair accepts any single box.
+        for period, least in ((1, 2), (2, 3), (1, 1)):
+            part, times = boxes[begin : begin + period], 1
+            while boxes[begin + times * period : begin + (times + 1) * period] == part:  # the next boxes are the same
+                times += 1
+            if times >= least:
+                break
+        joined.append(part[0] if times == 1 else repeated_box(part, times))
+        begin += period * times
+    return joined
+
+
+def repeated_box(part: Sequence[Box], times: int) -> Box:
+    """Return one box for `part`, boxes that follow each other `times` times."""
+    title = part[0].title if len(part) == 1 else f"({', '.join(box.title for box in part)})"
+    details = dict.fromkeys(box.detail for box in part if box.detail)
+    return Box(title, "; ".join(f"{detail} each" for detail in details), times)

@@ -18,9 +18,12 @@ def small(env=ENV, **options) -> NeuralNet:
 def test_it_is_blacks_whoever_is_to_move(to_play):
     net = lived_in(small(), sharpness=2)
     position = ENV.position(black="B3 C3 D2", white="C4 A1", to_play=to_play)
-    _, _, forecast = net.eval().forecast(torch.from_numpy(position.planes())[None])
+    planes = torch.from_numpy(position.planes())[None]
+    (logits, value), (_, _, forecast) = net(planes), net.forecast(planes)
+    assert (logits.shape, value.shape) == ((1, 26), (1,))
     read, side = net.forecast(position), position.to_play
     assert 2 * read.win_probability - 1 == pytest.approx(net(position)[1], abs=1e-6)
+    assert net(position)[1] == pytest.approx(side * float(value.detach()), abs=1e-6)
     assert read.score == pytest.approx(10 * side * float(forecast.score.detach()), abs=1e-4)
     assert read.ownership.shape == (5, 5)
     np.testing.assert_allclose(read.ownership.ravel(), side * forecast.ownership[0].detach().numpy(), atol=1e-6)

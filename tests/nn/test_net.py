@@ -16,7 +16,6 @@ from alphago.nn.value import DenseValue
 from tests.nn.boards import ClaimingEnv, lived_in
 
 ENV = GoEnv(5)
-BLACK, WHITE = "B3 C3 D2", "C4 D4 A1"
 
 
 def small(env: GoEnv = ENV, **options) -> NeuralNet:
@@ -42,15 +41,6 @@ def flat_value() -> nn.Module:
 
 def flat_policy(features: int, actions: int = ENV.action_space) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(features, actions))
-
-
-def test_value_is_blacks_and_forward_is_the_movers():
-    net = lived_in(small())
-    position = ENV.position(black=BLACK, white=WHITE, to_play="white")
-    logits, value = net(torch.from_numpy(position.planes())[None])
-    assert logits.shape == (1, ENV.action_space)
-    assert value.shape == (1,)
-    assert net(position)[1] == pytest.approx(-float(value.detach()), abs=1e-6)
 
 
 def test_one_position_several_and_none():
@@ -171,7 +161,7 @@ def test_the_layers_of_cody2007():
 
 
 def test_own_modules_in_each_slot():
-    position = ENV.position(black=BLACK, white=WHITE)
+    position = ENV.position(black="B3 C3 D2", white="C4 D4 A1")
     conv = nn.Conv2d(ENV.planes, 6, 3, padding=1)
     nets = [
         NeuralNet(ENV, conv),

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.drawing.network import Box, join_repeats
 from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.net_picture import Box, join_repeats
 from tests.drawing.reading import texts
 
 GO = GoEnv(5)

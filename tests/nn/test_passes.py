@@ -8,22 +8,15 @@ import torch
 from torch import nn
 
 from alphago.nn import passes
+from tests.nn.boards import randomised
 from tests.nn.formulas import BOARDS, CHANNELS, features
-
-
-def usual_norm() -> nn.BatchNorm2d:
-    norm = nn.BatchNorm2d(CHANNELS)
-    nn.init.uniform_(norm.weight, 0.5, 2)
-    nn.init.normal_(norm.bias)
-    nn.init.normal_(norm.running_mean)
-    return norm
 
 
 @pytest.mark.parametrize(
     "change",
     [
+        lambda norm: norm.train(),
         lambda norm: norm,
-        lambda norm: norm.eval(),
         lambda norm: nn.BatchNorm2d(CHANNELS, momentum=None, affine=False),
         lambda norm: nn.Identity(),
     ],
@@ -32,7 +25,7 @@ def usual_norm() -> nn.BatchNorm2d:
 @pytest.mark.parametrize("with_added", [False, True])
 def test_norm_relu_and_its_gradients(change: Callable[[nn.Module], nn.Module], dtype: torch.dtype, with_added: bool):
     """To the bit; what is given stays as it is."""
-    norm, results = change(usual_norm()), []
+    norm, results = change(randomised(nn.BatchNorm2d(CHANNELS)).requires_grad_()), []
     for plain in (False, True):
         mine = copy.deepcopy(norm)
         board, added = (features(5, 4, seed).to(dtype).requires_grad_() for seed in (2, 2))
