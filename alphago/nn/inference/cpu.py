@@ -207,7 +207,7 @@ class NetEvaluator(RunEvaluator):
         may_forecast = forecasts and env.has_ownership and isinstance(value, ForecastHead)
         frozen = frozen_parts(base_net, ForecastOutputs(value) if may_forecast else value, policy)
         with torch.no_grad():
-            columns = frozen(example_planes(env))[1][0].numel() if may_forecast else 1  # of the values [B, columns]
+            columns = frozen(example_planes(env))[1][0].numel() if may_forecast else 1  # of values [B, columns] or [B]
         if where == "cpu":
             with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
                 compiled = choose_form(frozen, env, choose_dtype(dtype), form)

@@ -2,6 +2,7 @@
 
 import copy
 import threading
+from collections.abc import Sequence
 from typing import TypeVar
 
 import torch
@@ -78,12 +79,10 @@ def example_planes(env: GameEnv) -> torch.Tensor:
     return planes.contiguous(memory_format=torch.channels_last)
 
 
-def outputs_agree(outputs: Outputs, expected: Outputs, tolerance: float) -> bool:
+def outputs_agree(outputs: Sequence[torch.Tensor], expected: Sequence[torch.Tensor], tolerance: float) -> bool:
     """Return whether all outputs have the expected shapes and differ by at most tolerance * (1 + max |expected|)."""
-    for output, right in zip(outputs, expected, strict=True):
-        if output.shape != right.shape:
-            return False
-        difference = (output - right).abs().max()
-        if not difference <= tolerance * (1 + right.abs().max()):  # also for a difference of NaN
-            return False
-    return True
+    # The comparison is False for a difference of NaN.
+    return all(
+        output.shape == right.shape and bool((output - right).abs().max() <= tolerance * (1 + right.abs().max()))
+        for output, right in zip(outputs, expected, strict=True)
+    )

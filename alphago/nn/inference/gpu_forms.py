@@ -165,11 +165,7 @@ def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype
     """
     planes = example_planes(env)
     reference_device = next((tensor.device for tensor in reference.parameters()), planes.device)
-    right_logits, right_values = reference(planes.to(reference_device))
-    logits, values = net(planes.to(device, dtype, memory_format=torch.channels_last))
-    is_finite = bool(right_logits.isfinite().all()) and bool(right_values.isfinite().all())
-    if not is_finite:
-        return True
-    outputs = logits.cpu(), values.cpu()
-    expected = right_logits.cpu(), right_values.cpu()
-    return outputs_agree(outputs, expected, GPU_ROUNDING[dtype])
+    expected = [output.cpu() for output in reference(planes.to(reference_device))]
+    outputs = [output.cpu() for output in net(planes.to(device, dtype, memory_format=torch.channels_last))]
+    is_finite = all(bool(output.isfinite().all()) for output in expected)
+    return not is_finite or outputs_agree(outputs, expected, GPU_ROUNDING[dtype])
