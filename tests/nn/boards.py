@@ -11,50 +11,36 @@ import torch
 from torch import nn
 
 from alphago import GameBatch, GameEnv, NeuralNet
-from alphago.examples.tic_tac_toe import TicTacToe
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
+from tests.ui.own_games import Ring
 
 # Total variation of the policies and difference of the values, greatest and mean; bfloat16 has 8 bits of precision.
 TOLERANCE = {"float32": (2e-5, 2e-6), "bfloat16": (0.12, 0.025), "int8": (0.2, 0.03)}
 needs_openvino = pytest.mark.skipif(not openvino.is_installed(), reason="needs openvino")
 
 
-class Claiming(TicTacToe):
-    """Two players claim points of a rectangle in turn, or pass where that is allowed; most points win."""
+class Claiming(Ring):
+    """Two players claim the points of a rectangle in turn; where there is a pass, it is the bell, twice a game."""
 
     def __init__(self, env: "ClaimingEnv") -> None:
-        super().__init__()
-        self.env, self.board, self.plies = env, np.zeros(env.N * env.plane_shape[1], np.int8), 0
-
-    def play(self, action: int) -> None:
-        if action != self.env.pass_action:
-            self.board[action] = self.to_play
-        self.to_play = -self.to_play
-        self.plies += 1
-
-    def winner(self) -> int:
-        return int(np.sign(self.board.sum()))
-
-    def is_over(self) -> bool:
-        return self.plies >= self.env.max_moves or bool(self.board.all())
+        super().__init__(env.N * env.plane_shape[1], env.max_moves - env.N * env.plane_shape[1])
+        self.env = env
 
     def legal_mask(self) -> np.ndarray:
-        free = np.append(self.board == 0, True)[: self.env.action_space]
-        return free & (not self.is_over())
+        return super().legal_mask()[: self.env.action_space]
 
     def planes(self) -> np.ndarray:
-        mine = (self.board * self.to_play).reshape(self.env.plane_shape)
-        return np.stack([mine == 1, mine == -1, np.ones_like(mine)]).astype(np.float32)
+        return super().planes().reshape(3, *self.env.plane_shape)
 
     def ownership(self) -> np.ndarray:
-        return self.board * np.int8(self.to_play)
+        return self.cells * np.int8(self.to_play)
 
     def copy(self) -> "Claiming":
         twin = copy.copy(self)
-        twin.board = self.board.copy()
+        twin.cells = self.cells.copy()
         return twin
 
 
@@ -67,7 +53,7 @@ class ClaimingEnv(GameEnv):
     def __init__(self, height: int, width: int, passes: bool = False) -> None:
         self.N = height
         self.plane_shape = (height, width)
-        self.max_moves = height * width
+        self.max_moves = height * width + 2 * passes
         self.action_space = height * width + passes
         self.pass_action = height * width if passes else None
 

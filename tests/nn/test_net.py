@@ -22,13 +22,6 @@ def small(env: GoEnv = ENV, **options) -> NeuralNet:
     return NeuralNet(env, tower_height=2, channels=8, **options)
 
 
-class Sum(nn.Module):
-    """A base without parameters whose features are no images."""
-
-    def forward(self, planes):
-        return planes.flatten(2).sum(dim=2)
-
-
 class PairBase(nn.Module):
     def forward(self, planes):
         return planes, planes
@@ -163,11 +156,12 @@ def test_the_layers_of_cody2007():
 def test_own_modules_in_each_slot():
     position = ENV.position(black="B3 C3 D2", white="C4 D4 A1")
     conv = nn.Conv2d(ENV.planes, 6, 3, padding=1)
+    means = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())  # has no parameters, and its features are no images
     nets = [
         NeuralNet(ENV, conv),
         NeuralNet(ENV, None, flat_value(), tower_height=1, channels=8),
         small(policy=flat_policy(8 * 25)),
-        NeuralNet(ENV, Sum(), flat_value(), flat_policy(ENV.planes)),
+        NeuralNet(ENV, means, flat_value(), flat_policy(ENV.planes)),
         NeuralNet(ENV, nn.Conv2d(ENV.planes, 6, 3, stride=2)),  # default heads on 2 x 2 features: AlphaGo Zero's
         NeuralNet(ENV, nn.LazyConv2d(6, 3), flat_value(), flat_policy(6 * 9)),
     ]
