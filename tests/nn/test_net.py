@@ -192,6 +192,7 @@ NINE = nn.Sequential(nn.Flatten(), nn.Linear(1600, 1), nn.Threshold(9, 9))
         ("base_net", nn.Conv2d(3, 8, 3), r"torch.nn.modules.conv.Conv2d failed on .* \[2, 16, 5, 5\]: .*3 channels"),
         ("base_net", nn.Flatten(2), r" \[2, C, H, W\] or \[2, F\] .* \[2, 16, 5, 5\], got \[2, 16, 25\]"),
         ("value", nn.Flatten(), r"Flatten must give shape \[2, 1\] or \[2\] for .* \[2, 64, 5, 5\], got \[2, 1600\]"),
+        ("value", nn.Flatten(0), r"give shape \[2, 1\] or \[2\] for .*, got \[3200\]"),
         ("value", NINE, "value: .* must give -1 to 1, got 9; end it with a tanh"),
         ("policy", flat_policy(1600, 25), r"give shape \[2, 26\] \(logits of GoEnv\(5\)\) for .*, got \[2, 25\]"),
         ("policy", nn.Sequential(flat_policy(1600), nn.Softmax(0)), PROBABILITIES),
