@@ -22,7 +22,7 @@ DEPTH = 8  # the depth of "alphabeta" without a number
 MOST_DEPTH = 200
 MOST_ENTRIES = 20  # log2 of the transposition table's greatest length
 NO_ACTION = -1
-NODES = 1 << 19  # nodes per call of the kernel, well below a second
+NODES = 1 << 19  # nodes per call of the kernel, well below a second; Ctrl-C takes effect between two calls
 
 
 class AlphaBetaSettings(NamedTuple):
@@ -101,9 +101,6 @@ class AlphaBetaSearch:
     Args:
         depth: plies to look ahead at most.
 
-    Attributes:
-        nodes_per_call: number of nodes that one call of the kernel visits.  Ctrl-C takes effect between two calls.
-
     Raises:
         ValueError: for a game without an evaluation.
     """
@@ -118,7 +115,6 @@ class AlphaBetaSearch:
         entries = 1 << min(MOST_ENTRIES, 12 + self.depth)  # deeper searches visit more positions
         self._table = np.zeros((entries, 3), np.int64)  # the transposition table: KEY, VALUE and NOTE of the kernels
         self._number = 0  # of the latest search; entries of the table that belong to other searches are ignored
-        self.nodes_per_call = NODES
         by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "current", "best_action")}
         self._stack = Stack(
             rows=np.zeros((depth + 1, words), np.int64),
@@ -143,7 +139,7 @@ class AlphaBetaSearch:
             stack.alpha[0], stack.beta[0] = -kernels.INFINITE, kernels.INFINITE
             stack.progress[:] = 0
             stack.progress[kernels.ENTERING] = 1  # the root is a new node
-            while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_per_call):
+            while not self._search(depth, self._number, stack, self._table, self._history, NODES):
                 pass  # the search has paused, and is continued; Ctrl-C takes effect here
             nodes += int(stack.progress[kernels.NODES])
             is_exact = bool(stack.progress[kernels.CUT_OFF] == 0)

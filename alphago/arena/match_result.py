@@ -140,10 +140,8 @@ class MatchResult:
         if self.env is None or not self.games:
             raise ValueError(f"a sheet must have a game's final positions, got {len(self.games)} games of {self.env}")
         ends = [self.env.position().after(moves) for moves in self.games[: check_int("most", most, 1)]]
-        captions = [
-            f"{number + 1}: {result_caption(end, float(self.outcomes[number]), number, end.is_over)}"
-            for number, end in enumerate(ends)
-        ]
+        outcomes = self.outcomes.tolist()
+        captions = [f"{i + 1}: {result_caption(end, outcomes[i], i, end.is_over)}" for i, end in enumerate(ends)]
         return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=repr(self)))
 
     def _repr_svg_(self) -> str | None:

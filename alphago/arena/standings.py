@@ -1,8 +1,10 @@
-"""The results of an evaluation as text, and its progress bar."""
+"""The results of an evaluation as text, and as a page in one file, to read, print and mail."""
 
 import math
 import re
 from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
 
 import numpy as np
 
@@ -10,8 +12,25 @@ from alphago.arena.elo import elo_ratings
 from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
+from alphago.system.files import write_atomic
 
 MAX_QUOTED = 3  # most faults of a player, and disagreements in a match, that are listed; games.jsonl has all of them
+BOARDS = 6  # final positions that are shown of each match
+PAGE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Evaluation: {title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 70em; padding: 0 1em }}
+table {{ border-collapse: collapse; margin: 1em 0 }}
+td, th {{ padding: .2em .8em; text-align: right; border-bottom: 1px solid #ccc }}
+td:first-child, th:first-child {{ text-align: left }}
+pre {{ white-space: pre-wrap }}
+svg {{ max-width: 100%; height: auto }}
+</style>
+<h1>{title}</h1>
+{body}
+</html>
+"""
 Sentence = tuple[Match, int, str]  # a match, the number of a game in it, and a sentence about this game
 
 
@@ -52,6 +71,21 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
         parts += [table(match_rows(tournament, played)), table(rating_rows(tournament, played, anchor, anchor_elo))]
     parts += ["\n".join(notes(tournament, played))]
     return "\n\n".join(filter(None, parts))
+
+
+def write_page(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.0) -> Path:
+    """Write `standings.html` in the tournament's folder, and return its path; anchor, anchor_elo: as in `standings`."""
+    played = played_matches(tournament)
+    parts = []
+    if played:
+        parts += [html_table(rating_rows(tournament, played, anchor, anchor_elo)), html_table(match_rows(tournament, played))]
+    parts.append("<pre>" + escape("\n".join(notes(tournament, played))) + "</pre>")
+    for match, result in played.items():
+        title = escape(" - ".join(tournament.names[player] for player in match))
+        parts.append(f"<details><summary>{title}</summary>{result.svg(columns=BOARDS, most=BOARDS)}</details>")
+    path = tournament.folder.path / "standings.html"
+    write_atomic(path, PAGE.format(title=escape(headline(tournament)), body="\n".join(parts)).encode())
+    return path
 
 
 def played_matches(tournament: Tournament) -> dict[Match, MatchResult]:
@@ -166,3 +200,10 @@ def table(rows: Sequence[Sequence[str]]) -> str:
         cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
     return "\n".join(lines)
+
+
+def html_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells as a table in HTML; the first row is the head."""
+    head, *others = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+    lines = [f"<tr>{row}</tr>" for row in (head.replace("td>", "th>"), *others)]
+    return f"<table>{''.join(lines)}</table>"

@@ -80,6 +80,7 @@ class Tournament:
     Attributes:
         entrants: the players; those that are submissions have the settings' time for a move.
         settings: those of the call, with `random_opening` as a number.
+        plan: what determines the games of each match, except the players.
         names: the names of the entrants.
         matches: for each pair of entrants their indices (i, j), i < j.
         folder: the finished games.
@@ -110,6 +111,11 @@ class Tournament:
         self.entrants = [with_move_time(entrant, settings.move_seconds) for entrant in entrants]
         random_plies = opening_length(self.env) if settings.random_opening is None else settings.random_opening
         self.settings = replace(settings, random_opening=random_plies)
+        opening_plies = settings.opening_plies
+        if opening_plies is None:
+            opening_plies = 0 if random_plies else temperature_plies(self.env)
+        # One leaf a wave, so that strength does not depend on how many games are played at once.
+        self.plan = MatchPlan(settings.games, opening_plies, random_plies, settings.seed, leaves=1)
         self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
         self.names = [entrant.name for entrant in entrants]
         self.pool = pool
@@ -142,16 +148,6 @@ class Tournament:
             return None
         return level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
 
-    def plan(self) -> MatchPlan:
-        """Return what determines the games of each match, except the players."""
-        settings = self.settings
-        assert settings.random_opening is not None
-        opening_plies = settings.opening_plies
-        if opening_plies is None:
-            opening_plies = 0 if settings.random_opening else temperature_plies(self.env)
-        # One leaf a wave, so that strength does not depend on how many games are played at once.
-        return MatchPlan(settings.games, opening_plies, settings.random_opening, settings.seed, leaves=1)
-
     def play(self, make_bar: Callable[..., Any] = LiveBar) -> None:
         """Play the games that are missing, with a progress bar.
 
@@ -176,7 +172,7 @@ class Tournament:
             match: the indices of the two players.
             bar: the progress bar of `play`.
         """
-        plan = self.plan()
+        plan = self.plan
         entrants = self.entrants[match[0]], self.entrants[match[1]]
         title = " - ".join(entrant.name for entrant in entrants)
 

@@ -4,8 +4,7 @@ import argparse
 import sys
 
 from alphago.arena.entrant import read_entrants
-from alphago.arena.standings import read_anchor, standings
-from alphago.arena.standings_page import write_page
+from alphago.arena.standings import read_anchor, standings, write_page
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
 from alphago.cli.options import Parser, given_options, integer, option

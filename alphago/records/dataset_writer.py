@@ -139,24 +139,12 @@ def symmetry_maps(size: int) -> np.ndarray:
     return np.asarray(symmetry.square(size, extra_actions=1).actions, np.uint16)
 
 
-class SeenHashes:
-    """The hashes of all games so far, sorted, 8 bytes a game."""
-
-    def __init__(self, hashes: np.ndarray) -> None:
-        self.sorted = np.unique(hashes)
-
-    def add_new(self, hashes: np.ndarray) -> np.ndarray:
-        """Add hashes, uint64 [n]; return which of them were new, bool [n].
-
-        Of equal new hashes only the first counts as new.
-        """
-        is_new = np.zeros(len(hashes), np.bool_)
-        is_new[np.unique(hashes, return_index=True)[1]] = True  # the first of equal hashes
-        # Both places where a hash can be inserted, before and after its equals, are the same only if it has no equals.
-        is_new &= np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
-        new = np.sort(hashes[is_new])
-        self.sorted = np.insert(self.sorted, np.searchsorted(self.sorted, new), new)
-        return is_new
+def which_are_new(hashes: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Return which hashes, uint64 [n], are not among the sorted ones in `seen`, bool [n]; of equal ones the first."""
+    is_new = np.zeros(len(hashes), np.bool_)
+    is_new[np.unique(hashes, return_index=True)[1]] = True  # the first of equal hashes
+    # Both places where a hash can be inserted, before and after its equals, are the same only if it has no equals.
+    return is_new & (np.searchsorted(seen, hashes) == np.searchsorted(seen, hashes, "right"))
 
 
 class DatasetWriter:
@@ -171,7 +159,7 @@ class DatasetWriter:
         index: the content of index.json, as `flush` will write it.
         waiting: the games that are yet to be written, and counts of those left out.
         part_extras: further items of the next part's entry in the index.
-        seen: the hashes of all games so far.
+        seen: the hashes of all games so far, uint64, sorted.
     """
 
     def __init__(self, path: str | Path, split: Split | None = None) -> None:
@@ -213,7 +201,7 @@ class DatasetWriter:
             self.index = {"format": layout.FORMAT, "version": layout.VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
             hashes = np.zeros(0, np.uint64)
-        self.seen = SeenHashes(hashes)
+        self.seen = np.unique(hashes)
         named = {entry["file"] for entry in file_entries(self.index)}
         # Files of a process that was killed before it wrote the index; `write_atomic` begins with a file .NAME.part.
         for file in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
@@ -279,7 +267,10 @@ class DatasetWriter:
         Args:
             jobs_done: how many jobs of the import are done, this batch included.
         """
-        is_new = self.seen.add_new(np.array(batch.rows, GAME)["hash"])
+        hashes = np.array(batch.rows, GAME)["hash"]
+        is_new = which_are_new(hashes, self.seen)
+        new = np.sort(hashes[is_new])
+        self.seen = np.insert(self.seen, np.searchsorted(self.seen, new), new)
         left_out = self.waiting.left_out
         for reason, count in batch.left_out.items():
             left_out.add(reason, *batch.left_out.examples[reason], count=count)

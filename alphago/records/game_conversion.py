@@ -253,7 +253,7 @@ def game_of_plays(text: bytes, where: str) -> SgfGame | None:
     colours, actions = map(list, zip(*plays, strict=True))
     # As if each play were a node of its own: the numbers of the nodes, of which only a fault makes use.
     stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, nodes=[*range(len(plays))])
-    _, played, assumed = play_by_rules([stretch], TRIED, size=19, number=None)
+    _, played, assumed = play_by_rules([stretch], TRIED, size=19)
     plies = played.plies()
     return SgfGame(
         19,

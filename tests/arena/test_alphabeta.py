@@ -60,11 +60,11 @@ class TestPlayer:
         assert len(set(moves)) == 2
 
     @pytest.mark.parametrize("nodes", [1, 7])
-    def test_a_search_may_pause_anywhere(self, nodes: int) -> None:
+    def test_a_search_may_pause_anywhere(self, nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
         row = going_on(ReversiEnv(6), 1, 6).batch.rows[0]
-        whole, paused = AlphaBetaSearch(ReversiEnv(6), 5), AlphaBetaSearch(ReversiEnv(6), 5)
-        paused.nodes_per_call = nodes
-        assert paused.find(row) == whole.find(row)
+        whole = AlphaBetaSearch(ReversiEnv(6), 5).find(row)
+        monkeypatch.setattr("alphago.arena.alphabeta.NODES", nodes)
+        assert AlphaBetaSearch(ReversiEnv(6), 5).find(row) == whole
 
     def test_an_only_move_needs_no_search(self) -> None:
         start = OwareEnv().position(houses=[0, 0, 0, 0, 0, 3, 1, 1, 1, 1, 0, 0], margin=1)

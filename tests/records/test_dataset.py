@@ -22,7 +22,7 @@ from alphago.records import dataset_import, dataset_writer
 from alphago.records.collection import read_collection
 from alphago.records.dataset import Dataset, rules_code
 from alphago.records.dataset_import import ImportReport, import_games
-from alphago.records.dataset_writer import DatasetWriter, SeenHashes, Split, game_hash
+from alphago.records.dataset_writer import DatasetWriter, Split, game_hash, which_are_new
 from alphago.records.game_conversion import GameFilter
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
 from alphago.records.sources import find_indexes, read_indexes
@@ -177,13 +177,10 @@ class TestDuplicates:
         assert game_hash(9, 1, 2, words) == game_hash(9, 1, 2, words[[1, 0, 2]])  # the order of stones means nothing
 
     def test_seen(self) -> None:
-        seen = SeenHashes(np.array([5], np.uint64))
         drawn = np.random.default_rng(0).integers(60, size=300).astype(np.uint64)
-        new = np.concatenate([seen.add_new(part) for part in np.split(drawn, 30)])
-        known = {5}
-        for value, is_new in zip(drawn.tolist(), new.tolist(), strict=True):
-            assert is_new == (value not in known)
-            known.add(value)
+        known = {5, 41}
+        is_new = which_are_new(drawn, np.array([5, 41], np.uint64)).tolist()
+        assert is_new == [value not in {*known, *drawn[:i].tolist()} for i, value in enumerate(drawn.tolist())]
 
 
 class TestSources:

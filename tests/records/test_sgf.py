@@ -248,7 +248,7 @@ def test_nothing_is_lost() -> None:
         ({"comments": {0: "no"}}, "C[so]", "C[no]"),
         ({"comments": {}}, "C[so]", ""),
         ({"moves": (0, 6, 12, 24), "movers": (1, 1, -1, 1)}, ";BL[3]W[cc]", ";BL[3]W[cc];B[ee]"),
-        ({"moves": (0, 6), "movers": (1, 1)}, "(;BL[3]W[cc])(;C[illegal]W[aa])", "(;C[illegal]W[aa])"),
+        ({"moves": (0, 6), "movers": (1, 1)}, "(;BL[3]W[cc])(;C[illegal]W[aa])", "(;)(;C[illegal]W[aa])"),
         ({"moves": (0, 6, 24), "movers": (1, 1, -1)}, "(;BL[3]W[cc])", "(;W[ee])(;BL[3]W[cc])"),
     ],
 )
@@ -259,15 +259,24 @@ def test_only_what_was_changed_is_written_anew(change: dict, before: str, after:
     assert written(replace(game, **change)) == text.replace(before, after, 1)
 
 
-def test_two_moves_in_a_node() -> None:
-    """A game that ends between them, or goes on otherwise, is written without the second one."""
-    for text in ("(;SZ[5]B[aa]W[bb])", "(;SZ[5];W[dd];B[aa]W[bb];B[cc];W[ed])"):
-        game = parse_sgf(text)
-        for count in range(len(game.moves)):
-            for more in ((), (24,)):
-                moves, movers = (*game.moves[:count], *more), game.movers[: count + len(more)]
-                again = parse_sgf(format_sgf(replace(game, moves=moves, movers=movers)))
-                assert (again.moves, again.movers) == (moves, movers)
+SIDE_BY_SIDE = "(;SZ[5];B[aa](;W[bb]B[cc](;W[ee])(;W[ed]))(;W[dd]))"
+
+
+@pytest.mark.parametrize("text", ["(;SZ[5]B[aa]W[bb])", "(;SZ[5];W[dd];B[aa]W[bb];B[cc];W[ed])", SIDE_BY_SIDE])
+def test_a_game_that_ends_early_or_goes_on_otherwise(text: str) -> None:
+    """It does so when it is read again, also between two moves of a node, and before variations."""
+    game = parse_sgf(text)
+    for count in range(len(game.moves)):
+        for more in ((), (22,)):
+            moves, movers = (*game.moves[:count], *more), game.movers[: count + len(more)]
+            again = parse_sgf(format_sgf(replace(game, moves=moves, movers=movers)))
+            assert (again.moves, again.movers) == (moves, movers)
+
+
+def test_what_follows_two_moves_of_a_node_stays_behind_the_second() -> None:
+    game = parse_sgf(SIDE_BY_SIDE)
+    text = written(replace(game, moves=(0, 6, 22), movers=(1, -1, 1)))
+    assert text.endswith(";B[aa](;W[bb](;B[ce])(;B[cc](;W[ee])(;W[ed])))(;W[dd]))")
 
 
 def test_notes_leave_comments_as_they_are() -> None:

@@ -54,6 +54,12 @@ class SgfDocument:
         siblings.insert(0 if first else len(siblings), number)
         return number
 
+    def split(self, number: int, names: Sequence[str]) -> None:
+        """Move these properties of a node into a new node between the node and its children."""
+        children, self.children[number] = self.children[number], []
+        added = self.add(number, {name: self.nodes[number].pop(name) for name in names})
+        self.children[added] = children
+
     def set_text(self, number: int, name: str, text: str) -> None:
         """Set a property of node `number` to a text; an empty text leaves the property out."""
         self.nodes[number][name] = [escape_text(text)] if text else []
@@ -93,10 +99,12 @@ def to_document(game: SgfGame) -> SgfDocument:
         document.line += origin.line[:known]
         last = document.line[-1]
         in_same_node = origin.line[known:].count(last)  # further moves of the file, which `game` does not have
-        for mover in before.movers[known : known + in_same_node]:
-            del document.nodes[last][PLAYER_NAMES[mover][0]]  # the property B or W
+        if in_same_node:
+            document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + in_same_node]])
         if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
             del document.children[last][:1]
+            if document.children[last]:  # an empty node keeps the next variation from becoming the main line
+                document.add(last, {}, first=True)
     env = GoEnv(game.board_size)
     for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}

@@ -83,12 +83,10 @@ class DecodedText(NamedTuple):
 
     Attributes:
         text: U+FFFD stands for bytes that cannot be decoded.
-        encoding: the name of the text's encoding.
         fault: what is wrong with the encoding; "" for nothing.
     """
 
     text: str
-    encoding: str
     fault: str = ""
 
 
@@ -100,7 +98,7 @@ def decode(data: bytes) -> list[DecodedText]:
     if (wide := unmarked_utf16(data)) is not None:
         return [decode_as(data, wide)]
     if data.isascii() and SHIFT.search(data) is None:
-        return [DecodedText(data.decode("ascii"), "utf-8")]
+        return [DecodedText(data.decode("ascii"))]
     likely = guess_encoding(data)
     return [decode_game(part, likely) for part in split_games(data, likely)]
 
@@ -113,7 +111,7 @@ def decode_as(data: bytes, name: str) -> DecodedText:
     had_before = data.count(encoded) if encoded else 0
     lost = text.count("\ufffd") - had_before
     fault = f"{lost} letters of the text are damaged (not {name})" if lost > 0 else ""
-    return DecodedText(text, name, fault)
+    return DecodedText(text, fault)
 
 
 def decode_game(data: bytes, likely: str) -> DecodedText:
@@ -123,12 +121,12 @@ def decode_game(data: bytes, likely: str) -> DecodedText:
         likely: the most plausible encoding of the whole file, for a game that declares no encoding that fits.
     """
     name, declared = find_encoding(data, likely)
-    text, _, fault = decode_as(data, name)
+    text, fault = decode_as(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
     elif declared is None and not data.isascii() and (word := declared_word(data)):
         fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
-    return DecodedText(text, name, fault)
+    return DecodedText(text, fault)
 
 
 def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:

@@ -35,23 +35,17 @@ class LineReader:
 
     Args:
         required: the game with whose board and rules the line is read; None for those that the nodes name.
-        number: number of the game in its file, from 1; None if the file holds only one.
-        source: the file's name.
-        faults: those found before, such as a missing end of the file; the faults of the line are added to this list.
 
     Attributes:
         head: the properties of the whole game, most of which are in the root.
+        faults: the faults of the line that were found so far.
         move_nodes: for each move of the game that was read, the number of its node in the line.
     """
 
-    def __init__(
-        self, line: Sequence[Node], required: GoEnv | None, number: int | None, source: str, faults: list[Fault]
-    ) -> None:
+    def __init__(self, line: Sequence[Node], required: GoEnv | None = None) -> None:
         self.line = line
         self.required = required
-        self.number = number
-        self.source = source
-        self.faults = faults
+        self.faults: list[Fault] = []
         self.move_nodes: list[int] = []
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
@@ -72,7 +66,7 @@ class LineReader:
 
     def add_fault(self, kind: str, text: str, node: int | None = None, move: int | None = None) -> None:
         """Add a fault of the line; the arguments are the fields of `Fault`."""
-        self.faults.append(Fault(kind, text, self.number, node, move))
+        self.faults.append(Fault(kind, text, node=node, move=move))
 
     def read(self) -> SgfGame:
         """Return the game up to the first move that no rules allow.
@@ -122,7 +116,6 @@ class LineReader:
             date=self.text("DT") or self.text("RD"),  # Chinese servers write RD and TE for DT and EV
             event=self.text("EV") or self.text("TE"),
             notes=read_notes([self.line[0], *(self.line[node] for node in self.move_nodes)]),
-            source=self.source,
         )
 
     def board_size(self) -> int:
@@ -140,7 +133,7 @@ class LineReader:
 
     def empty_game(self, size: int) -> SgfGame:
         """Return a game without moves, with the faults found so far."""
-        return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
+        return SgfGame(size, (), faults=tuple(self.faults))
 
     def komi(self) -> float | None:
         """Return the komi, None if it is unknown, from the property KM, or else KO, where Chinese servers write it."""
@@ -260,7 +253,7 @@ class LineReader:
             size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = TRIED if rules is None else (rules,)
-        followed, longest, assumed = play_by_rules(stretches, tried, size, self.number, self.required)
+        followed, longest, assumed = play_by_rules(stretches, tried, size, self.required)
         # The stretches whose set-up changes the board, each with the number of moves before it.
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
         # The first change with moves after it is reported.  Without one, a change at the end of the line is reported as

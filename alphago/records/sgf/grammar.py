@@ -54,20 +54,16 @@ class SgfTree:
     too_long: bool = False
     end: int = 0
 
-    def main_line(self) -> list[Node]:
-        """Return the nodes of the main line, which goes from the root to the first child of each node."""
-        return [self.nodes[number] for number in self.main_numbers()]
-
-    def main_numbers(self) -> list[int]:
-        """Return the numbers of the main line's nodes."""
+    def main_line(self) -> list[int]:
+        """Return the numbers of the nodes of the main line, which goes from the root to the first child of each."""
         line = [-1]  # the parent of the root
         for number, parent in enumerate(self.parents):
             if parent == line[-1]:  # its first child: once that is in the line, the others no longer match
                 line.append(number)
         return line[1:]
 
-    def lines(self) -> Iterator[list[Node] | int]:
-        """Yield the nodes of every line, from the root to a leaf; the main line first.
+    def lines(self) -> Iterator[list[int] | int]:
+        """Yield the numbers of the nodes of every line, from the root to a leaf; the main line first.
 
         Lines share nodes, so the lines of a game of N nodes can have N^2 nodes in all.  If they have more than
         MOST_IN_LINES, the last thing yielded is an int: the number of lines that are left out.
@@ -88,7 +84,7 @@ class SgfTree:
             line = []
             number = leaf
             while number >= 0:
-                line.append(self.nodes[number])
+                line.append(number)
                 number = self.parents[number]
             yield line[::-1]
 
@@ -139,18 +135,16 @@ def read_tree(text: str, at: int) -> SgfTree:
                 values.append(value)
         elif name is not None:
             if node is None:
-                node = begin_node(tree, current)
-                current = len(tree.nodes) - 1
+                current, node = begin_node(tree, current)
             capitals = LOWER.sub("", name) or name.upper()  # a name that is all in lower case means that in capitals
             values = node.setdefault(capitals, [])
         elif max(len(tree.nodes), len(stack)) >= MOST_NODES:
             tree.too_long = True
             break
         elif mark == ";":
-            node = begin_node(tree, current)
+            current, node = begin_node(tree, current)
             if values:  # a name without values keeps waiting: in a damaged file its value may follow the semicolon
                 values = None
-            current = len(tree.nodes) - 1
         elif mark == "(":
             stack.append(current)
             node, values = None, None
@@ -183,11 +177,11 @@ def with_brackets(text: str, value: str, end: int) -> tuple[str, int]:
     return value, end
 
 
-def begin_node(tree: SgfTree, parent: int) -> Node:
-    """Append a node to a game, as a child of the node with number `parent`, and return it."""
+def begin_node(tree: SgfTree, parent: int) -> tuple[int, Node]:
+    """Append a node to a game, as a child of the node with number `parent`; return its number and the node."""
     tree.nodes.append({})
     tree.parents.append(parent)
-    return tree.nodes[-1]
+    return len(tree.parents) - 1, tree.nodes[-1]
 
 
 def plain_text(raw: str) -> str:

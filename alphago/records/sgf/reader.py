@@ -128,7 +128,7 @@ def parse_games(
     """
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
-    parts = [DecodedText(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
+    parts = [DecodedText(data.removeprefix("\ufeff"))] if isinstance(data, str) else decode(data)
     if only_one:  # count before any game is read: too many may take long
         count = sum(1 for part in parts for _ in trees(part.text))
         if count > 1:
@@ -157,23 +157,24 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
     for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
         number = place if len(first_two) > 1 else None  # None if the file holds only one
         # The faults before any line is read, the gravest first: messages name the first one.
-        faults = [Fault(ENCODING, encoding_fault, number)] if encoding_fault else []
+        faults_of_tree = [Fault(ENCODING, encoding_fault)] if encoding_fault else []
         if tree.too_long:
             limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
-            faults.insert(0, Fault(TOO_LARGE, f"a game must have at most {limits}", number))
+            faults_of_tree.insert(0, Fault(TOO_LARGE, f"a game must have at most {limits}"))
         elif not tree.complete:
-            faults.insert(0, Fault(TRUNCATED, CUT_OFF, number))
+            faults_of_tree.insert(0, Fault(TRUNCATED, CUT_OFF))
         for line in tree.lines() if all_lines else [tree.main_line()]:
             if isinstance(line, int):  # the number of lines left out, see `SgfTree.lines`
                 limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
                 yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
                 continue
-            reader = LineReader(line, env, number, name, [*faults])
+            reader = LineReader([tree.nodes[node] for node in line], env)
             game = reader.read()
-            if not all_lines and all(fault.kind in HARMLESS for fault in game.faults):
+            faults = tuple(replace(fault, game=number) for fault in (*faults_of_tree, *game.faults))
+            game = replace(game, faults=faults, source=name)
+            if not all_lines and all(fault.kind in HARMLESS for fault in faults):
                 # All moves of the text were read, so that the game can be written with the text kept as it is.
-                numbers = tree.main_numbers()
-                nodes = tuple(numbers[node] for node in reader.move_nodes)  # numbered in the tree, not in the line
+                nodes = tuple(line[node] for node in reader.move_nodes)  # numbered in the tree, not in the line
                 game = replace(game, origin=SgfOrigin(tree, nodes, game))
             yield game
 

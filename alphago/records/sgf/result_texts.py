@@ -17,7 +17,7 @@ DRAW = re.compile(
 )
 VOID = re.compile(r"void|no ?result|annul|unfinished|suspended|打ち掛け|打掛|無勝負|无胜负")
 
-# --- winners in English: each pattern has one group, the colour of the winner or of the loser ---
+# --- winners in words: each pattern has one group, the colour of the winner or of the loser ---
 
 SIDE = r"(?<![a-z])(black|white|[bw])"
 BY = r"by\s+(?:[0-9.]|resign|time|forfeit|half|default)"
@@ -27,6 +27,7 @@ WINNERS = (
     re.compile(SIDE + r"(?:['’]?s?\s+w[io]n|\s+" + BY + ")"),
     re.compile(r"(?:winner(?:\s+is)?|won\s+by|win\s+(?:by|for)|victory\s+(?:of|for))\s*[:=]?\s*(black|white|[bw])\b"),
     re.compile(r"^(black|white|[bw])[\s.!]*$"),
+    re.compile("(?:勝者|胜者|勝方|胜方|赢家|贏家|승자)\\s*[:は는=]?\\s*([黒黑白흑백])"),
 )
 LOSERS = (
     re.compile(SIDE + r"\s+(?:resign|lose|loss|lost|forfeit|timeout|time[sd]? ?out|ran out|gives? up|gave up)"),
@@ -36,7 +37,6 @@ LOSERS = (
 # --- winners in Chinese, Japanese and Korean: a colour, and what follows it up to the next colour ---
 
 SEGMENT = re.compile("([黒黑白흑백])([^黒黑白흑백]*)")
-NAMED = re.compile("(?:勝者|胜者|勝方|胜方|赢家|贏家|승자)\\s*[:は는=]?\\s*([黒黑白흑백])")
 BETWEEN = (
     r"[-0-9./,:+()\s・、。番方棋のはがをち으로이가의大险險惜零一二三四五六七八九两兩両十百又と半余分之强強子目点점집반]"
 )
@@ -93,8 +93,6 @@ def winners(text: str) -> Iterator[float]:
         for pattern in patterns:
             for match in pattern.finditer(text):
                 yield sign if match[1][0] in BLACK else -sign  # sign: -1 for a loser
-    for match in NAMED.finditer(text):
-        yield 1.0 if match[1] in BLACK else -1.0
     for match in SEGMENT.finditer(text):
         if winner := winner_of_segment(match[1], match[2]):
             yield winner

@@ -16,7 +16,6 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import ENDLESS, Rules
-from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_lines
 from alphago.env.kernels import go_row as layout
 from alphago.records.sgf import faults as kinds
@@ -82,9 +81,7 @@ def make_board(size: int, rules: Rules, plays: int = 0) -> GoEnv:
 
     Games are cached, so only few limits are used: USUAL_LENGTH, powers of two, and the largest possible limit.
     """
-    cap = USUAL_LENGTH
-    while cap < plays + 1:
-        cap = 1 << cap.bit_length()  # the next power of two
+    cap = USUAL_LENGTH if plays < USUAL_LENGTH else 1 << plays.bit_length()  # a power of two above `plays`
     return cached_board(size, rules, min(cap, ENDLESS - 1))
 
 
@@ -96,23 +93,22 @@ class PlayedStretch:
     Args:
         stretch: it is not changed.
         env: the game, which must be long enough for the plays of all stretches.
-        number: number of the game in its file, for the fault.
 
     Attributes:
         stretch: the stretch with the plays of all that were joined.
         fault: the fault of the first illegal play, or of the set-up; None if there is none.
     """
 
-    def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
+    def __init__(self, stretch: Stretch, env: GoEnv) -> None:
         self.stretch = replace(stretch, colours=[], actions=[], nodes=[])
-        self.env, self.number = env, number
+        self.env = env
         self.fault: Fault | None = None
         self.batch = env.new_batch(1)  # one game, in slot 0
         stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
         try:
             self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
-            self.fault = Fault(kinds.DEAD, str(error), number)
+            self.fault = Fault(kinds.DEAD, str(error))
             self.stretch = stretch  # its plays count as moves after the set-up, though none can be followed
             return
         self.join(stretch)
@@ -140,9 +136,7 @@ class PlayedStretch:
 
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
-        board = np.zeros(self.env.N * self.env.N, np.int8)
-        kernels.board(self.batch.rows[0], board)  # fills `board`
-        return board
+        return GoPosition(self.env, self.batch, {}).board.ravel()
 
     def illegal_play(self, index: int) -> Fault:
         """Return the fault of the play with this index, the first illegal one."""
@@ -155,16 +149,15 @@ class PlayedStretch:
             kind, why = fault_kind(position, action), position.why_illegal(action)
         move = f"{PLAYER_NAMES[colour]} {self.env.to_text(action)}"
         text = f"move {plies + 1}, {move}, is illegal: {why}"
-        return Fault(kind, text, self.number, self.stretch.nodes[index], plies + 1)
+        return Fault(kind, text, node=self.stretch.nodes[index], move=plies + 1)
 
 
-def follow(stretches: Sequence[Stretch], env: GoEnv, number: int | None) -> list[PlayedStretch]:
+def follow(stretches: Sequence[Stretch], env: GoEnv) -> list[PlayedStretch]:
     """Play a line's stretches up to the first fault; return them, joined where a set-up changes nothing.
 
     Args:
         stretches: those of the line, in order.
         env: the game, which must be long enough for all plays.
-        number: as in PlayedStretch.
     """
     followed: list[PlayedStretch] = []
     for stretch in stretches:
@@ -174,14 +167,14 @@ def follow(stretches: Sequence[Stretch], env: GoEnv, number: int | None) -> list
         if followed and np.array_equal(stretch.stones, board):
             followed[-1].join(stretch)
         else:
-            followed.append(PlayedStretch(stretch, env, number))
+            followed.append(PlayedStretch(stretch, env))
         if followed[-1].fault is not None:
             break
     return followed
 
 
 def play_by_rules(
-    stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, number: int | None, required: GoEnv | None = None
+    stretches: Sequence[Stretch], tried: Sequence[Rules], size: int, required: GoEnv | None = None
 ) -> tuple[list[PlayedStretch], PlayedStretch, Rules | None]:
     """Follow a line's stretches by the first rules under which no repetition and no suicide is a fault.
 
@@ -190,7 +183,6 @@ def play_by_rules(
         tried: the rules in the order in which they are tried.  If a repetition or suicide is a fault under all of them,
             those are used under which the longest stretch has most plies, and the first of several.
         size: the board's size.
-        number: as in PlayedStretch.
         required: the game to use instead of one with the rules tried.
 
     Returns:
@@ -200,7 +192,7 @@ def play_by_rules(
     plays = sum(len(stretch.actions) for stretch in stretches)
     results: list[tuple[list[PlayedStretch], PlayedStretch, Rules | None]] = []  # as in Returns, by the rules tried
     for rules in tried:
-        followed = follow(stretches, required or make_board(size, rules, plays), number)
+        followed = follow(stretches, required or make_board(size, rules, plays))
         longest = max(followed, key=lambda played: played.ply_count)
         results.append((followed, longest, rules if results else None))  # None for the first rules
         fault = followed[-1].fault

@@ -266,8 +266,8 @@ def read_rectangular(file: SgfTree, usual_games: Mapping[str, GameEnv]) -> tuple
     Raises:
         ValueError: if `usual_games` has no game for such boards, and for stones that cannot be set up.
     """
-    line = file.main_line()
-    reader = LineReader(line, required=None, number=None, source="", faults=[])
+    line = [file.nodes[number] for number in file.main_line()]
+    reader = LineReader(line)
     try:
         columns, rows = read_sides(reader.text("SZ"))
     except ValueError:
