@@ -13,16 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.records.dataset_writer import check_begun
 from alphago.records.sgf import format_sgf
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.system.files import (
-    append,
-    explain_os_error,
-    is_new_or_empty,
-    parse_json,
-    read_file,
-    read_named,
-    user_path,
-    write_atomic,
-)
+from alphago.system import files
 from alphago.system.validation import check_float, check_int, check_types
 
 Match = tuple[int, int]  # indices of two players
@@ -55,7 +46,7 @@ class ResultFolder:
         """
         identity = json.loads(json.dumps(settings))  # as it will be read from the file: with lists in place of tuples
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-        self.path = Path("runs") / f"evaluate-{digest[:10]}" if path is None else user_path(path)
+        self.path = Path("runs") / f"evaluate-{digest[:10]}" if path is None else files.user_path(path)
         self._games_file = self.path / "games.jsonl"
         self.env = env
         self.names = names
@@ -68,7 +59,7 @@ class ResultFolder:
         fields = asdict(game)
         line = {"match": match, "game": fields.pop("number"), "result": game.result, **fields}
         line["moves"] = " ".join(map(self.env.to_text, game.moves))  # as text in place of actions
-        append(self._games_file, (json.dumps(line) + "\n").encode())
+        files.append(self._games_file, (json.dumps(line) + "\n").encode())
         self._insert(match, game)
 
     def game_name(self, match: Match, number: int) -> str:
@@ -77,13 +68,13 @@ class ResultFolder:
 
     def _read_games(self) -> None:
         """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""
-        data = read_named(self._games_file) if os.path.lexists(self._games_file) else b""
+        data = files.read_named(self._games_file) if os.path.lexists(self._games_file) else b""
         complete_lines = data[: data.rfind(b"\n") + 1]
         if len(complete_lines) < len(data):
             os.truncate(self._games_file, len(complete_lines))
         for number, text in enumerate(complete_lines.splitlines(), 1):
             try:
-                line = parse_json(text)
+                line = files.parse_json(text)
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
                 outcome = check_float("outcome", line["outcome"], -1, 1)
                 margin = None if line["margin"] is None else check_float("margin", line["margin"])
@@ -109,7 +100,7 @@ class ResultFolder:
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
         record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
         path.parent.mkdir(exist_ok=True)
-        write_atomic(path, format_sgf(record))
+        files.write_atomic(path, format_sgf(record))
 
 
 def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
@@ -126,12 +117,12 @@ def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
     folder = file.parent
     if os.path.lexists(file):
         try:
-            saved = dict(parse_json(read_file(file)))
+            saved = dict(files.parse_json(files.read_file(file)))
         except (ValueError, TypeError) as error:
             raise ValueError(f"{file} is damaged ({type(error.__cause__ or error).__name__})") from error
         return check_begun(folder, saved, identity)
-    if not is_new_or_empty(folder):
+    if not files.is_new_or_empty(folder):
         raise ValueError(f"{folder} must be a new or empty folder or an evaluation's: choose another one")
-    with explain_os_error(f"the folder {folder} cannot be made"):
+    with files.explain_os_error(f"the folder {folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(file, (json.dumps(identity, indent=2) + "\n").encode())
+    files.write_atomic(file, (json.dumps(identity, indent=2) + "\n").encode())

@@ -76,9 +76,10 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
 def write_page(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.0) -> Path:
     """Write `standings.html` in the tournament's folder, and return its path; anchor, anchor_elo: as in `standings`."""
     played = played_matches(tournament)
-    parts = []
+    parts: list[str] = []
     if played:
-        parts += [html_table(rating_rows(tournament, played, anchor, anchor_elo)), html_table(match_rows(tournament, played))]
+        tables = rating_rows(tournament, played, anchor, anchor_elo), match_rows(tournament, played)
+        parts += map(html_table, tables)
     parts.append("<pre>" + escape("\n".join(notes(tournament, played))) + "</pre>")
     for match, result in played.items():
         title = escape(" - ".join(tournament.names[player] for player in match))

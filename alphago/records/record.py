@@ -311,33 +311,30 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     ]
 
 
+@dataclass(eq=False, repr=False)
 class RecordBuilder:
     """A game in progress, recorded ply by ply.
 
-    Args:
+    Attributes:
         setup, seed, env: as in `GameRecord`.
+        plies: for each ply of this game, a block of plies (`new_plies`), one of each of many games that were played at
+            once, and the row of this game in the block.
+        start_time: the reading of `time.monotonic()` when the game began.
     """
 
-    def __init__(
-        self, setup: dict[str, object] | None = None, seed: tuple[int, int] | None = None, env: GameEnv | None = None
-    ) -> None:
-        self.env = env
-        self.setup = setup or {}
-        self.seed = seed
-        self.start_time = time.monotonic()
-        # For each ply of this game: a block of plies (`new_plies`), one of each of many games that were played at once,
-        # and the row of this game in the block.
-        self.plies: list[tuple[np.ndarray, int]] = []
+    setup: dict[str, Any] = field(default_factory=dict)
+    seed: tuple[int, int] | None = None
+    env: GameEnv | None = None
+    plies: list[tuple[np.ndarray, int]] = field(default_factory=list)
+    start_time: float = field(default_factory=time.monotonic)
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":
         """Return a builder that begins with a record's moves, to add further ones."""
-        builder = cls(record.setup, record.seed, record.env)
         plies = new_plies(*record.policies.shape)
         for name in ARRAYS:
             plies[name] = getattr(record, name)
-        builder.plies = [(plies, row) for row in range(len(record))]
-        return builder
+        return cls(record.setup, record.seed, record.env, [(plies, row) for row in range(len(record))])
 
     def __len__(self) -> int:
         return len(self.plies)

@@ -11,8 +11,6 @@ import pytest
 from alphago import GoEnv, evaluate
 from alphago.arena.engine import Engine, EngineProcess
 from alphago.arena.engine_player import EnginePlayer, read_margin
-from alphago.arena.entrant import Entrant
-from alphago.arena.match_games import make_player
 from alphago.env.go_rules import Rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
@@ -73,6 +71,7 @@ class TestMatch:
         [
             ({"genmove": "sys.exit(3)"}, r"'genmove [bw]' was sent, the process has ended \(exit status 3\)"),
             ({"genmove": 'reply("B9")'}, "answered 'B9' to genmove: 'B9' is not a point of GoEnv"),
+            ({"genmove": 'reply("B2")'}, "answered 'B2' to genmove: illegal move B2: .* has a stone there, in GoEnv"),
             ({"genmove": 'print("? I would rather not\\n", flush=True)'}, "refused 'genmove [bw]': I would rather not"),
             ({"play": 'print("? illegal move\\n", flush=True)'}, "refused 'play [bw] pass': illegal move"),
         ],
@@ -84,13 +83,6 @@ class TestMatch:
         for fault in match.forfeits.values():
             assert re.match(f"engine:? .*{why}", fault)
         assert "; 2 games were lost by a player's fault, the first game 0: engine" in str(match)
-
-    def test_an_illegal_move(self, tmp_path: Path) -> None:
-        match = evaluate(GO, "random", scripted(tmp_path, "B2 B2"), 2, opening_plies=0, seed=3)
-        assert match.outcomes.tolist() == [1, 1]
-        for fault in match.forfeits.values():
-            assert "answered 'B2' to genmove: illegal move B2: " in fault
-            assert "has a stone there, in GoEnv(3, komi=0.5, max_moves=36) after B " in fault
 
     def test_resigning_is_no_fault(self, tmp_path: Path) -> None:
         match = evaluate(GO, scripted(tmp_path, "Resign"), "random", 2)
@@ -136,8 +128,6 @@ class TestMatch:
     def test_other_games(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
             evaluate(TicTacToeEnv(), scripted(tmp_path), "random", 2)
-        with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
-            make_player(TicTacToeEnv(), Entrant(scripted(tmp_path)), [1, 2])
 
     def test_options_of_self_play_do_not_hold(self, tmp_path: Path) -> None:
         """A ply limit and a first legal pass, which no engine knows."""

@@ -1,7 +1,6 @@
 """Datasets: what goes in comes out, by numpy alone too; damage, duplicates and interruptions."""
 
 import gzip
-import json
 import os
 import shutil
 import signal
@@ -22,9 +21,10 @@ from alphago.records import dataset_import, dataset_writer
 from alphago.records.collection import read_collection
 from alphago.records.dataset import Dataset, rules_code
 from alphago.records.dataset_import import ImportReport, import_games
-from alphago.records.dataset_writer import DatasetWriter, Split, game_hash, which_are_new
+from alphago.records.dataset_writer import DatasetWriter, Split, game_hash
 from alphago.records.game_conversion import GameFilter
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
+from alphago.records.sgf.values import point_text
 from alphago.records.sources import find_indexes, read_indexes
 from tests.random_games import random_game as random_moves
 
@@ -34,19 +34,15 @@ ANY = GameFilter(min_moves=0, any_result=True)
 
 
 def imported(folder: Path, *paths: Path, **options: object) -> tuple[Dataset, ImportReport]:
-    report = import_games(list(paths), folder, **{"filter": ANY, **options})  # type: ignore[arg-type]
+    given = list(paths) if len(paths) > 1 else str(paths[0])  # a string is a path, not a sequence of letters
+    report = import_games(given, folder, **{"filter": ANY, **options})  # type: ignore[arg-type]
     return Dataset(folder), report
 
 
 def text_of(game: SgfGame) -> str:
     """A game as a line's moves."""
-    letters = "abcdefghijklmnopqrs"
-    size = game.board_size
-    plays = []
-    for ply, action in enumerate(game.moves):
-        point = "tt" if action == size * size else letters[action % size] + letters[action // size]
-        plays.append(f";{'BW'[ply % 2]}[{point}]")
-    return "".join(plays)
+    points = [point_text(game.env(), action) or "tt" for action in game.moves]
+    return "".join(f";{'BW'[ply % 2]}[{point}]" for ply, point in enumerate(points))
 
 
 def random_game(seed: int, size: int = 19, length: int = 60) -> SgfGame:
@@ -176,12 +172,6 @@ class TestDuplicates:
         assert len({game_hash(9, 1, 0, words[:2]), *(game_hash(*head, words) for head in heads)}) == 5
         assert game_hash(9, 1, 2, words) == game_hash(9, 1, 2, words[[1, 0, 2]])  # the order of stones means nothing
 
-    def test_seen(self) -> None:
-        drawn = np.random.default_rng(0).integers(60, size=300).astype(np.uint64)
-        known = {5, 41}
-        is_new = which_are_new(drawn, np.array([5, 41], np.uint64)).tolist()
-        assert is_new == [value not in {*known, *drawn[:i].tolist()} for i, value in enumerate(drawn.tolist())]
-
 
 class TestSources:
     def make(self, folder: Path) -> None:
@@ -261,27 +251,16 @@ class TestFilters:
             dataset, report = imported(tmp_path / f"d-{options}", tmp_path / "a.sgf", filter=chosen)
             assert (len(dataset), report.rejected) == (0, {reason: 1})
 
-    @pytest.mark.parametrize(
-        ("least", "kept", "left_out"),
-        [
-            (-10, "BR[5k]WR[5k]", "BR[5k]WR[12k] BR[5k] WR[5k]"),
-            (-30, "", "BR[5k]WR[?] C[none]"),
-            (3, "BR[3d]WR[9p]", "BR[3d]"),
-        ],
-    )
-    def test_both_ranks_must_be_known(self, tmp_path: Path, least: int, kept: str, left_out: str) -> None:
-        """An unknown rank is no rank between kyu and dan."""
-        for number, given in enumerate(f"{kept} {left_out}".split()):
-            (tmp_path / f"{number}.sgf").write_text(f"(;SZ[9]RE[B+R]{given};B[ee];W[f{'abcdef'[number]}])")
-        dataset, _ = imported(tmp_path / "d", tmp_path, filter=GameFilter(min_moves=0, min_rank=least))
-        assert len(dataset) == len(kept.split())
-
     def test_ranks_of_games_without(self, tmp_path: Path) -> None:
-        """yenw's lines have none; that all players are 9 dan is said on its page.  Limits belong to the band."""
+        """yenw's lines have none; that all players are 9 dan is said on its page.  Limits belong to the band.
+
+        An unknown rank is no rank between kyu and dan.
+        """
         (tmp_path / "lines").write_text(f"1\t{text_of(random_game(1))}\n")
         (tmp_path / "a.sgf").write_text("(;SZ[9]RE[B+R]PB[Ann B.]BR[5k];B[ee];W[ff])")
         counts = [({}, 2), ({"min_rank": 5}, 0), ({"min_rank": 5, "rank": 9}, 1), ({"player": "ann"}, 1)]
-        counts += [({"min_rank": -8, "max_rank": -5, "rank": -8}, 2), ({"rank": 9}, 2)]
+        counts += [({"min_rank": -8, "max_rank": -5, "rank": -8}, 2), ({"min_rank": -30}, 0), ({"max_rank": 9}, 0)]
+        counts += [({"rank": 9}, 2)]
         for options, count in counts:
             files = (tmp_path / "lines", tmp_path / "a.sgf")
             dataset, _ = imported(tmp_path / f"d{options}", *files, filter=replace(ANY, **options))
@@ -343,26 +322,21 @@ class TestResuming:
         _, report = imported(tmp_path / "part", source)
         assert (report.kept, report.total) == (0, 30)
 
-    def test_a_folder_to_which_files_were_added(self, tmp_path: Path) -> None:
-        """The same command reads it again; before, it said that nothing was new, whatever was in the folder."""
-        source = self.files(tmp_path, 5)
-        imported(tmp_path / "d", source)
-        self.files(tmp_path, 8)
-        dataset, report = imported(tmp_path / "d", source)
-        assert (len(dataset), report.kept, report.rejected) == (8, 3, {"duplicate": 5})
-        _, report = imported(tmp_path / "d", source)
-        assert (report.kept, report.total, report.rejected) == (0, 8, {})
-
-    def test_a_folder_with_a_file_that_was_changed(self, tmp_path: Path) -> None:
-        """Of equal size, even in a subfolder and with an old date: its own time has changed."""
+    def test_a_folder_that_has_changed(self, tmp_path: Path) -> None:
+        """Files added, or changed at equal size, in a subfolder and with an old date: the same call reads it again."""
         source = self.files(tmp_path, 3)
         (source / "deep").mkdir()
         (source / "deep" / "a.sgf").write_text("(;SZ[9]RE[B+R];B[ee];W[gc];B[cc])")
         imported(tmp_path / "d", source)
+        self.files(tmp_path, 5)
+        _, report = imported(tmp_path / "d", source)
+        assert (report.kept, report.rejected) == (2, {"duplicate": 4})
         (source / "deep" / "a.sgf").write_text("(;SZ[9]RE[B+R];B[ee];W[gc];B[dc])")
         os.utime(source / "deep" / "a.sgf", (1, 1))
         dataset, report = imported(tmp_path / "d", source)
-        assert (len(dataset), report.kept) == (5, 1)
+        assert (len(dataset), report.kept) == (7, 1)
+        _, report = imported(tmp_path / "d", source)
+        assert (report.kept, report.total, report.rejected) == (0, 7, {})
 
     def test_the_dataset_in_the_folder_itself(self, tmp_path: Path) -> None:
         """`alphago sgf . --to games.dataset`: what the import writes is no change of its source."""
@@ -408,39 +382,11 @@ class TestResuming:
         two, _ = imported(tmp_path / "two", source, workers=2)
         assert one.digest == two.digest
 
-    def test_the_report(self, tmp_path: Path) -> None:
-        (tmp_path / "bad.sgf").write_text("nothing")
-        _, report = imported(tmp_path / "d", GAMES[0], tmp_path / "bad.sgf")
-        assert str(report).splitlines() == [
-            "1 games are new, 1 were left out, 1 in all",
-            f"       1  no SGF, such as {tmp_path / 'bad.sgf'}: no SGF data found",
-        ]
-        index = json.loads((tmp_path / "d" / "index.json").read_text())
-        assert index["imports"][0]["rejected"] == {"no SGF": 1}
-
-
-def test_a_dataset_is_a_collection(tmp_path: Path) -> None:
-    """What `watch` takes as records:PATH."""
-    imported(tmp_path / "d", DATA, filter=GameFilter(min_moves=1))
-    records = read_collection(tmp_path / "d", GoEnv(9), 100)
-    assert {record.policies.shape[1] for record in records} == {82}
-
-
-class TestWaysToCall:
-    def test_one_path(self, tmp_path: Path) -> None:
-        """A string is a path, not a sequence of letters."""
-        (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
-        for number, path in enumerate((str(tmp_path / "a.sgf"), tmp_path / "a.sgf")):
-            assert import_games(path, tmp_path / f"{number}.dataset").kept == 1
-
     @pytest.mark.slow
     @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
     def test_ctrl_c_while_its_processes_start(self, tmp_path: Path) -> None:
         """Twice, and as a terminal sends it, to all of them: they end at once, without a word."""
-        (tmp_path / "games").mkdir()
-        for number in range(8):
-            (tmp_path / "games" / f"{number}.sgf").write_bytes(format_sgf(random_game(number)))
-        command = [sys.executable, "-u", "-m", "alphago", "sgf", tmp_path / "games", "--to", tmp_path / "out"]
+        command = [sys.executable, "-u", "-m", "alphago", "sgf", self.files(tmp_path, 8), "--to", tmp_path / "out"]
         process = subprocess.Popen(
             [*command, "--workers", "2"],
             env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
@@ -460,3 +406,10 @@ class TestWaysToCall:
         assert text.strip().startswith("reading:")
         assert "Traceback" not in text
         assert process.returncode == 130
+
+
+def test_a_dataset_is_a_collection(tmp_path: Path) -> None:
+    """What `watch` takes as records:PATH."""
+    imported(tmp_path / "d", DATA, filter=GameFilter(min_moves=1))
+    records = read_collection(tmp_path / "d", GoEnv(9), 100)
+    assert {record.policies.shape[1] for record in records} == {82}

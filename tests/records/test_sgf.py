@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import Rules, read_rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records.record import POLICY_SCALE, RecordBuilder
 from alphago.records.sgf import MoveNote, format_sgf, parse_sgf, read_sgf, read_sgf_games, write_sgf
@@ -39,14 +40,10 @@ class TestReading:
         assert game.env() == GoEnv(5, komi=6.5, ko="simple")  # Japanese rules
 
     def test_rules(self) -> None:
-        """Each ko rule, without suicide and with it."""
-        names = {"positional": ("|Chinese|house rules", "Tromp-Taylor"), "situational": ("AGA", "NZ")}
-        names |= {"simple": ("korean", "koSIMPLEscoreAREAtaxNONEsui1")}
-        for ko, by_suicide in names.items():
-            for suicide, listed in enumerate(by_suicide):
-                for name in listed.split("|"):
-                    game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
-                    assert (game.env().ko, game.env().suicide, game.rules) == (ko, bool(suicide), name)
+        """Those of the name, or `GoEnv`'s."""
+        for name in ("korean", "NZ", "house rules", ""):
+            game = parse_sgf(f"(;SZ[5]RU[{name}];B[aa])")
+            assert (game.env().rules, game.rules) == (read_rules(name) or Rules(), name)
 
     def test_setup(self) -> None:
         """Stones in rectangles, taken away again, in a node of their own; who moves follows from the moves or PL."""
@@ -166,7 +163,7 @@ class TestWriting:
 class TestRecords:
     def record(self, setup: dict | None = None, resigned: bool = False):
         env = GoEnv(5, komi=0.5)
-        builder = RecordBuilder(setup)
+        builder = RecordBuilder(setup or {})
         position = env.position(**(setup or {}))
         for action in points(env, "C3 B2 D2 pass pass"):
             builder.add(action, position.legal_mask / position.legal_mask.sum(), 0.1, 3, position.to_play)

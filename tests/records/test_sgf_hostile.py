@@ -39,11 +39,6 @@ class TestSetUps:
         (game,) = games(f"(;SZ[13]AB{text}AE[gg];W[gg])")
         assert (len(game.setup["black"].split()), game.moves, kinds(game)) == (168, (84,), [])
 
-    def test_too_many_values(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(grammar_module, "MOST_VALUES", 1000)
-        (game,) = games("(;SZ[5];B[aa]AB" + "[bb]" * 2000 + ")")
-        assert kinds(game) == ["too large"]
-
     @pytest.mark.parametrize("rules", ["RU[Chinese]", pytest.param("", marks=pytest.mark.slow)])
     def test_set_ups_that_change_nothing(self, rules: str) -> None:
         """A cycle of four moves, a set-up after each: every move is played once, not once for each set-up."""
