@@ -96,13 +96,10 @@ class Collector:
         """Add a game.
 
         Args:
-            row: the fields of GAME except `start`.  A missing `hash` is computed; other missing fields are 0.
+            row: the fields of GAME except `start`; missing fields are 0.
             words: its stones and plies, uint16.
         """
-        complete = dict(row)
-        if "hash" not in row:
-            complete["hash"] = game_hash(row["size"], row["first"], row["stones"], words)
-        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # () is for mypy: GAME has names
+        self.rows.append(tuple(row.get(name, 0) for name in GAME.names or ()))  # () is for mypy: GAME has names
         self.words.append(words)
 
     def take(self) -> dict[str, np.ndarray]:

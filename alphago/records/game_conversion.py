@@ -15,9 +15,8 @@ import numpy as np
 from alphago.env.batch import FIRST
 from alphago.env.go import GoEnv
 from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_STONE, rules_code
-from alphago.records.dataset_writer import Collector
+from alphago.records.dataset_writer import Collector, game_hash
 from alphago.records.sgf import faults as kinds
-from alphago.records.sgf.faults import ACCEPTED, FATAL
 from alphago.records.sgf.game_line import TRIED
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
@@ -118,15 +117,16 @@ class Converter(RemoteWork):
             collector.left_out.add(LONG, game.source)
             return
         has_result = game.outcome is not None
-        is_sound = all(fault.kind in ACCEPTED for fault in game.faults)
+        is_sound = all(fault.kind in kinds.ACCEPTED for fault in game.faults)
         score2, is_scored = self.score(env, game) if has_result and is_sound else (0, False)
         year = YEAR.search(game.date)
         black_rank, white_rank = self.ranks(game)
         row = {
+            "hash": game_hash(game.board_size, game.first, stones, words),
             "length": plies,
             "stones": stones,
             "size": game.board_size,
-            "first": -1 if game.setup.get("to_play") == "white" else 1,
+            "first": game.first,
             "komi2": UNKNOWN_KOMI if game.komi is None else int(2 * game.komi),
             "outcome": int(game.outcome or 0),
             "flags": (RESULT if has_result else 0) | (ENDED if is_scored else 0),
@@ -142,7 +142,7 @@ class Converter(RemoteWork):
     def why_rejected(self, game: SgfGame) -> str:
         """Return the reason to leave a game out, such as NO_RESULT or a kind of fault; "" to keep the game."""
         wanted = self.filter
-        fatal = FATAL if wanted.cut else (*FATAL, *CUT)  # a game that is cut off is kept only if the filter says so
+        fatal = kinds.FATAL if wanted.cut else (*kinds.FATAL, *CUT)  # a game that is cut off is kept only if the filter says so
         fault_kinds = {fault.kind for fault in game.faults}
         ranks = self.ranks(game)  # 0: unknown, which meets no limit
         too_low = wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank)

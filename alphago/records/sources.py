@@ -13,7 +13,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -191,12 +191,14 @@ def pieces_of_text(name: str, stream: IO[bytes], explicit: bool) -> Iterator[Sou
 ENTRY = np.dtype([("id", "<i8"), ("result", "S64"), ("komi", "<f4")])  # komi: NaN if it is unknown
 
 
-def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
+def find_indexes(sources: Sequence[Path]) -> list[Path]:
     """Return the index files, such as yenw's `kifu.index`, for games at these paths.
 
     They are looked for in those paths that are folders, with their subfolders, and in the two folders above each path.
+
+    Args:
+        sources: the paths.
     """
-    sources = list(map(Path, paths))
     folders_above = dict.fromkeys(folder for path in sources for folder in list(path.resolve().parents)[:2])
     # The methods that search: with subfolders (`rglob`), or in the folder alone (`glob`).
     searches = [*(path.rglob for path in sources if path.is_dir()), *(folder.glob for folder in folders_above)]

@@ -50,14 +50,15 @@ class Fault:
     node: int | None = None
     move: int | None = None
 
+    @property
+    def place(self) -> list[str]:
+        """The numbers of game and node, as far as they are known: ['game 2', 'node 14']."""
+        return [f"{name} {number}" for name in ("game", "node") if (number := getattr(self, name)) is not None]
+
     def __str__(self) -> str:
         """Return the message with game and node: 'game 2: node 14: move 13, White A5, is illegal'."""
-        game = "" if self.game is None else f"game {self.game}: "
-        node = "" if self.node is None else f"node {self.node}: "
-        return f"{game}{node}{self.text}"
+        return ": ".join([*self.place, self.text])
 
     def of(self, file: str) -> str:
         """Return the message with file and place: 'games.sgf, game 2, node 14: move 13, White A5, is illegal'."""
-        numbers = (("game", self.game), ("node", self.node))
-        places = [file, *(f"{name} {number}" for name, number in numbers if number is not None)]
-        return f"{', '.join(places)}: {self.text}"
+        return f"{', '.join([file, *self.place])}: {self.text}"
