@@ -142,7 +142,7 @@ class Converter(RemoteWork):
     def why_rejected(self, game: SgfGame) -> str:
         """Return the reason to leave a game out, such as NO_RESULT or a kind of fault; "" to keep the game."""
         wanted = self.filter
-        fatal = kinds.FATAL if wanted.cut else (*kinds.FATAL, *CUT)  # a game that is cut off is kept only if the filter says so
+        fatal = kinds.FATAL if wanted.cut else (*kinds.FATAL, *CUT)  # `cut` keeps games that are cut off
         fault_kinds = {fault.kind for fault in game.faults}
         ranks = self.ranks(game)  # 0: unknown, which meets no limit
         too_low = wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank)
