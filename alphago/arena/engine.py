@@ -11,7 +11,6 @@ from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords, printable, shown
 
 COMMAND = "gtp:"  # prefix of the name of an engine given by its command
-LEVELS = (0, 10)  # GNU Go's lowest and highest level
 LONGEST_REPLY = 1000  # most lines of a reply
 
 
@@ -63,7 +62,7 @@ def gnugo(level: int = 10) -> Engine:
         ValueError: for a level outside 0 .. 10.
         EngineError: if GNU Go is not installed.
     """
-    check_int("GNU Go's level", level, *LEVELS)
+    check_int("GNU Go's level", level, 0, 10)
     search_path = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/games", "/usr/local/games"])
     path = shutil.which("gnugo", path=search_path)
     if path is None:

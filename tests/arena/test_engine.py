@@ -50,11 +50,10 @@ class TestEngine:
         with pytest.raises(EngineError, match="the process has ended"):
             one.ask("genmove b")
 
-    def test_time_out_at_start(self, tmp_path: Path) -> None:
-        path = tmp_path / "sleeps.py"
-        path.write_text("import time; time.sleep(1000)")
+    def test_time_out_at_start(self) -> None:
+        command = sys.executable, "-c", "import time; time.sleep(1000)"
         with (
-            Engine("sleeps", (sys.executable, str(path)), start_timeout=0.3).start(1, Rules()) as one,
+            Engine("sleeps", command, start_timeout=0.3).start(1, Rules()) as one,
             pytest.raises(EngineError, match=r"^sleeps: .* no reply within 0.3 s; nothing on stderr$"),
         ):
             one.ask("name")
@@ -82,34 +81,33 @@ class TestEngine:
 
     @pytest.mark.slow
     @needs_fork
-    def test_one_that_will_not_end(self, tmp_path: Path) -> None:
+    def test_one_that_will_not_end(self) -> None:
         """It ignores quit, the end of its input and SIGTERM, and so does its child."""
-        path = tmp_path / "stays.py"
-        path.write_text(
+        text = (
             "import os, signal, time\n"
             "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
             "child = os.fork()\n"
             "if child: print(f'= {child}\\n', flush=True)\n"
             "while True: time.sleep(1)\n"
         )
-        with Engine("stays", (sys.executable, str(path))).start(1, Rules()) as one:
+        with Engine("stays", (sys.executable, "-c", text)).start(1, Rules()) as one:
             child = int(one.ask("name"))
         assert not is_running(child)
         one.close()  # a second time does nothing
 
     @needs_fork
-    def test_a_child_that_outlives_its_engine(self, tmp_path: Path) -> None:
+    def test_a_child_that_outlives_its_engine(self) -> None:
         """The engine obeys quit; its child would stay, with its end of the pipes."""
-        with with_a_child(tmp_path, 'print("= ", flush=True); break').start(1, Rules()) as one:
+        with with_a_child('print("= ", flush=True); break').start(1, Rules()) as one:
             child = int(one.ask("name"))
         assert one.process.returncode == 0
         assert not is_running(child)
 
     @needs_fork
-    def test_a_crash_that_a_child_survives(self, tmp_path: Path) -> None:
+    def test_a_crash_that_a_child_survives(self) -> None:
         """Its stdout does not end, but no reply will come."""
         body = 'print("= A", flush=True); sys.exit(3)'
-        with with_a_child(tmp_path, body).start(1, Rules()) as one:
+        with with_a_child(body).start(1, Rules()) as one:
             child = int(one.ask("name"))
             with pytest.raises(EngineError, match=r"the process has ended \(exit status 3\)"):
                 one.ask("genmove b")
@@ -126,17 +124,16 @@ class TestEngine:
             assert one.ask("genmove b") == "A1"
 
 
-def with_a_child(folder: Path, body: str) -> Engine:
+def with_a_child(body: str) -> Engine:
     """An engine that forks, replies first with its child's process id, and then runs `body` for every command."""
-    path = folder / "parent.py"
-    path.write_text(
+    text = (
         "import os, sys, time\n"
         "child = os.fork()\n"
         "while not child: time.sleep(1)\n"
         "input(); print(f'= {child}\\n', flush=True)\n"
         f"for line in sys.stdin: {body}\n"
     )
-    return Engine("parent", (sys.executable, str(path)), timeout=60)
+    return Engine("parent", (sys.executable, "-c", text), timeout=60)
 
 
 def is_running(pid: int) -> bool:

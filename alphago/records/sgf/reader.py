@@ -17,7 +17,6 @@ from alphago.system.files import read_named, user_path
 
 LARGEST_FILE = 64 * 2**20  # bytes
 NOTHING_FOUND = "no SGF data found"
-CUT_OFF = "the file ends within the game"
 # Formats of other servers, by name, with a pattern of their beginning.  NGF begins with lines of title, size, players
 # and further facts, after which comes a line of a move.
 OTHER_FORMATS = {
@@ -162,7 +161,7 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
             limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
             faults_of_tree.insert(0, Fault(TOO_LARGE, f"a game must have at most {limits}"))
         elif not tree.complete:
-            faults_of_tree.insert(0, Fault(TRUNCATED, CUT_OFF))
+            faults_of_tree.insert(0, Fault(TRUNCATED, "the file ends within the game"))
         for line in tree.lines() if all_lines else [tree.main_line()]:
             if isinstance(line, int):  # the number of lines left out, see `SgfTree.lines`
                 limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
