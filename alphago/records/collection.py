@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +15,6 @@ from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import LeftOut
 from alphago.records.game_conversion import CUT, NO_RESULT
 from alphago.records.record import GameRecord, load_records
-from alphago.records.sgf import SgfGame
 from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import list_files, may_hold_sgf, pieces
 from alphago.system.files import user_path
@@ -41,21 +40,13 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     """
     path = user_path(path)
     left_out = LeftOut()
-    files: list[Iterable[GameRecord]]  # for each file its games
-    if is_dataset(path):
-        go, dataset = require_go(env, "datasets"), Dataset(path)
-        numbers = dataset.select("validation", env.N, results_only=True)
-        if not len(numbers):
-            numbers = dataset.select(None, env.N, results_only=True)
-        files = [(dataset.game(number).to_record(go) for number in permute(numbers.tolist()))]
-    else:
-        files = [random_records(file, env, left_out, explicit=file == path) for file in permute(files_with_games(path))]
+    files = [path] if is_dataset(path) else permute(files_with_games(path))
     records: list[GameRecord] = []
     missing = positions
-    for number, games in enumerate(files):
+    for number, file in enumerate(files):
         # How many positions to take from this file; once there are enough it is 0 or less, and no further file is read.
         share = math.ceil(missing / (len(files) - number))
-        for record in games if share > 0 else ():
+        for record in random_games(file, env, left_out, explicit=file == path) if share > 0 else ():
             if not len(record):
                 left_out.add(WITHOUT_MOVES, "a game must have moves, got one without any")
                 continue
@@ -78,12 +69,19 @@ def permute(items: Sequence[Item]) -> list[Item]:
     return [items[index] for index in np.random.default_rng(0).permutation(len(items))]
 
 
-def random_records(file: Path, env: GameEnv, left_out: LeftOut, explicit: bool) -> Iterator[GameRecord]:
-    """Yield the games of a file in a random order.
+def random_games(path: Path, env: GameEnv, left_out: LeftOut, explicit: bool) -> Iterable[GameRecord]:
+    """Return the games of a file, or of a dataset's folder, in a random order.
 
-    The file is read when the first game is taken, not by the call.  The arguments are explained at `file_records`.
+    Args:
+        left_out, explicit: as in `file_records`.
     """
-    yield from permute(file_records(file, env, left_out, explicit))
+    if not is_dataset(path):
+        return permute(file_records(path, env, left_out, explicit))
+    go, dataset = require_go(env, "datasets"), Dataset(path)
+    numbers = dataset.select("validation", env.N, results_only=True)
+    if not len(numbers):
+        numbers = dataset.select(None, env.N, results_only=True)
+    return (dataset.game(number).to_record(go) for number in permute(numbers.tolist()))
 
 
 def files_with_games(path: Path) -> list[Path]:
@@ -145,34 +143,21 @@ def sgf_records(file: Path, go: GoEnv, left_out: LeftOut) -> list[GameRecord]:
             left_out.add(LINES, sentence, count=len(piece.data.splitlines()))
             continue
         for game in piece.games():
-            reason, sentence = why_useless(game, go, piece.name)
-            if not reason:
+            # A fault with which the game cannot be read at all, or not to its end.
+            fault = next((fault for fault in game.faults if fault.kind in (*FATAL, *CUT)), None)
+            name, size = piece.name, game.board_size
+            if fault is not None:
+                left_out.add(fault.kind, fault.of(name))
+            elif size != go.N:
+                left_out.add(OTHER_BOARD, f"{name}: the board must be {go.N}x{go.N}, got {size}x{size}")
+            elif game.outcome is None:
+                left_out.add(NO_RESULT, f"{name}: the result must name the winner or a draw, got {shown(game.result)}")
+            else:
                 try:
                     records.append(game.to_record(go))
-                    continue
                 except ValueError as error:
-                    reason, sentence = ILLEGAL, f"{piece.name}: {error}"
-            left_out.add(reason, sentence)
+                    left_out.add(ILLEGAL, f"{name}: {error}")
     return records
-
-
-def why_useless(game: SgfGame, env: GoEnv, file: str) -> tuple[str, str]:
-    """Return why a game must be left out, found without replaying it.
-
-    Returns:
-        The reason, such as NO_RESULT, and a sentence about it; two times "" if nothing was found.
-
-    Args:
-        file: the name of the game's file, for the sentence.
-    """
-    for fault in game.faults:
-        if fault.kind in (*FATAL, *CUT):  # the game cannot be read at all, or not to its end
-            return fault.kind, fault.of(file)
-    if game.board_size != env.N:
-        return OTHER_BOARD, f"{file}: the board must be {env.N}x{env.N}, got {game.board_size}x{game.board_size}"
-    if game.outcome is None:
-        return NO_RESULT, f"{file}: the result must name the winner or a draw, got {shown(game.result)}"
-    return "", ""
 
 
 def sentence_of(left_out: Mapping[str, int]) -> str:

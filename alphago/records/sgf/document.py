@@ -60,10 +60,6 @@ class SgfDocument:
         added = self.add(number, {name: self.nodes[number].pop(name) for name in names})
         self.children[added] = children
 
-    def set_text(self, number: int, name: str, text: str) -> None:
-        """Set a property of node `number` to a text; an empty text leaves the property out."""
-        self.nodes[number][name] = [escape_text(text)] if text else []
-
     def text(self) -> bytes:
         """Return the document as SGF text in UTF-8."""
         self.nodes[0]["CA"] = ["UTF-8"]

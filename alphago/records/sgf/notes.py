@@ -173,11 +173,9 @@ def read_object(text: str | bytes) -> Mapping[str, object]:
 
 def number(node: Node, name: str) -> float | None:
     """Return the number in the property called `name`; None if it is missing or not a finite number."""
-    values = node.get(name)
-    try:
-        return finite(float(values[0])) if values else None
-    except ValueError:
-        return None
+    with contextlib.suppress(LookupError, ValueError):
+        return finite(float(node[name][0]))
+    return None
 
 
 def finite(value: object) -> float | None:

@@ -16,7 +16,6 @@ from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
 
 LARGEST_FILE = 64 * 2**20  # bytes
-NOTHING_FOUND = "no SGF data found"
 # Formats of other servers, by name, with a pattern of their beginning.  NGF begins with lines of title, size, players
 # and further facts, after which comes a line of a move.
 OTHER_FORMATS = {
@@ -181,4 +180,4 @@ def iterate_games(parts: list[DecodedText], name: str, env: GoEnv | None, all_li
 def no_sgf_message(text: str) -> str:
     """Return the message for a text that holds no SGF; it names the text's format if it is one of OTHER_FORMATS."""
     kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
-    return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"
+    return "no SGF data found" + ("" if kind is None else f": it is a game in the format {kind}, not in SGF")

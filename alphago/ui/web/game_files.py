@@ -94,12 +94,12 @@ def sgf_text(tree: GameTree) -> str:
         setup = {word: value for word, value in tree.start.setup.items() if word in env.setup_words}
         head = SgfGame.in_game(env, (), setup=setup, result=format_result(tree) or "", players=(black, white))
         document = to_document(head)
-        document.set_text(0, "AP", "alphago")
+        document.nodes[0]["AP"] = ["alphago"]
     else:
         document = SgfDocument(file.nodes, file.parents)
         result = format_result(tree)
         if result is not None:
-            document.set_text(0, "RE", result)
+            document.nodes[0]["RE"] = [escape_text(result)] if result else []  # [] leaves the property out
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
     for number, node in enumerate(tree.nodes):
         number_in_file, count = file_number(node), count_at(tree, number)
