@@ -214,7 +214,6 @@ def play_match(
     *,
     stop: threading.Event | None = None,
     adjudicator: Adjudicator | None = None,
-    cores: int | None = None,
     pool: JobPool | None = None,
 ) -> None:
     """Play the games with these numbers, and call `on_game` with each finished game.
@@ -226,11 +225,10 @@ def play_match(
         entrants: the two players.
         plan: what else determines the games.
         adjudicator: scores the final boards; None to score them by Tromp-Taylor rules.
-        cores: the number of cores to use; None for all.
         pool: the workers that play; None for threads of this process.
     """
     engine_limits = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
-    threads = min([cores or available_cores(), len(numbers), *engine_limits])
+    threads = min([available_cores(), len(numbers), *engine_limits])
     stop = stop or threading.Event()
     one_at_a_time = threading.Lock()
 

@@ -93,5 +93,7 @@ def match_on(
     entrants = Entrant(resolve_player(black, env), readouts), Entrant(resolve_player(white, env), readouts)
     plan = {"opening_plies": 0, "random_opening": 0, "seed": 0, "leaves": 1, **plan}
     played: list[MatchGame] = []
-    play_match(env, entrants, MatchPlan(games, **plan), range(games), played.append, stop=stop, cores=cores)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("alphago.arena.match.available_cores", lambda: cores)
+        play_match(env, entrants, MatchPlan(games, **plan), range(games), played.append, stop=stop)
     return MatchResult.of(env, played)

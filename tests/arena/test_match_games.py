@@ -93,7 +93,7 @@ class TestDistinctGames:
 def test_games_are_legal_and_fill_no_eyes(env: GameEnv) -> None:
     entrants = Entrant(HashEvaluator(), level=2), Entrant(HashEvaluator(), level=8)
     games: list[MatchGame] = []
-    play_match(env.match_variant(), entrants, MatchPlan(6, 0, 0, 1, 1), range(6), games.append, cores=1)
+    play_match(env.match_variant(), entrants, MatchPlan(6, 0, 0, 1, 1), range(6), games.append)
     assert len({game.moves for game in games}) == 6
     for game in games if env.name == "go" else ():
         end = env.match_variant().position().after(game.moves)

@@ -8,6 +8,7 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules, read_rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.player import make_record
 from alphago.records.record import POLICY_SCALE, RecordBuilder
 from alphago.records.sgf import MoveNote, format_sgf, parse_sgf, read_sgf, read_sgf_games, write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
@@ -163,12 +164,8 @@ class TestWriting:
 class TestRecords:
     def record(self, setup: dict | None = None, resigned: bool = False):
         env = GoEnv(5, komi=0.5)
-        builder = RecordBuilder(setup or {})
-        position = env.position(**(setup or {}))
-        for action in points(env, "C3 B2 D2 pass pass"):
-            builder.add(action, position.legal_mask / position.legal_mask.sum(), 0.1, 3, position.to_play)
-            position = position.play(action)
-        return env, builder.finish(position.result, position.score(), resigned, 26)
+        end = env.position(**(setup or {})).after("C3 B2 D2 pass pass".split())
+        return env, make_record(env, end, {}, resigned=resigned)
 
     def test_from_a_record(self) -> None:
         env, record = self.record()
