@@ -20,13 +20,11 @@ from alphago.system.validation import checks_keywords
 MOST_ELO = 2000  # at such a difference the stronger player takes all but one point of 100 000
 RARE = 1e-3  # the count of an outcome that has not occurred; a count of 0 would mean that it is impossible
 
-State = Literal["accept", "reject", "continue"]
-
 
 class Verdict(NamedTuple):
     """The result of a test so far: `state` "accept" (H1 is accepted), "reject" (H0 is accepted) or "continue"."""
 
-    state: State
+    state: Literal["accept", "reject", "continue"]
     ratio: float  # log likelihood ratio
     samples: int  # number of games or pairs tested
 

@@ -164,7 +164,7 @@ class TestWriting:
 class TestRecords:
     def record(self, setup: dict | None = None, resigned: bool = False):
         env = GoEnv(5, komi=0.5)
-        end = env.position(**(setup or {})).after("C3 B2 D2 pass pass".split())
+        end = env.position(**(setup or {})).after(["C3", "B2", "D2", "pass", "pass"])
         return env, make_record(env, end, {}, resigned=resigned)
 
     def test_from_a_record(self) -> None:

@@ -25,6 +25,7 @@ from alphago.records.sgf.values import read_rectangle
 
 STONES = {"AB": 1, "AW": -1, "AE": 0}  # what each set-up property puts on a point; AE empties it
 USUAL_LENGTH = 1022  # ply limit (`max_moves`) of the boards that are used unless a game is longer
+cached_board = lru_cache(maxsize=256)(GoEnv)  # equal arguments give the same game
 KEPT = 2  # beside the values of STONES: the set-up does not change the point
 
 
@@ -70,19 +71,13 @@ def setup_stones(env: StonesEnv, node: Node) -> np.ndarray | None:
     return None if stones is None else stones.ravel()
 
 
-@lru_cache(maxsize=256)
-def cached_board(size: int, rules: Rules, cap: int) -> GoEnv:
-    """Return a game with these rules, which ends after `cap` plies."""
-    return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)
-
-
 def make_board(size: int, rules: Rules, plays: int = 0) -> GoEnv:
     """Return a game with these rules that allows at least `plays` plays.
 
     Games are cached, so only few limits are used: USUAL_LENGTH, powers of two, and the largest possible limit.
     """
     cap = USUAL_LENGTH if plays < USUAL_LENGTH else 1 << plays.bit_length()  # a power of two above `plays`
-    return cached_board(size, rules, min(cap, ENDLESS - 1))
+    return cached_board(size, ko=rules.ko, suicide=rules.suicide, max_moves=min(cap, ENDLESS - 1))
 
 
 class PlayedStretch:
