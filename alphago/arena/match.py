@@ -33,58 +33,47 @@ class MatchStopped(Exception):
     """A match was stopped before all its games were over."""
 
 
-class Adjudicator:
-    """A referee that scores final boards of Go with the command `final_score` of an engine, one process per game.
+def adjudicate(env: GameEnv, engine: Engine, game: MatchGame, seed: int) -> MatchGame:
+    """Return a game of Go with the outcome and margin that follow from an engine's score (its `final_score`).
 
-    Use it for players that pass before dead stones are captured: Tromp-Taylor rules count these stones as alive.
+    This is for players that pass before dead stones are captured: Tromp-Taylor rules count these stones as alive.  If
+    the Tromp-Taylor score differs, `disagreement` has both scores.  A game that ended by resignation or forfeit (margin
+    None) is returned unchanged.
+
+    Args:
+        env: the game of the match, in which `find_adjudicator` has found the engine.
+        seed: the engine's random seed.
 
     Raises:
-        ValueError: for games other than Go and for games with fixed turns (`GoEnv.turns`), which GTP does not know.
+        EngineError: if the engine's reply is not a score.
     """
-
-    def __init__(self, env: GameEnv, engine: Engine) -> None:
-        self.env = require_go(env, engine.name)
-        self.engine = engine
-        if self.env.turns is not None:
-            raise ValueError(f"{engine.name} scores games that end by two passes, got games of fixed turns")
-
-    def judge(self, game: MatchGame, seed: int) -> MatchGame:
-        """Return the game with the outcome and margin that follow from the engine's score.
-
-        If the Tromp-Taylor score differs, `disagreement` has both scores. A game that ended by resignation or forfeit
-        (margin None) is returned unchanged.
-
-        Args:
-            seed: the engine's random seed.
-
-        Raises:
-            EngineError: if the engine's reply is not a score.
-        """
-        if game.margin is None:
-            return game
-        with self.engine.start(seed, self.env.rules) as process:
-            set_up(process, self.env)
-            for ply, action in enumerate(game.moves):
-                process.ask(f"play {'bw'[ply % 2]} {self.env.to_text(action)}")  # Black begins, and colours alternate
-            text = process.ask("final_score")
-        margin = read_margin(text)
-        if margin is None:
-            raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
-        # The game may have a text already: of a player that is an engine and has scored the board itself.
-        texts = game.disagreement, disagreement(game.margin, text, self.engine.name)
-        first_colour = 1 if game.number % 2 == 0 else -1  # of the match's first player; the outcome is in its view
-        outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
-        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, texts)))
+    if game.margin is None:
+        return game
+    go = require_go(env, engine.name)
+    with engine.start(seed, go.rules) as process:
+        set_up(process, go)
+        for ply, action in enumerate(game.moves):
+            process.ask(f"play {'bw'[ply % 2]} {go.to_text(action)}")  # Black begins, and colours alternate
+        text = process.ask("final_score")
+    margin = read_margin(text)
+    if margin is None:
+        raise EngineError(f"{engine.name} answered {text!r} to final_score of game {game.number}, not a score")
+    # The game may have a text already: of a player that is an engine and has scored the board itself.
+    texts = game.disagreement, disagreement(game.margin, text, engine.name)
+    first_colour = 1 if game.number % 2 == 0 else -1  # of the match's first player; the outcome is in its view
+    outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
+    return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(filter(None, texts)))
 
 
-def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:
-    """Return the adjudicator for the games of a match, or None for none.
+def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Engine | None:
+    """Return the engine that scores the final boards of a match of `env`, or None for none.
 
     Args:
         adjudicator: an Engine, or a name such as "gnugo:5" or "gtp:COMMAND" (`find_player`).
 
     Raises:
-        ValueError: for any other name.
+        ValueError: for any other name, for games other than Go, and for games with fixed turns (`GoEnv.turns`), which
+            GTP does not know.
         EngineError: for an engine that is not installed.
     """
     if adjudicator is None:
@@ -93,7 +82,9 @@ def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudica
     engine = find_player(str(adjudicator)) if is_name else adjudicator
     if not isinstance(engine, Engine):
         raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
-    return Adjudicator(env.match_variant(), engine)
+    if require_go(env, engine.name).turns is not None:
+        raise ValueError(f"{engine.name} scores games that end by two passes, got games of fixed turns")
+    return engine
 
 
 @checks_keywords()
@@ -213,7 +204,7 @@ def play_match(
     on_game: Callable[[MatchGame], Any],
     *,
     stop: threading.Event | None = None,
-    adjudicator: Adjudicator | None = None,
+    adjudicator: Engine | None = None,
     pool: JobPool | None = None,
 ) -> None:
     """Play the games with these numbers, and call `on_game` with each finished game.
@@ -235,7 +226,7 @@ def play_match(
     def report(game: MatchGame) -> None:
         """Call `on_game` with a finished game, whose final board the adjudicator has scored if there is one."""
         if adjudicator is not None:
-            game = adjudicator.judge(game, plan.engine_seed(game.number))
+            game = adjudicate(env, adjudicator, game, plan.engine_seed(game.number))
         with one_at_a_time:
             on_game(game)
 

@@ -7,7 +7,7 @@ import pytest
 
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import Adjudicator, evaluate, find_adjudicator
+from alphago.arena.match import adjudicate, evaluate, find_adjudicator
 from alphago.arena.match_result import MatchGame
 from alphago.arena.standings import standings
 from alphago.arena.tournament import Tournament, TournamentSettings
@@ -33,12 +33,11 @@ def game(env: GoEnv, moves: str, number: int = 0) -> MatchGame:
     return MatchGame(number, (1 if margin > 0 else -1) * (1 if number % 2 == 0 else -1), actions, margin)
 
 
-class TestAdjudicator:
+class TestScore:
     def test_it_receives_the_whole_game(self, tmp_path: Path) -> None:
         """This one counts the moves that it received."""
         moves = {"play": "moves.append(line.strip()); reply()", "final_score": 'reply("W+%d" % len(moves))'}
-        judge = Adjudicator(GO, scripted(tmp_path, **moves))
-        assert judge.judge(game(GO, "B2 A1 pass pass"), 1).margin == -4
+        assert adjudicate(GO, scripted(tmp_path, **moves), game(GO, "B2 A1 pass pass"), 1).margin == -4
 
     @pytest.mark.parametrize(
         ("number", "score", "outcome", "margin"),
@@ -47,13 +46,13 @@ class TestAdjudicator:
     def test_its_result_counts(self, tmp_path: Path, number: int, score: str, outcome: float, margin: float) -> None:
         before = game(GO, "B2 pass pass", number)
         assert before.margin == 8.5
-        after = Adjudicator(GO, judge_of(tmp_path, score)).judge(before, 1)
+        after = adjudicate(GO, judge_of(tmp_path, score), before, 1)
         both = f"B+8.5 on the board, {score} counts judge" if margin != 8.5 else ""
         assert after == replace(before, outcome=outcome, margin=margin, counted=True, disagreement=both)
 
     def test_a_game_that_was_given_up(self, tmp_path: Path) -> None:
         before = MatchGame(0, -1.0, (4,), None, fault="crashed")
-        assert Adjudicator(GO, judge_of(tmp_path, "B+1")).judge(before, 1) is before
+        assert adjudicate(GO, judge_of(tmp_path, "B+1"), before, 1) is before
 
     @pytest.mark.parametrize(
         ("bodies", "why"),
@@ -65,28 +64,28 @@ class TestAdjudicator:
     )
     def test_one_that_does_not_count(self, tmp_path: Path, bodies: dict, why: str) -> None:
         with pytest.raises(EngineError, match=why):
-            Adjudicator(GO, scripted(tmp_path, **bodies)).judge(game(GO, "B2 pass pass", 6), 1)
+            adjudicate(GO, scripted(tmp_path, **bodies), game(GO, "B2 pass pass", 6), 1)
 
     def test_games_that_it_does_not_know(self, tmp_path: Path) -> None:
         judge = judge_of(tmp_path, "B+1")
         with pytest.raises(ValueError, match="env must be Go for judge, got"):
-            Adjudicator(TicTacToeEnv(), judge)
+            find_adjudicator(judge, TicTacToeEnv())
         with pytest.raises(ValueError, match="judge scores games that end by two passes, got games of fixed turns"):
-            Adjudicator(GoEnv(3, turns=2), judge)
+            find_adjudicator(judge, GoEnv(3, turns=2))
 
     def test_names(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
-        assert find_adjudicator("gnugo:3", GO).engine == gnugo(3)
+        assert find_adjudicator("gnugo:3", GO) == gnugo(3)
         assert find_adjudicator(None, GO) is None
         judge = judge_of(tmp_path, "B+1")
-        assert find_adjudicator(judge, GO).engine is judge
+        assert find_adjudicator(judge, GO) is judge
         with pytest.raises(ValueError, match="an Engine or None, got 'rave'"):
             find_adjudicator("rave", GO)
 
     def test_gnu_go_takes_dead_stones(self) -> None:
         """White's stone in the corner has no hope; on the board it makes all of Black's area neutral."""
         before = game(GoEnv(5, komi=0.5), "C3 A1 B2 pass C2 pass D3 pass pass")
-        after = Adjudicator(GoEnv(5, komi=0.5), installed_gnugo()).judge(before, 1)
+        after = adjudicate(GoEnv(5, komi=0.5), installed_gnugo(), before, 1)
         assert before.margin == 4 - 1 - 0.5
         assert after.margin == 24.5
         assert after.disagreement == "B+2.5 on the board, B+24.5 counts gnugo:1"
