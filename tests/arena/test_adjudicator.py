@@ -91,12 +91,11 @@ class TestScore:
         assert after.disagreement == "B+2.5 on the board, B+24.5 counts gnugo:1"
 
 
-class TestMatch:
-    def test_players_that_do_not_count(self, tmp_path: Path) -> None:
-        """`black` has Black in games 0 and 2."""
-        match = evaluate(GO, "random", "random", 4, adjudicator=judge_of(tmp_path, "W+40"))
-        assert match.outcomes.tolist() == [-1, 1, -1, 1]
-        assert match.counted == len(match.disagreements) == 4
+def test_players_that_do_not_count(tmp_path: Path) -> None:
+    """`black` has Black in games 0 and 2."""
+    match = evaluate(GO, "random", "random", 4, adjudicator=judge_of(tmp_path, "W+40"))
+    assert match.outcomes.tolist() == [-1, 1, -1, 1]
+    assert match.counted == len(match.disagreements) == 4
 
 
 class TestTournament:

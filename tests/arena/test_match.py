@@ -161,24 +161,23 @@ class TestInputPlanes:
         assert seen == {(planes, planes, 0.5, 9), (5, 5, 0.5, 9)}
 
 
-class TestErrors:
-    def test_an_error_in_one_thread_ends_the_match_at_once(self) -> None:
-        """The other thread stops at its next move."""
-        calls, stop = [], threading.Event()
+def test_an_error_in_one_thread_ends_the_match_at_once() -> None:
+    """The other thread stops at its next move."""
+    calls, stop = [], threading.Event()
 
-        class Fails(UniformEvaluator):
-            def evaluate(self, batch, slots, priors, values) -> None:
-                calls.append(len(slots))
-                if len(calls) == 3:
-                    raise RuntimeError("out of luck")
-                assert len(calls) < 3 or stop.wait(60)
-                super().evaluate(batch, slots, priors, values)
+    class Fails(UniformEvaluator):
+        def evaluate(self, batch, slots, priors, values) -> None:
+            calls.append(len(slots))
+            if len(calls) == 3:
+                raise RuntimeError("out of luck")
+            assert len(calls) < 3 or stop.wait(60)
+            super().evaluate(batch, slots, priors, values)
 
-        threads = threading.active_count()
-        with pytest.raises(RuntimeError, match="out of luck"):
-            match_on(2, GoEnv(5), Fails(), "random", 20, readouts=2, stop=stop)
-        assert threading.active_count() == threads
-        assert len(calls) < 15  # the other thread ends the move that it was at
+    threads = threading.active_count()
+    with pytest.raises(RuntimeError, match="out of luck"):
+        match_on(2, GoEnv(5), Fails(), "random", 20, readouts=2, stop=stop)
+    assert threading.active_count() == threads
+    assert len(calls) < 15  # the other thread ends the move that it was at
 
 
 class TestResult:
