@@ -1,10 +1,11 @@
-"""JobPool: gives jobs to workers that come, go and fail, until each job has its answer."""
+"""JobPool: gives jobs to workers that come, go and fail, until each job has its answer; and who the workers are."""
 
 import itertools
 import secrets
 import sys
 import threading
 import time
+import traceback
 import zipfile
 import zlib
 from collections import Counter
@@ -17,10 +18,12 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
-from alphago.workers.transport_choice import find_workers
-from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, format_traceback, to_publish
+from alphago.system.validation import check_int
+from alphago.workers.own_workers import OwnWorkers
+from alphago.workers.ray_cluster import RayCluster, cluster_here, import_ray
+from alphago.workers.shared_folder import SharedFolder
+from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, to_publish
 
-COUNTED = ("done", "repeated", "bytes")  # jobs done, jobs taken from a worker again, bytes of jobs and answers
 DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
 MOST_ERRORS = 3  # after so many errors of a job, the job is at fault, and not its workers
 MOST_ENDS = 6  # the same after so many workers that ended while they had it
@@ -29,6 +32,9 @@ REPEATED = 6  # after so many times SILENCE the run says so again
 AHEAD = 2  # jobs of `map` under way for each core: enough to keep it busy, few enough to keep memory flat
 FEWEST = 4  # least number of jobs under way, also before workers are there
 WAIT = 0.1  # seconds after which `map`, if no answer arrives, asks for news of the workers
+FOLDER = "folder:"
+MOST_WORKERS = 10_000
+MakeTransport = Callable[[GameEnv | None], Transport]  # returns the transport to workers for games of an env
 
 
 @dataclass
@@ -74,7 +80,8 @@ class JobPool:
         self.refused: set[str] = set()  # workers that cannot do the run's work
         self.jobs: dict[str, Job] = {}  # by key: the jobs that are not done
         self.sentences: list[str] = []  # for `news`
-        self.counts: Counter[str] = Counter()  # by the names in COUNTED
+        # Jobs done, jobs taken from a worker again, bytes of jobs and answers.
+        self.counts = Counter(done=0, repeated=0, bytes=0)
         self.moves: Counter[str] = Counter()  # by worker, since the last `metrics`
         self.measured_at = time.monotonic()  # when `metrics` was last called
         self.tell_at = self.measured_at + SILENCE  # when to say that there is no worker
@@ -111,7 +118,7 @@ class JobPool:
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
         # `next_turn` is the number of answers that were yielded.  Without an order, each answer has the next turn.
-        numbered_jobs, under_way, next_turn = enumerate(jobs), 0, 0
+        numbered_jobs, begun, next_turn = enumerate(jobs), 0, 0
         by_turn: dict[int, Any] = {}  # answers that are to be yielded at a later turn; their jobs count as under way
 
         def hand_back(number: int, answer: Any) -> int:
@@ -122,10 +129,10 @@ class JobPool:
         try:
             while not (stop is not None and stop.is_set()):
                 most = max(FEWEST, AHEAD * self.cores)  # workers come and go
-                for number, job in itertools.islice(numbered_jobs, max(0, most - under_way)):
+                for number, job in itertools.islice(numbered_jobs, max(0, next_turn + most - begun)):
                     self.submit(work, job, read, partial(hand_back, number))
-                    under_way += 1
-                if not under_way:
+                    begun += 1
+                if begun == next_turn:
                     return
                 try:
                     number, answer = arrived.get(timeout=WAIT)
@@ -138,7 +145,6 @@ class JobPool:
                 while next_turn in by_turn:
                     yield by_turn.pop(next_turn)
                     next_turn += 1
-                    under_way -= 1
         finally:
             with self.lock:
                 self.jobs.clear()
@@ -187,7 +193,7 @@ class JobPool:
                 "workers_moves_per_second": speeds,
                 "workers_slowest": min(speeds.values(), default=None),
                 "workers_fastest": max(speeds.values(), default=None),
-                **{f"tasks_{name}": self.counts[name] for name in COUNTED},
+                **{f"tasks_{name}": count for name, count in self.counts.items()},
             }
 
     @property
@@ -237,10 +243,9 @@ class JobPool:
             workers: by name: how many jobs the worker does at the same time.
         """
         before, self.live = self.live, {name: cores for name, cores in workers.items() if name not in self.refused}
-        new = [] if self.transport.is_own else sorted(self.live.keys() - before.keys())  # their own start is no news
-        for name in new:
-            cores = self.live[name]
-            self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
+        for name, cores in sorted(self.live.items()):
+            if name not in before and not self.transport.is_own:  # the start of own workers is no news
+                self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
         for name in sorted(before.keys() - self.live.keys()):
             why = self.transport.gone.get(name, "")
             because = f": {why}" if why else ""
@@ -279,8 +284,8 @@ class JobPool:
             self.counts["bytes"] += len(answer.data)
             try:
                 result = job.read(answer.data)
-            except DAMAGED as damage:
-                error = f"{format_traceback(damage).strip()} (the answer is damaged)"
+            except DAMAGED:
+                error = f"{traceback.format_exc().strip()} (the answer is damaged)"
             else:
                 del self.jobs[answer.key]
                 self.counts["done"] += 1
@@ -324,6 +329,35 @@ def count_failure(failures: list[str], worker: str, most: int, error: str) -> No
     if len(failures) >= most:
         names = " and ".join(dict.fromkeys(failures))
         raise RuntimeError(f"a task failed {len(failures)} times, on {names}:\n{error}")
+
+
+def find_workers(workers: str | int | None) -> MakeTransport | None:
+    """Return the function that makes the transport to the workers that a user names; None for this process's threads.
+
+    Args:
+        workers: a number of processes of one core each; "auto" for the Ray cluster that runs on this machine, or for
+            this process's threads if no cluster runs; "folder:PATH" for the workers that share a folder; or the address
+            of a Ray cluster.
+
+    Raises:
+        ValueError: for another value.
+        ImportError: if Ray is needed and not installed.
+    """
+    if isinstance(workers, str) and workers.isdecimal():
+        workers = int(workers)
+    if isinstance(workers, int):
+        return partial(OwnWorkers, check_int("workers", workers, 1, MOST_WORKERS))
+    if workers == "auto":
+        workers = cluster_here()
+    if workers is None:
+        return None
+    if workers.startswith(FOLDER):
+        path = workers.removeprefix(FOLDER)
+        return lambda env: SharedFolder(path)  # a worker there is told its game when it is started
+    if ":" not in workers:
+        raise ValueError(f"workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got {workers!r}")
+    import_ray()  # raises ImportError now, before anything else is begun
+    return partial(RayCluster, workers)
 
 
 def open_pool(workers: str | int | None, env: GameEnv | None = None) -> AbstractContextManager[JobPool | None]:

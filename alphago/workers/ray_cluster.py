@@ -123,7 +123,6 @@ class RayCluster:
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
-        self.unfit: set[str] = set()  # nodes whose workers cannot do the run's work
         self.gone: dict[str, str] = {}
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # Ray's references to works, by name
@@ -143,8 +142,8 @@ class RayCluster:
             cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
                 self._remove(name, HAS_LEFT)  # changes `members`
-            not_free = {*self.unfit, *(member.node for member in self.members.values())}
-            for node in [node for node, cores in cores_of.items() if cores and node not in not_free]:
+            taken = {member.node for member in self.members.values()}
+            for node in [node for node, cores in cores_of.items() if cores and node not in taken]:
                 self._start(node, cores_of[node])
         by_reference = {member.ready: (name, member.cores) for name, member in self.members.items()}
         if not by_reference:
@@ -177,7 +176,7 @@ class RayCluster:
             self.pending[answer] = worker, key
 
     def answers(self) -> list[JobAnswer]:
-        """Return answers that arrive within POLL seconds; remove workers that Ray has lost, and those that refuse."""
+        """Return answers that arrive within POLL seconds; remove workers that Ray has lost."""
         if not self.pending:
             time.sleep(POLL)
             return []
@@ -191,10 +190,6 @@ class RayCluster:
                 self._remove(worker, "Ray has ended it, as its machine is low on memory")
             except self.ray.exceptions.RayError as error:
                 self._remove(worker, str(error).partition("\n")[0])
-            else:
-                if answers[-1].kind == "refused" and worker in self.members:  # others on its node would refuse, too
-                    self.unfit.add(self.members[worker].node)
-                    self._remove(worker, "")
         return answers
 
     def how_to_join(self) -> str:

@@ -23,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from alphago.env.game import GameEnv
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
 from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused
 
@@ -53,7 +52,6 @@ class SharedFolder:
 
     Args:
         path: the folder, which the constructor makes.
-        env: not used, since a worker is told its game when it is started.
         dead: seconds without a beat after which a worker counts as gone.
 
     Raises:
@@ -63,7 +61,7 @@ class SharedFolder:
 
     is_own = False
 
-    def __init__(self, path: str | Path, env: GameEnv | None = None, *, dead: float = DEAD) -> None:
+    def __init__(self, path: str | Path, *, dead: float = DEAD) -> None:
         self.path, self.dead = user_path(path), dead
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)

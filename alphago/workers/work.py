@@ -81,8 +81,8 @@ class WorkBench:
             answer = None if work is None else work.do(read_job(), stop)
         except WorkerRefused as error:
             return "refused", str(error).encode()
-        except Exception as error:
-            return "error", format_traceback(error).encode()
+        except Exception:
+            return "error", traceback.format_exc().encode()
         return ("gone", b"") if answer is None else ("done", answer)
 
 
@@ -133,11 +133,6 @@ def check_build(of_run: dict[str, str], *, exact: bool) -> None:
     differences = [f"{name} {of_run[name]}, got {own.get(name)}" for name in compared if own.get(name) != of_run[name]]
     if differences:
         raise WorkerRefused(f"this worker must have the same versions as the run: {', '.join(differences)}")
-
-
-def format_traceback(error: BaseException) -> str:
-    """Return an exception's traceback as text, for a JobAnswer."""
-    return "".join(traceback.format_exception(error))
 
 
 def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:

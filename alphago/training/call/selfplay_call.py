@@ -24,7 +24,7 @@ from alphago.training.settings.selfplay_settings import (
 )
 from alphago.training.source import OnGame
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.workers.transport_choice import find_workers
+from alphago.workers.jobs import find_workers
 
 TASK_GAMES = 16  # games of a worker's task: enough to fill batches, and not much is lost with a worker
 SEED_BITS = 40  # of a random seed: short enough to copy, and hardly ever drawn twice
@@ -67,7 +67,7 @@ def selfplay(
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(SEED_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    selfplay_settings = make_settings(SelfPlaySettings, {"readouts": readouts, **settings})
+    chosen = make_settings(SelfPlaySettings, {"readouts": readouts, **settings})
     make_transport = find_workers(workers)
     with one_torch_thread():
         player: Any
@@ -76,32 +76,23 @@ def selfplay(
             player, make_source = as_evaluator(nn, env, device), SelfPlay
             player_device = getattr(player, "device", "cpu")  # a function has no device
         else:
-            player, player_device = network_for_workers(nn, env), "cpu"
+            player, player_device = fitting_network(nn, env), "cpu"
+            if not isinstance(player, NeuralNet):
+                raise ValueError(
+                    f"with workers, the player must be a network, which can travel to them, got {shown(nn)}"
+                )
             make_source = partial(RemoteSelfPlay, make_transport=make_transport)
         # Games in parallel, not more than there are; also a bound of the threads below, which play if no workers do.
-        in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
-        selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
-        selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
+        in_flight = min(chosen.games_in_flight or default_games_in_flight(player_device), num_games)
+        chosen = replace(chosen, games_in_flight=in_flight).completed(in_flight, default_groups(player_device))
         if make_transport is not None:  # each group is a task: a worker plays all its games at once, to their ends
             groups = -(-num_games // TASK_GAMES)  # rounded up
-            selfplay_settings = replace(selfplay_settings, games_in_flight=num_games, groups=groups)
-        with Workers(min(selfplay_settings.groups, in_flight)) as threads:
-            source = make_source(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)
+            chosen = replace(chosen, games_in_flight=num_games, groups=groups)
+        with Workers(min(chosen.groups, in_flight)) as threads:
+            source = make_source(env, chosen, range(num_games), threads, seed=seed, device=player_device)
             with closing(source):
                 if isinstance(player, NeuralNet):
                     source.publish(player)  # sends it to the workers
                 else:
                     source.evaluator = player
                 return source.play_all(on_game)
-
-
-def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
-    """Return the network `nn` for the board of `env`; raise ValueError for a player that cannot be sent to workers.
-
-    Args:
-        nn: as in `selfplay`.
-    """
-    net = fitting_network(nn, env)
-    if not isinstance(net, NeuralNet):
-        raise ValueError(f"with workers, the player must be a network, which can travel to them, got {shown(nn)}")
-    return net

@@ -51,8 +51,8 @@ class GroupMessage(NamedTuple):
     work: Mapping[str, Any]
 
     def to_bytes(self) -> bytes:
-        plain = self.state, self.work
-        return zlib.compress(pack(plain, to_arrays(self.games)), FASTEST)  # since policies are mostly zeros
+        # Compressed, since policies are mostly zeros.
+        return zlib.compress(pack((self.state, self.work), to_arrays(self.games)), FASTEST)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:

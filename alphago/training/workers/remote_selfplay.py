@@ -24,8 +24,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import NO_LIMIT, SelfPlaySettings
 from alphago.training.source import MakeSource
 from alphago.training.workers.group_player import GroupMessage, GroupPlayer, Version
-from alphago.workers.jobs import JobPool
-from alphago.workers.transport_choice import MakeTransport, find_workers
+from alphago.workers.jobs import JobPool, MakeTransport, find_workers
 
 MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
 GOES_ON = (
@@ -258,30 +257,6 @@ class RemoteSelfPlay(SelfPlay):
         self.pool.close()
 
 
-def make_remote_source(
-    make_transport: MakeTransport,
-    max_lag: int | None,
-    env: GameEnv,
-    settings: SelfPlaySettings,
-    *arguments: Any,
-    **options: Any,
-) -> RemoteSelfPlay:
-    """Return the source of a stage's games, which workers play.
-
-    Args:
-        make_transport: makes the transport to the workers.
-        max_lag: as in `train`; None for the default.
-        env, settings, arguments, options: the arguments of SelfPlay.
-    """
-    has_many_groups = settings.groups >= MANY
-    lag = max_lag if max_lag is not None else int(has_many_groups)
-    # For RemoteSelfPlay, None means that the workers wait for each new network.
-    source = RemoteSelfPlay(env, settings, *arguments, make_transport=make_transport, max_lag=lag or None, **options)
-    if has_many_groups and max_lag is None:
-        source.pool.sentences.append(GOES_ON)
-    return source
-
-
 def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> MakeSource | None:
     """Return the function that makes a run's sources of games; None if this process's threads play them.
 
@@ -295,9 +270,22 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)
     make_transport = find_workers(workers)
-    if make_transport is None and max_lag is not None:
-        raise ValueError(f"max_lag must be left out without workers, got {max_lag}")
-    return None if make_transport is None else partial(make_remote_source, make_transport, max_lag)
+    if make_transport is None:
+        if max_lag is not None:
+            raise ValueError(f"max_lag must be left out without workers, got {max_lag}")
+        return None
+
+    def make_source(env: GameEnv, settings: SelfPlaySettings, *more: Any, **options: Any) -> RemoteSelfPlay:
+        """Return the source of a stage's games, which workers play; the arguments are those of SelfPlay."""
+        has_many_groups = settings.groups >= MANY
+        lag = max_lag if max_lag is not None else int(has_many_groups)
+        # For RemoteSelfPlay, None means that the workers wait for each new network.
+        source = RemoteSelfPlay(env, settings, *more, make_transport=make_transport, max_lag=lag or None, **options)
+        if has_many_groups and max_lag is None:
+            source.pool.sentences.append(GOES_ON)
+        return source
+
+    return make_source
 
 
 def settings_with_workers(workers: str | int | None) -> dict[str, int]:
