@@ -180,8 +180,7 @@ def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> Non
         save: whether to save the run; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
-    ends_with_this_call = run.is_over and save and not stopped
-    if ends_with_this_call:
+    if run.is_over and save and not stopped:  # the run ends with this call
         option = prolonging_option(vars(run.settings), run.games)
         note_few_steps(run, option)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))

@@ -89,7 +89,7 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 
 def game_text(config: Mapping[str, Any]) -> str:
     """Return the game in a run's config as text; for a custom game that is not loaded, its name and options."""
-    with contextlib.suppress(ValueError, TypeError):
+    with contextlib.suppress(LookupError, ValueError, TypeError):
         return str(game_from_config(config))
     return f"{config['game']} {config['env']}"
 

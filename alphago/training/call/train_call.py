@@ -145,8 +145,7 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
         # Without a valid number of games the run is limited by time, or `new_settings` raises.
         return recipe.for_games(games) if is_int(games, least=1) else recipe
     recipe = named_recipe(preset)
-    is_for_another_game = recipe.game != env.name
-    if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
+    if recipe.game != env.name and recipe.settings.get("curriculum"):  # its board sizes are of that game
         raise ValueError(f"preset must be a recipe for {env.name}, got {preset!r}, which is for {recipe.game}")
     return recipe
 

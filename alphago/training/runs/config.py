@@ -71,13 +71,9 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     the run's settings.  Other parts stay dictionaries, also a memory that is not the usual window of games.
     """
     in_parts = dict(config["settings"])
-    flat = dict(in_parts.pop("learning"))
-    is_supervised = "given" in config
-    if not is_supervised:
-        flat |= in_parts.pop("selfplay")
-        is_window = KIND not in in_parts["memory"]  # other kinds of memory are saved with their kind
-        flat |= in_parts["memory"] if is_window else {}
-    return {**in_parts, **flat}
+    memory = in_parts.get("memory", {})  # a run on given games has none, and no settings of self-play
+    flat = {**in_parts.pop("learning"), **in_parts.pop("selfplay", {})}
+    return {**in_parts, **flat, **({} if KIND in memory else memory)}  # other kinds are saved with their kind
 
 
 def run_game(folder: Path) -> "GameEnv":
@@ -99,11 +95,10 @@ def run_game(folder: Path) -> "GameEnv":
 
 
 def game_from_config(config: Mapping[str, Any]) -> "GameEnv":
-    """Return the game of a run with this config; raise ValueError for a custom game that `--game` has not named."""
-    from alphago.env.games import GAMES, make_game  # imported late, as above
+    """Return the game of a run with this config; raise LookupError for a custom game that `--game` has not named."""
+    from alphago.env.games import GAMES  # imported late, as above
 
-    kind = GAMES.get(config["game"]) or type(make_game(config["game"]))  # `make_game` raises for an unknown name
-    return kind(**config["env"])
+    return GAMES[config["game"]](**config["env"])
 
 
 def write_config(path: Path, config: dict[str, Any]) -> None:
@@ -175,15 +170,10 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     config = read_config(folder)
     given: Mapping[str, Any] | None = config.get("given")
     game = game_flag(config["game"], folder)
-    if given is None:
-        command = f"train{game}"
-        call = "train(env, model=net"
-    else:
-        command = f"supervised {typed_path(given['dataset'] or 'DATASET')}"
-        call = "train_supervised(env, games, net"
-    needs_game_option = given is not None and game != ""  # which `alphago supervised` does not have
-    if config["network"]["custom"] or needs_game_option:
+    if config["network"]["custom"] or (given is not None and game):  # `alphago supervised` has no option --game
+        call = "train(env, model=net" if given is None else "train_supervised(env, games, net"
         return f"in Python {call}, folder={str(folder)!r})"
+    command = f"train{game}" if given is None else f"supervised {typed_path(given['dataset'] or 'DATASET')}"
     return f"alphago {command} --folder {typed_path(folder)} {more}".rstrip()
 
 

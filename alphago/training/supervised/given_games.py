@@ -128,7 +128,7 @@ class Epochs(GameSource):
     """
 
     plays = False
-    moves = readouts_done = 0
+    moves = readouts_done = 0  # none are played
 
     def __init__(
         self, given: GivenGames, env: Any, settings: Any, numbers: range, *_: Any, seed: int, **__: Any
@@ -137,7 +137,7 @@ class Epochs(GameSource):
         self.numbers = numbers
         self.seed = seed
         self.next = numbers.start  # number of the next game
-        self.waiting: list[GameRecord] = []  # games of the iteration that `take` has not returned yet
+        self.waiting = 0  # number of games before it that wait for `take`
 
     @property
     def begun(self) -> int:
@@ -152,26 +152,21 @@ class Epochs(GameSource):
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Do nothing, since no network plays."""
 
-    @SAMPLING
     def begin(self, plies: int | None, *_: Any, side_by_side: int | None = None, **__: Any) -> None:
         """Take the next `side_by_side` games (1 if None), each as a whole; all other arguments are ignored."""
-        before = self.next
-        self.next = min(before + (side_by_side or 1), self.numbers.stop)
-        self._take(self.next - before)
-        self.moves += sum(map(len, self.waiting))
-
-    def _take(self, count: int) -> None:
-        """Let `take` return the last `count` games before the game with the number `next`."""
-        self.waiting = [self.given.record(self.number_of(game)) for game in range(self.next - count, self.next)]
+        self.waiting = min(side_by_side or 1, self.numbers.stop - self.next)
+        self.next += self.waiting
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Return at once that nothing is left to play, since `begin` has taken the games."""
+        """Return at once that nothing is left to play."""
         return True
 
+    @SAMPLING
     def take(self) -> list[GameRecord]:
-        """Return the games that `begin` has taken; [] on a second call."""
-        waiting, self.waiting = self.waiting, []
-        return waiting
+        """Return the games that the latest `begin` has taken; [] on a second call."""
+        games = range(self.next - self.waiting, self.next)
+        self.waiting = 0
+        return [self.given.record(self.number_of(game)) for game in games]
 
     def metrics(self) -> dict[str, Any]:
         """Return no readouts in place of the run's number, since there is no search."""
@@ -179,7 +174,7 @@ class Epochs(GameSource):
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """Return which game is next, how many games before it still wait for `take`, and the digest of all games."""
-        return {}, {"next": self.next, "taken": len(self.waiting), "digest": self.given.digest}
+        return {}, {"next": self.next, "taken": self.waiting, "digest": self.given.digest}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from a state; raise ValueError if it was saved by a run on other games."""
@@ -188,8 +183,7 @@ class Epochs(GameSource):
                 f"dataset must be the run's own, of digest {data['digest']}, got one of digest "
                 f"{self.given.digest}: another folder begins a new run, and model=… gives it this one's network"
             )
-        self.next = data["next"]
-        self._take(data["taken"])
+        self.next, self.waiting = data["next"], data["taken"]
 
 
 @lru_cache(2)  # the games of an iteration may belong to two epochs

@@ -174,8 +174,6 @@ def sweep(
     processes = available_cores() if processes is None else check_int("processes", processes, 1)
     check_call(call, runs, alone=processes == 1)
     unfinished = [run for run in runs if run.numbers() is None]
-    for run in unfinished:
-        run.check_may_begin()
     result = SweepResult(path, runs_by_name, {})  # its properties read the numbers from the files
 
     def report_end(run: SweepRun, fault: str) -> None:

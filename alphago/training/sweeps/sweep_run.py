@@ -67,22 +67,25 @@ class SweepRun(NamedTuple):
         """Return the saved numbers of the call; None if it has not ended.
 
         Raises:
-            ValueError: if the file is damaged, or is of another seed, function or setting, or of other code.
+            ValueError: if the file is damaged, or is of another seed, function or setting, or of other code; or if
+                there is none, but the folder holds something else than a run.
         """
+        may_begin = self.is_free or holds_run(self.folder)
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
             # What is left in `saved` then is compared with `identity`; the code is compared name by name.
             numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
             numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
         except FileNotFoundError:
+            if not may_begin:
+                raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep") from None
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
         expected = self.identity
         code_now = expected.pop("code")
         # The settings may differ if the call has written nothing yet, or only a run, whose settings `train` compares.
-        may_differ = numbers is None and (self.is_free or holds_run(self.folder))
-        if saved != expected and not may_differ:
+        if saved != expected and (numbers is not None or not may_begin):
             raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
         if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(
@@ -95,11 +98,6 @@ class SweepRun(NamedTuple):
     def is_free(self) -> bool:
         """Whether the call's folder holds nothing of a call, or at most a lock."""
         return not self.folder.is_dir() or {path.name for path in self.folder.iterdir()} <= {LOCK}
-
-    def check_may_begin(self) -> None:
-        """Raise ValueError unless the call may begin in its folder, or go on with its run there."""
-        if not (self.is_free or self.file.exists() or holds_run(self.folder)):
-            raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
 
     def make(self) -> None:
         """Make the call and save its numbers, unless its run was stopped before the end.

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 
-import numpy as np
 from tqdm.auto import tqdm
 
 from alphago.env.game import PLAYER_NAMES, GameEnv
@@ -57,22 +56,16 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
     game = "a game" if record.seed is None else f"game {record.seed[1]}"  # the seed's second part is its number
     length = f"{len(record)} moves" + ("" if record.seconds is None else f" in {record.seconds:.1f} s")
     parts = [f"{game} on {height}x{width}: {record.result_string} after {length}"]
-    opening = record.moves[: opening_length(record)]
+    searched = record.policies.any(axis=1)  # a move without search has a policy of zeros
+    opening = record.moves[: searched.argmax()] if searched.any() else record.moves
     if len(opening):
         parts.append(f"opening {' '.join(env.to_text(int(action)) for action in opening)}")
-    searched = record.policies.any(axis=1)  # a move without search has a policy of zeros
     if searched.any():
         policies = record.policies[searched]  # in units of 1 / POLICY_SCALE
         played = float((policies.argmax(axis=1) == record.moves[searched]).mean())
         probability = float(policies.max(axis=1).mean()) / POLICY_SCALE
         parts.append(f"greedy moves of {probability:.0%} on average, {played:.0%} of them played")
     return "; ".join(parts)
-
-
-def opening_length(record: GameRecord) -> int:
-    """Return the number of moves at the start of a game that were chosen at random, without search."""
-    searched = np.flatnonzero(record.policies.any(axis=1))  # plies; a move without search has a policy of zeros
-    return int(searched[0]) if len(searched) else len(record)
 
 
 def move_lines(env: GameEnv, record: GameRecord) -> str:

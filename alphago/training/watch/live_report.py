@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,10 @@ Show = Callable[[dict[str, str]], object]  # shows data, by MIME type
 X = "games"  # the x axis of the curves
 
 
-class LiveReport(Report, AbstractContextManager["LiveReport"]):
+class LiveReport(Report, ExitStack):
     """A report that shows a run below a notebook's cell, updated twice a second by a thread of its own.
 
-    As a context manager it ends the thread on exit, also after an error.
+    `close` shows the last state and ends the thread.  A context manager closes the report on exit, also after an error.
 
     Args:
         show: called from the report's thread with the picture, as data by MIME type (see `bundle`); None to show it
@@ -36,6 +36,7 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
     """
 
     def __init__(self, show: Show | None = None) -> None:
+        super().__init__()
         self.show = show
         self.rows: list[Row] = []  # of metrics.jsonl
         self.matches: list[Row] = []  # rows of evaluations.jsonl
@@ -45,9 +46,6 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
         self.progress: Callable[[], Progress] | None = None  # None before `start` and after `finish`
         self.must_end = threading.Event()  # tells the thread to end
         self.thread: threading.Thread | None = None
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         """Begin to show the run, as `Report.start` says; a later call goes on with the same thread and picture."""
@@ -60,6 +58,8 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
             self.show = self.show or notebook_display()
             self.thread = threading.Thread(target=self._keep_showing, name="live curves", daemon=True)
             self.thread.start()
+            self.callback(self.thread.join)
+            self.callback(self.must_end.set)  # `close` calls this first
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         self.rows.append(metrics)
@@ -79,13 +79,6 @@ class LiveReport(Report, AbstractContextManager["LiveReport"]):
         self.notes.append(f"{'stopped' if stopped else 'finished'} after {metrics['games']} games: {weights}")
         self.progress = None  # the last picture shows no time left
         self.close()
-
-    def close(self) -> None:
-        """Show the last state and end the report's thread."""
-        self.must_end.set()
-        if self.thread is not None:
-            self.thread.join()
-            self.thread = None
 
     def _keep_showing(self) -> None:
         """Show the picture again and again until `close`, and once more then; this is the work of the thread."""

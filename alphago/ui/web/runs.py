@@ -146,7 +146,7 @@ def game_words(config: Mapping[str, Any]) -> str:
         env = game_from_config(config)
         size = {"board_size": env.config["board_size"]} if "board_size" in env.config else {}
         usual = {option.name: option.value for option in type(env)(**size).options}
-    except (ValueError, TypeError):  # a user's own game that is not loaded, or that has no usual options
+    except (LookupError, ValueError, TypeError):  # a user's own game that is not loaded, or has no usual options
         return game_text(config)
     words = [env.title_and_size]
     for option in env.options:
