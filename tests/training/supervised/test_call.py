@@ -29,7 +29,7 @@ from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
 from alphago.training.targets import LambdaReturns
-from tests.training.small_runs import Listener, RandomGames, interrupt_at, run, same
+from tests.training.small_runs import RandomGames, interrupt_at, run, same
 
 ENV = GoEnv(5, komi=0.5)
 SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "threads": 1}
@@ -165,14 +165,6 @@ class TestGames:
         assert sentence_of(games.left_out).startswith("7 games are left out: 2 as lines of text")
         assert len(given_games(ENV, tmp_path / "more.zip").held_out(10**6)) == 1
 
-    def test_a_run_tells_what_is_left_out(self, dataset: Path, tmp_path: Path) -> None:
-        shutil.copytree(dataset.parent / "sgf", tmp_path / "games")
-        (tmp_path / "games" / "bad.sgf").write_text("(;SZ[5]RE[B+R];B[aa];W[aa])")
-        listener = Listener()
-        chosen = {**SMALL, "tower_height": 0, "reports": [listener], "folder": tmp_path / "run"}
-        train_supervised(ENV, tmp_path / "games", epochs=0.02, checks=1, **chosen)
-        assert listener.notes[0] == "1 game is left out: 1 occupied point"
-
     def test_too_few_games(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[5]RE[B+R];B[aa])" * 3 + "(;SZ[5]RE[B+R];B[aa]")
         with pytest.raises(ValueError, match=r"got 3: 1 game is left out: 1 truncated$"):
@@ -215,9 +207,6 @@ class TestTraining:
         plain, averaged = predict_games(net, dataset), predict_games(net, dataset, symmetries=True)
         assert plain["positions_judged"] == averaged["positions_judged"] > 50
         assert 0 < abs(plain["cross_entropy"] - averaged["cross_entropy"]) < 0.5
-        with pytest.warns(UserWarning, match="without a gradient step"):  # of two games
-            again = train(ENV, 2, model=net, device="cpu", reports=(), readouts=2, groups=1, folder=tmp_path / "next")
-        assert again.env == ENV
 
     def test_bit_identical_after_a_stop(self, dataset: Path, tmp_path: Path) -> None:
         """As a run of self-play: stopped between two steps, and resumed from the folder."""

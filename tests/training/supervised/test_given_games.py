@@ -1,5 +1,6 @@
 """The order in which a run takes given games, and how many at once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,10 +46,14 @@ def test_it_goes_on_with_the_games_that_were_begun() -> None:
 
 
 def test_an_iteration(tmp_path: Path) -> None:
-    """Its games' positions are as many samples to learn, from all games, of which no copy is kept."""
+    """Its games' positions are as many samples to learn, from all games, of which no copy is kept.
+
+    What is left out is told.
+    """
     given = {"bfloat16": False, "batch_size": 4, "threads": 1, "tower_height": 0, "channels": 4, "device": "cpu"}
-    listener = Listener()
-    train_supervised(ENV, RECORDS, num_games=10, checks=5, folder=tmp_path, reports=[listener], **given)
+    listener, idle = Listener(), replace(RECORDS[0], weights=np.zeros_like(RECORDS[0].weights))
+    train_supervised(ENV, [*RECORDS, idle], num_games=10, checks=5, folder=tmp_path, reports=[listener], **given)
+    assert listener.notes[0] == "1 game is left out: 1 without moves to learn"
     first, last = listener.rows[0], listener.last
     first_two = numbers_of(0, 2)  # as many as between two tests
     positions = int(GAMES.lengths[first_two].sum())

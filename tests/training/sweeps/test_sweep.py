@@ -99,19 +99,6 @@ def test_runs_of_train(tmp_path: Path) -> None:
     assert (tmp_path / "curves.svg").read_text().strip() == picture
 
 
-def test_other_settings_under_the_same_name(tmp_path: Path) -> None:
-    sweep(score, TWO, 1, folder=tmp_path, processes=1)
-    with pytest.raises(ValueError, match=r"must be of .*'gain': '4.0'.* choose another name or folder"):
-        sweep(score, {"more": {"gain": 4.0}}, 1, folder=tmp_path, processes=1)
-    (tmp_path / "more" / "0.json").write_text(json.dumps({"numbers": [1]}))
-    with pytest.raises(ValueError, match=r"0.json is damaged .* remove it"):
-        sweep(score, TWO, 1, folder=tmp_path, processes=1)
-    (tmp_path / "mine" / "0").mkdir(parents=True)
-    (tmp_path / "mine" / "0" / "letter.txt").touch()
-    with pytest.raises(ValueError, match="mine/0 must be new, or the folder of a run of this sweep"):
-        sweep(score, {"mine": {}}, 1, folder=tmp_path, processes=1)
-
-
 def edited(function: Any, **changes: Any) -> Any:
     """The function after an edit of its file: with another code, or in another module."""
     copy = FunctionType(changes.get("code", function.__code__), changes.get("names", function.__globals__))
@@ -119,42 +106,39 @@ def edited(function: Any, **changes: Any) -> Any:
     return copy
 
 
-@pytest.mark.parametrize("changes", [{"code": fail.__code__}, {"names": {**score.__globals__, "OFFSET": 1.0}}])
-def test_a_function_that_was_edited(tmp_path: Path, changes: dict[str, Any]) -> None:
-    """Its old numbers are not told as those of the new one; the function as it was reads them."""
-    first = sweep(score, TWO, 1, folder=tmp_path, processes=1)
-    with pytest.raises(ValueError, match=r"but tests.training.sweeps.calls:score changed since: choose another"):
-        sweep(edited(score, **changes), TWO, 1, folder=tmp_path, processes=1)
-    assert sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers == first.numbers
+def variants() -> dict[str, dict[str, Any]]:
+    """Settings of which some have another repr in each process."""
+    changes = {"part": partial(twice, 3), "object": Scale(2), "function": twice}
+    return {**TWO, **{name: {"change": change} for name, change in changes.items()}}
 
 
-def test_another_function(tmp_path: Path) -> None:
-    sweep(score, TWO, 1, folder=tmp_path, processes=1)
-    with pytest.raises(ValueError, match=r"must be of .*calls:fail.*, got .*calls:score"):
-        sweep(fail, TWO, 1, folder=tmp_path, processes=1)
-    with pytest.raises(ValueError, match=r"must be of .*score\(spread=2.0\)"):
-        sweep(partial(score, spread=2.0), TWO, 1, folder=tmp_path, processes=1)
+CHOOSE = "choose another name or folder"
 
 
-def test_functions_and_objects_as_settings(tmp_path: Path) -> None:
-    """The same call reads its own numbers, although such objects have another repr in each process."""
-    variants = {"part": {"change": partial(twice, 3)}, "object": {"change": Scale(2)}, "function": {"change": twice}}
-    settings: dict[str, dict[str, Any]] = {"usual": {}, **variants}
-    first = sweep(score, settings, 1, folder=tmp_path, processes=1)
-    again = {name: dict(given) for name, given in settings.items()}
-    again["object"] = {"change": Scale(2)}
-    again["part"] = {"change": partial(twice, 3)}
-    assert sweep(score, again, 1, folder=tmp_path, processes=1).numbers == first.numbers
-    for name, other in (("object", Scale(3)), ("part", partial(twice, 4)), ("function", Scale.__call__)):
-        with pytest.raises(ValueError, match="choose another name or folder"):
-            sweep(score, {name: {"change": other}}, 1, folder=tmp_path, processes=1)
-    new = edited(twice, code=score.__code__)
-    with pytest.raises(ValueError, match="calls:twice changed since"):
-        sweep(score, {"function": {"change": new}}, 1, folder=tmp_path, processes=1)
+@pytest.mark.parametrize(
+    ("call", "settings", "sentence"),
+    [
+        (score, {"more": {"gain": 4.0}}, f"must be of .*'gain': '4.0'.* {CHOOSE}"),
+        (score, {"object": {"change": Scale(3)}}, CHOOSE),
+        (score, {"part": {"change": partial(twice, 4)}}, CHOOSE),
+        (score, {"function": {"change": Scale.__call__}}, CHOOSE),
+        (fail, TWO, r"must be of .*calls:fail.*, got .*calls:score"),
+        (partial(score, spread=2.0), TWO, r"must be of .*score\(spread=2.0\)"),
+        (edited(score, code=fail.__code__), TWO, "but tests.training.sweeps.calls:score changed since: choose another"),
+        (edited(score, names={**score.__globals__, "OFFSET": 1.0}), TWO, "calls:score changed since"),
+        (score, {"function": {"change": edited(twice, code=score.__code__)}}, "calls:twice changed since"),
+    ],
+)
+def test_other_calls_under_the_same_name(call: Any, settings: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    """Their numbers are not mistaken for those of the calls that were made, which the same calls still read."""
+    first = sweep(score, variants(), 1, folder=tmp_path, processes=1)
+    with pytest.raises(ValueError, match=sentence):
+        sweep(call, settings, 1, folder=tmp_path, processes=1)
+    assert sweep(score, variants(), 1, folder=tmp_path, processes=1).numbers == first.numbers
 
 
 def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
-    """Its folder holds a lock, or what the function had written: both are the sweep's."""
+    """Its folder holds a lock at most; what else is there is somebody's, and a damaged file of numbers is told."""
     for name in TWO:
         (tmp_path / name / "0").mkdir(parents=True)
         (tmp_path / name / "0" / "lock").touch()
@@ -163,6 +147,9 @@ def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
         sweep(score, TWO, 1, folder=tmp_path, processes=1)
     (tmp_path / "more" / "0" / "half.txt").unlink()
     assert len(sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers["more"]) == 1
+    (tmp_path / "more" / "0.json").write_text(json.dumps({"numbers": [1]}))
+    with pytest.raises(ValueError, match=r"0.json is damaged .* remove it"):
+        sweep(score, TWO, 1, folder=tmp_path, processes=1)
 
 
 def test_a_call_with_other_settings_than_it_began_with(tmp_path: Path) -> None:

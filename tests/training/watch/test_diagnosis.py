@@ -97,6 +97,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("entropy death", {"policy_entropy": 0.2}, "the policy's entropy is 0.20 nats and its target's 1.60"),
     ("entropy death", {"target_entropy": 0.1, "policy_loss": 0.9}, "its target's 0.10 after 1% of the run"),
     ("value over-fit", {"fresh_value_loss": 0.5}, "0.20 on those it was trained on; the results' variance is 0.60"),
+    ("dead value", {"value_correlation": 0.0, "selfplay_share": None}, "(r = 0.00)"),  # of a network on given games
     ("dead value", {"value_correlation": 0.01}, "values and results are not correlated (r = 0.01) after 3000"),
     ("stale window", ALL_KEPT, "samples came from 90000 positions, 100% of all, from 180 iterations"),
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
@@ -109,6 +110,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("skipped steps", {"skipped_steps": lambda i: 5 * i}, "95 of the latest 1045 gradient steps"),
     ("one colour wins", {"black_wins": 0.98, "draws": 0.0}, "Black won 98% of 80 games"),
     ("one colour wins", {"black_wins": 0.01, "draws": 0.0}, "White won 99% of 80 games"),
+    ("one colour wins", {"black_wins": 1.0, "draws": 0.0, "games": lambda i: 2 * i}, "100% of 64 games"),
     ("all games capped", {"capped": 1.0}, "100% of 80 games were cut off, at 60 moves"),
 ]
 
@@ -186,42 +188,20 @@ def test_advice_is_about_the_settings_of_the_call() -> None:
         {"selfplay_share": lambda i: 0.3 if i % 2 else 1.0},  # training comes every other iteration
         {"gpu_busy": lambda i: 0.8 if i < 55 else 0.1},  # the last games of a run
         {"gpu_busy": None},  # there is none
+        # Given games: their moves are not a search's, and no setting of self-play would change them.
+        {"selfplay_share": None, "target_entropy": 0.0, "memory": 10**8, "black_wins": 1.0, "capped": 1.0},
+        # A pool trains on means over many games, to which a network is closer than to the result of a new one.
+        {"fresh_value_loss": 0.5, "settings": {"memory": {"kind": "pool"}}},
+        {"policy_entropy": 0.2, "settings": {"num_games": 2000}},  # late in a run: 1200 games, 4 minutes
+        {"policy_entropy": 0.2, "settings": {"max_minutes": 6.0}},
+        # Games from before training: a random network may well lose every game as Black.
+        {"steps": 0, "black_wins": 0.0, "draws": 0.0, "policy_loss": None, "selfplay_share": 1.0},
+        {"steps": lambda i: 50 * (i > 55), "black_wins": lambda i: 0.4 * (i > 56), "draws": 0.0},
+        {"black_wins": 1.0, "draws": 0.0, "games": lambda i: i},  # 59 after training began
     ],
 )
 def test_what_is_no_fault(changes: dict[str, Any]) -> None:
-    assert names(diagnose(run(**changes), SETTINGS)) == []
-
-
-def test_given_games_are_not_judged() -> None:
-    """Their moves are not a search's, and no setting of self-play would change them; the network is judged."""
-    games = {"target_entropy": 0.0, "memory": 10**8, "black_wins": 1.0, "capped": 1.0}
-    assert names(diagnose(run(selfplay_share=None, **games), SETTINGS)) == []
-    assert names(diagnose(run(selfplay_share=None, value_correlation=0.0), SETTINGS)) == ["dead value"]
-
-
-def test_a_pools_values_are_not_overfit() -> None:
-    """It trains on means over many games, to which a network is closer than to the result of a new one."""
-    assert names(diagnose(run(fresh_value_loss=0.5), {**SETTINGS, "memory": {"kind": "pool"}})) == []
-
-
-@pytest.mark.parametrize("settings", [{"num_games": 2000}, {"num_games": 100_000, "max_minutes": 6.0}])
-def test_low_entropy_late_in_a_run_is_no_fault(settings: dict[str, Any]) -> None:
-    rows = run(policy_entropy=0.2)  # 1200 games, 4 minutes
-    assert names(diagnose(rows, settings)) == []
-    assert names(diagnose(rows, {})) == ["entropy death"]  # of a run without an end
-
-
-def test_games_from_before_training_do_not_count() -> None:
-    """A random network may well lose every game as Black."""
-    untrained = run(steps=0, black_wins=0.0, draws=0.0, policy_loss=None, selfplay_share=1.0)
-    assert names(diagnose(untrained, SETTINGS)) == []
-    rows = run(steps=lambda i: 0 if i <= 55 else 50, black_wins=lambda i: 0.0 if i <= 56 else 0.4, draws=0.0)
-    assert names(diagnose(rows, SETTINGS)) == []
-
-
-def test_few_games_are_not_judged() -> None:
-    assert names(diagnose(run(black_wins=1.0, draws=0.0, games=lambda i: i), SETTINGS)) == []  # 59 after training began
-    assert names(diagnose(run(black_wins=1.0, draws=0.0, games=lambda i: 2 * i), SETTINGS)) == ["one colour wins"]
+    assert names(diagnose(run(**changes), SETTINGS | changes.get("settings", {}))) == []
 
 
 def test_iterations_without_games_or_steps() -> None:
@@ -246,6 +226,7 @@ def test_a_metric_that_is_missing_leaves_its_rules_silent(missing: str) -> None:
 def test_without_rows_or_settings() -> None:
     for rows in ([], run(1), [{}] * 60):
         assert diagnose(rows, {}) == []
+    assert names(diagnose(run(policy_entropy=0.2), {})) == ["entropy death"]  # of a run without an end
 
 
 # --- told once ---------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Reports: what they are called with, curves as TensorBoard reads them, and the console's bar."""
 
 import contextlib
+import re
 import sys
 from pathlib import Path
 
@@ -43,9 +44,12 @@ def test_curves_and_notes(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Beside the bar, and with a line for each game."""
     small = "--board-size 3 --games 3 --readouts 2 --tower-height 0 --channels 4 --c-scale 0.5"
-    assert main(["train", *small.split(), "--tensorboard", "--folder", str(tmp_path / "run")]) == 0
-    assert "finished after 3 games" in capsys.readouterr().err  # the bar is there too
+    assert main(["train", *small.split(), "--tensorboard", "--verbose", "--folder", str(tmp_path / "run")]) == 0
+    shown = capsys.readouterr().err
+    assert "finished after 3 games" in shown
+    assert sorted(re.findall(r"game (\d) on 3x3: ", shown)) == ["0", "1", "2"]
     assert read(tmp_path / "run").Scalars("games")[-1].value == 3
 
 
