@@ -203,11 +203,13 @@ class TestModel:
             (GO, {"watch": ["random@0", "random@0"]}, "watch must name each opponent once, got 'random@0' twice"),
             (GO, {"watch": ["records:nowhere"]}, "games must be in a dataset, a run, or a file or folder of games"),
             (GO, {"until": "gnu"}, "no player is called 'gnu'"),
+            (GO, {"device": "cuda"}, "no CUDA device can be used"),
+            (GO, {"device": "gpu"}, "device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"),
         ],
     )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
         """Before anything is written: the folder stays free for the next attempt."""
-        with pytest.raises((ValueError, OSError), match=sentence):
+        with pytest.raises((ValueError, OSError, BackendMissing), match=sentence):
             train(env, folder=tmp_path / "run", reports=[], **{"num_games": 4, **given})
         assert not (tmp_path / "run").exists()
 
@@ -250,13 +252,6 @@ class TestDevice:
             assert listener.last["skipped_steps"] == 0
             assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
             assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
-
-    def test_where_there_is_none_nothing_is_written(self, tmp_path: Path) -> None:
-        with pytest.raises(BackendMissing, match="no CUDA device can be used"):
-            run(tmp_path / "run", device="cuda")
-        with pytest.raises(ValueError, match=r"device .*'cpu', 'cuda', 'auto'.*, got 'gpu'"):
-            run(tmp_path / "run", device="gpu")
-        assert not (tmp_path / "run").exists()
 
     @pytest.mark.slow
     @needs_compiler

@@ -253,9 +253,6 @@ def test_told_after_it_has_lasted(faulty: None) -> None:
 def test_told_once(faulty: None) -> None:
     flickering = [(5, 1), (5, 0)] * 40
     assert follow((10, 0), (200, 1)) == follow((10, 0), *flickering) == [13]
-    follower = Diagnosis(SETTINGS)
-    follower.remember([{"fault": 1}])
-    assert not any(follower.update({"fault": 1}) for _ in range(10))
 
 
 def test_a_second_fault_is_told_beside_the_first() -> None:

@@ -40,17 +40,6 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> NeuralNet:
 
 
 @contextmanager
-def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of its own group, which is gone at the end."""
-    made = subprocess.Popen([*ALPHAGO, *words], start_new_session=True)
-    try:
-        yield made
-    finally:
-        made.send_signal(signal.SIGTERM)
-        made.wait(LIMIT)
-
-
-@contextmanager
 def meanwhile(act: Callable[[threading.Event], object]) -> Iterator[None]:
     """Let a thread act until the block ends."""
     over = threading.Event()
@@ -95,20 +84,23 @@ class TestFolder:
         assert {-signal.SIGKILL, 128 + signal.SIGTERM} <= set(deaths)
         assert listener.noted("has gone")
 
-    def test_a_driver_that_is_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
+    def test_a_driver_that_is_killed(self, tmp_path: Path, alone: NeuralNet, request: pytest.FixtureRequest) -> None:
         """Every game is counted once, and the run ends as if nothing had been; the last worker is another one."""
         shared, folder, deaths = tmp_path / "shared", tmp_path / "run", 0
         words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(folder)]
         words += ["--workers", f"folder:{shared}"]
         run(folder, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
-        with process("worker", "--folder", str(shared), "--cores", "2"):
-            while deaths < 3:
-                with process(*words) as driver:
-                    while not playing(shared) and driver.poll() is None:
-                        time.sleep(0.02)
-                    deaths += driver.poll() is None
-                    driver.kill()
-            net, _ = run(folder, GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
+        worker = folder_worker(shared)
+        request.addfinalizer(worker.wait)
+        request.addfinalizer(worker.terminate)  # which is called first
+        while deaths < 3:
+            driver = subprocess.Popen([*ALPHAGO, *words])
+            while not playing(shared) and driver.poll() is None:
+                time.sleep(0.02)
+            deaths += driver.poll() is None
+            driver.kill()
+            driver.wait()
+        net, _ = run(folder, GAMES, FIVE, workers=f"folder:{shared}", **SETTINGS)
         assert same(net, alone)
         assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
 
@@ -149,14 +141,6 @@ def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None, **envi
             made[-1].wait(LIMIT)
 
 
-def told_by(*words: str, **environment: str) -> str:
-    """Return what a command writes that ends with an error of its user's."""
-    settings = {**os.environ, **environment}
-    done = subprocess.run([*ALPHAGO, *words], env=settings, capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode == 2
-    return done.stderr
-
-
 def below(pid: int) -> list[Any]:
     """Return the processes that a process has begun, directly or not."""
     import psutil  # which comes with Ray
@@ -184,11 +168,12 @@ class Joined(Listener):
         return sum("has come" in note for note in self.notes) == 2
 
 
-def begun(*words: str) -> "subprocess.Popen[str]":
-    """Return a process that trains, to which a worker has come."""
-    train = subprocess.Popen([*ALPHAGO, "train", *words], stderr=subprocess.PIPE, text=True)
+def training(until: str, *words: str) -> "subprocess.Popen[str]":
+    """Return a process that trains on 5x5, once it has written a text."""
+    command = [*ALPHAGO, "train", "--board-size", "5", "--komi", "0.5", *words]
+    train = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert train.stderr is not None
-    while "has come" not in train.stderr.readline():
+    while until not in train.stderr.readline():
         assert train.poll() is None
     return train
 
@@ -203,42 +188,38 @@ def wait_until(is_so: Callable[[], object], seconds: float = LIMIT) -> None:
 
 @with_ray
 class TestRay:
-    def test_machines_that_join_and_leave_and_the_end_of_the_cluster(self, tmp_path: Path, alone: NeuralNet) -> None:
-        """Then the run goes on without it."""
-        left = list[int]()
+    @pytest.mark.parametrize("cut_off", [False, True])
+    def test_a_machine_that_joins_and_goes(self, tmp_path: Path, alone: NeuralNet, *, cut_off: bool) -> None:
+        """It leaves, or is cut off, as by its network: its processes stop, and answer no more.
 
-        def leave(machine: "subprocess.Popen[bytes]") -> None:
-            machine.terminate()
-            left.append(machine.wait(LIMIT))
+        The run goes on without it, and in the end without the cluster.
+        """
+
+        def go(machine: "subprocess.Popen[bytes]") -> None:
+            if cut_off:
+                for process in below(machine.pid):
+                    process.suspend()
+            else:
+                machine.terminate()
+                assert machine.wait(LIMIT) == 128 + signal.SIGTERM
 
         with head(1) as address:
-            watching = Joined(address, 3, leave)
-            run(tmp_path, GAMES, FIVE, source=watching.source, report=watching, stop_after=4, **SETTINGS)
-        assert left == [128 + signal.SIGTERM]
-        assert watching.noted("has gone")
-        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
-
-    def test_a_machine_that_is_cut_off(self, tmp_path: Path, alone: NeuralNet) -> None:
-        """As by its network: its processes stop, and answer no more.  Another machine does its tasks."""
-        with head(1) as address:
-            watching = Joined(address, 2, lambda machine: [one.suspend() for one in below(machine.pid)])
+            watching = Joined(address, 2, go)
             try:
-                net, _ = run(tmp_path, GAMES, FIVE, source=watching.source, report=watching, **SETTINGS)
+                run(tmp_path, GAMES, FIVE, source=watching.source, report=watching, stop_after=4, **SETTINGS)
             finally:
-                for stopped in below(watching.machine.pid):
+                for stopped in below(watching.machine.pid) if cut_off else ():
                     stopped.kill()
                 watching.machine.wait(LIMIT)
-        assert same(net, alone)
+        assert cut_off or watching.noted("has gone")
+        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
 
     def test_a_machine_low_on_memory(self, tmp_path: Path) -> None:
         """Ray ends its workers there, and the run says why."""
         small = {"RAY_memory_usage_threshold": "0.01", "RAY_memory_monitor_refresh_ms": "100"}
-        words = ["train", "--board-size", "5", "--games", "9", "--groups", "1", "--folder", str(tmp_path / "run")]
+        words = ["--games", "9", "--groups", "1", "--folder", str(tmp_path / "run"), "--workers"]
         with head(1, **small) as address:
-            train = subprocess.Popen([*ALPHAGO, *words, "--workers", address], stderr=subprocess.PIPE, text=True)
-            assert train.stderr is not None
-            while "has gone: Ray has ended it, as its machine is low on memory" not in train.stderr.readline():
-                assert train.poll() is None
+            train = training("has gone: Ray has ended it, as its machine is low on memory", *words, address)
             train.terminate()
             train.communicate(timeout=LIMIT)
 
@@ -251,9 +232,10 @@ class TestRay:
         with head(1, RAY_AUTH_MODE="token", **{TOKEN: "0" * 64}) as address:
             commands = [(["worker", address], one) for one in (nothing, another, off, no_file)]
             for words, environment in [*commands, ([*train, address], another), ([*train, "auto"], off)]:
-                told = told_by(*words, RAY_ADDRESS=address, **environment)
-                assert f"the Ray cluster at {address} wants its token, which is not here: copy" in told
-                assert "gcs_client" not in told
+                settings = {**os.environ, "RAY_ADDRESS": address, **environment}
+                told = subprocess.run([*ALPHAGO, *words], env=settings, capture_output=True, text=True, timeout=LIMIT)
+                assert f"the Ray cluster at {address} wants its token, which is not here: copy" in told.stderr
+                assert (told.returncode, "gcs_client" in told.stderr) == (2, False)
 
     def test_the_head_dies(self, tmp_path: Path, alone: NeuralNet) -> None:
         """Ray ends the run, which goes on without the cluster."""
@@ -261,7 +243,7 @@ class TestRay:
         run(tmp_path, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
         with head(2, made) as address:
             import_ray()
-            train = begun("--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", address)
+            train = training("has come", "--folder", str(tmp_path), "--workers", address)
             os.killpg(made[0].pid, signal.SIGKILL)  # the head and all that it has started
             train.communicate(timeout=LIMIT)
         assert train.returncode != 0
