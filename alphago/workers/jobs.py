@@ -117,7 +117,8 @@ class JobPool:
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
-        # `next_turn` is the number of answers that were yielded.  Without an order, each answer has the next turn.
+        # `begun` is the number of jobs that were submitted, `next_turn` the number of answers that were yielded.
+        # Without an order, each answer has the next turn.
         numbered_jobs, begun, next_turn = enumerate(jobs), 0, 0
         by_turn: dict[int, Any] = {}  # answers that are to be yielded at a later turn; their jobs count as under way
 

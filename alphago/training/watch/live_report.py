@@ -54,7 +54,8 @@ class LiveReport(Report, ExitStack):
         games = settings["num_games"]
         self.of_games = "" if games is None else f" of {games:,}"
         self.rows = read_rows(folder / METRICS, "seconds")
-        if self.thread is None:
+        if self.thread is None or not self.thread.is_alive():
+            self.must_end.clear()
             self.show = self.show or notebook_display()
             self.thread = threading.Thread(target=self._keep_showing, name="live curves", daemon=True)
             self.thread.start()

@@ -118,9 +118,7 @@ class Reporter:
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Report finished games on one board; do nothing if there are none."""
-        if not records:
-            return
-        for report in self.reports:
+        for report in self.reports if records else ():
             report.games(env, records)
 
     def match(self, row: Row) -> None:
