@@ -18,7 +18,7 @@ from alphago.training.loop import train_loop
 from alphago.training.runs.config import parse_config
 from alphago.training.runs.folder import state_from_bytes
 from alphago.training.settings.judge_settings import Gate
-from tests.training.small_runs import GO, EagerSaving, Killed, opened, run, same
+from tests.training.small_runs import GO, EagerSaving, Killed, games_in, opened, run, same
 
 SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}
 # With candidates, whose matches are interrupted too.
@@ -48,7 +48,7 @@ def test_killed_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     expected, _ = run(tmp_path / "whole", **settings)
     folder, numbers, begun = tmp_path / "killed", random.Random(0), [0]  # the newest state after each kill
     for _ in range(1000):
-        end = chain(repeat(DEFAULT, numbers.randrange(30)), repeat(Killed))
+        end = chain(repeat(DEFAULT, numbers.randrange(16)), repeat(Killed))
         with suppress(Killed), monkeypatch.context() as patch:
             patch.setattr("os.replace", Mock(wraps=os.replace, side_effect=end))
             with opened(folder, saving=EagerSaving(), **settings) as going_on:
@@ -57,5 +57,6 @@ def test_killed_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
             break
         begun.append(newest_state(folder))
     assert begun == sorted(begun)
-    assert len(set(begun)) > 5
     assert same(load_model(folder, GO), expected)
+    assert sorted(record.seed for record in games_in(folder)) == [(0, number) for number in range(12)]
+    assert len(set(begun)) > 5
