@@ -117,7 +117,10 @@ from alphago.system.children import exit_when_input_ends
 exit_when_input_ends()
 time.sleep(0.2)
 child = multiprocessing.get_context("fork").Process(target=int)
-child.start(); child.join(20); print(child.exitcode, flush=True); child.kill()
+child.start()
+child.join(20)
+print(child.exitcode, flush=True)
+child.kill()
 """
 
 
