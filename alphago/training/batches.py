@@ -1,7 +1,8 @@
 """Batches: draw them from memory in a thread, move them to the learner's device, divide them among threads."""
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -62,58 +63,35 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     return [batch.map(itemgetter(slice(begin, end))) for begin, end in pairwise(bounds)]  # array[begin:end] of each
 
 
-class Prefetcher:
-    """A thread that draws the next random batch while the current one is used.
+def draw_ahead(
+    count: int,
+    generator: np.random.Generator,
+    draw: Callable[[np.random.Generator], Batch],
+    may_go_on: Callable[[], bool],
+) -> Iterator[Batch]:
+    """Yield `count` random batches, or fewer if `may_go_on` returns False; a thread draws the next one meanwhile.
 
     Args:
-        generator: the random generator that the draws use.
+        generator: the random generator.  The thread draws with a copy of it.  Whenever a batch is yielded, `generator`
+            gets the state that the copy had after drawing this batch.  So a batch that was drawn ahead and not yielded
+            will be drawn again.
+        draw: function that draws a batch with the generator that it is given; the thread calls it.
+        may_go_on: function that is called before each batch; if it returns False, no more batches follow.
     """
+    ahead = copy.deepcopy(generator)
 
-    def __init__(self, generator: np.random.Generator) -> None:
-        self.generator = generator
-        # The generator's state before it drew the batch that waits to be yielded; None if no batch waits.
-        self._state_before_draw: Mapping[str, Any] | None = None
+    def draw_next() -> tuple[Batch, Mapping[str, Any]]:
+        """Return the next batch, and the generator's state after drawing it."""
+        return draw(ahead), ahead.bit_generator.state
 
-    @property
-    def state(self) -> Mapping[str, Any]:
-        """The random generator's state before the next batch to yield, even if that batch is already drawn."""
-        return self._state_before_draw or self.generator.bit_generator.state
-
-    @state.setter
-    def state(self, state: Mapping[str, Any]) -> None:
-        self.generator.bit_generator.state = state
-
-    def batches(
-        self, count: int, draw: Callable[[np.random.Generator], Batch], may_go_on: Callable[[], bool]
-    ) -> Iterator[Batch]:
-        """Yield `count` batches, or fewer if `may_go_on` returns False.
-
-        At the end the random generator has the state that it had after drawing the last batch that was yielded.
-
-        Args:
-            draw: function that draws a batch with the generator; the prefetching thread calls it.
-            may_go_on: function that is called before each batch; if it returns False, no more batches follow.
-        """
-        with ThreadPoolExecutor(1) as drawer:
-
-            def draw_ahead(batches_left: int) -> Future[Batch] | None:
-                """Begin to draw the next batch, if one is left, and keep the generator's state before the draw."""
-                if not batches_left:
-                    self._state_before_draw = None
-                    return None
-                self._state_before_draw = self.generator.bit_generator.state
-                return drawer.submit(draw, self.generator)
-
-            next_batch = draw_ahead(count)
-            while next_batch is not None and may_go_on():
-                with SAMPLING:
-                    batch = next_batch.result()
-                count -= 1
-                next_batch = draw_ahead(count)
-                yield batch
-        if self._state_before_draw is not None:  # a batch was drawn ahead and not yielded: it will be drawn again
-            self.state = self._state_before_draw
-            self._state_before_draw = None
+    with ThreadPoolExecutor(1) as drawer:
+        drawn = drawer.submit(draw_next) if count else None
+        while drawn is not None and may_go_on():
+            with SAMPLING:
+                batch, generator.bit_generator.state = drawn.result()
+            count -= 1
+            drawn = drawer.submit(draw_next) if count else None
+            yield batch
 
 
 def random_sample(env: GameEnv, count: int) -> Sample:

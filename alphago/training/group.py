@@ -302,17 +302,11 @@ class Group(GameGroup):
         # The mover resigns and loses: -1 in Black's view if that is Black (1), and 1 if it is White (-1).
         for slot, mover in zip(moves.games[~plays_on], moves.movers[~plays_on], strict=True):
             self.finish_game(int(slot), outcome=-float(mover), score=-float(mover), resigned=True)
-        self.finish_games_over(playing)
-
-    def finish_games_over(self, playing: np.ndarray) -> None:
-        """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
-        if not len(over):
-            return  # without games, the calls below would only cost time on a GPU
-        outcomes, scores = batch.black_results(over)
-        for slot, outcome, score in zip(over, outcomes, scores, strict=True):
-            self.finish_game(int(slot), outcome=float(outcome), score=float(score), resigned=False)
+        if len(over):  # without games, the call below would only cost time on a GPU
+            for slot, outcome, score in zip(over, *batch.black_results(over), strict=True):
+                self.finish_game(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 
     def generators_of(self, games: np.ndarray) -> list[np.random.Generator]:
         """Return the random generators of the games in these slots, int64 [n]."""

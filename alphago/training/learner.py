@@ -19,8 +19,8 @@ from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
 from alphago.system.validation import shown
 from alphago.training.batches import Batch, DeviceSample, split, to_device, to_tensors, weight_sum
-from alphago.training.measures import Outputs, batch_metrics, to_numbers
 from alphago.training.memory import Sample
+from alphago.training.metrics import Outputs, batch_metrics, to_numbers
 from alphago.training.optimizer import OPTIMIZERS, rate_factor, slow_down_dense
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.step_graphs import CapturedGraph, Inputs

@@ -62,7 +62,7 @@ def remember(run: Run, records: list[GameRecord]) -> None:
     run.add_games(records)
     losses: Metrics = {}
     if run.learner.steps:  # a network that is not trained yet is not tested
-        fresh = run.stage.memory.fresh(FRESH_POSITIONS, run.prefetcher.generator)
+        fresh = run.stage.memory.fresh(FRESH_POSITIONS, run.generator)
         with NET:
             losses = {} if fresh is None else run.learner.losses_on(fresh)
     if records:

@@ -13,7 +13,6 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
-from alphago.system.settings import values_by_path
 from alphago.system.validation import check_choice
 from alphago.training.settings.run_settings import RunSettings
 
@@ -93,15 +92,6 @@ class Recipe:
         """Return the recipe's game on a board of size `board_size`; None for the recipe's own size."""
         env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
-
-
-def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
-    """Return a recipe's settings by path, such as "search.c_puct".
-
-    Args:
-        device: "cpu" or a GPU such as "cuda".
-    """
-    return values_by_path(RunSettings, recipe.settings_on(device))
 
 
 def read_recipes() -> dict[str, Recipe]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,27 +42,21 @@ class Resignation(NamedTuple):
         }
 
 
-def calibrate(records: Sequence[GameRecord]) -> Resignation | None:
-    """Return the threshold that `calibrate_sides` finds on games; None if there is no such threshold.
+def list_sides(records: Iterable[GameRecord]) -> list[Side]:
+    """Return the sides that made a move in games, see `Side`.
 
     Games that ended by resignation are left out, because their true result is unknown.
     """
-    return calibrate_sides([side for record in records for side in list_sides(record)])
-
-
-def list_sides(record: GameRecord) -> list[Side]:
-    """Return the sides of a game that made a move, see `Side`; [] if the game ended by resignation."""
-    if record.resigned:
-        return []
     sides: list[Side] = []
-    for player in (1, -1):  # Black, White
-        values = record.values[record.movers == player]
-        if len(values):
-            sides.append((float(values.min()), record.outcome * player < 0))
+    for record in records:
+        for player in (1, -1):  # Black, White
+            values = record.values[record.movers == player]
+            if len(values) and not record.resigned:
+                sides.append((float(values.min()), record.outcome * player < 0))
     return sides
 
 
-def calibrate_sides(sides: Sequence[Side]) -> Resignation | None:
+def calibrate(sides: Iterable[Side]) -> Resignation | None:
     """Return the highest threshold below 0 at which at most the share MOST_WRONG of resignations would be wrong.
 
     A player resigns if the lowest value of the game is below the threshold.  The resignation is wrong unless the player
@@ -92,7 +86,7 @@ class AdaptiveThreshold:
     """The resignation threshold of a run on one board, fitted to the latest games without resignation.
 
     As in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play"), resignation is disabled in a share of the games.  The
-    threshold is what `calibrate_sides` finds on these games, but at most HIGHEST.
+    threshold is what `calibrate` finds on these games, but at most HIGHEST.
 
     Attributes:
         threshold: the threshold; None until it is found for the first time, and NEVER if later games allow no
@@ -102,15 +96,15 @@ class AdaptiveThreshold:
     def __init__(self) -> None:
         self.threshold: float | None = None
         self.sides: deque[Side] = deque(maxlen=KEPT_SIDES)
-        self.fit: Resignation | None = None  # the result of `calibrate_sides` for `sides`
+        self.fit: Resignation | None = None  # the result of `calibrate` for `sides`
 
-    def add(self, records: Sequence[GameRecord]) -> None:
+    def add(self, records: Iterable[GameRecord]) -> None:
         """Add finished games and fit the threshold again; games that ended by resignation are ignored."""
-        new_sides = [side for record in records for side in list_sides(record)]
+        new_sides = list_sides(records)
         if not new_sides:
             return
         self.sides.extend(new_sides)
-        self.fit = calibrate_sides(self.sides)
+        self.fit = calibrate(self.sides)
         if self.fit is not None:
             self.threshold = min(self.fit.threshold, HIGHEST)
         elif self.threshold is not None:  # later games refute the threshold of earlier games
@@ -124,4 +118,4 @@ class AdaptiveThreshold:
         """Continue from the data that the method `state` returned."""
         self.threshold = state["threshold"]
         self.sides.extend((value, lost) for value, lost in state["sides"])
-        self.fit = calibrate_sides(self.sides)
+        self.fit = calibrate(self.sides)

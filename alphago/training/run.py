@@ -18,12 +18,11 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
-from alphago.training.batches import Batch, Prefetcher, to_device
+from alphago.training.batches import Batch, draw_ahead, to_device
 from alphago.training.history import EVALUATIONS, METRICS, Row
 from alphago.training.judge import Judge
 from alphago.training.learner import Learner, MakeLearner
-from alphago.training.measures import mean_metrics
-from alphago.training.metrics import Pace, game_metrics, time_shares
+from alphago.training.metrics import Pace, game_metrics, mean_metrics, time_shares
 from alphago.training.run_clock import RunClock, SavingTimes
 from alphago.training.runs.folder import RunFolder, State
 from alphago.training.settings.run_settings import RunSettings
@@ -101,10 +100,9 @@ class Run:
         self.reporter = reporter
         self.device = device
         self.damage: list[str] = [] if state is None else state.notes  # the same list, to which `_restore` adds
-        self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
+        self.generator = np.random.default_rng([settings.seed, SAMPLING_STREAM])  # draws samples
         by_processor = settings.max_processor_minutes is not None
-        minutes = settings.max_processor_minutes if by_processor else settings.max_minutes
-        self.clock = RunClock(minutes, by_processor=by_processor)
+        self.clock = RunClock(settings.max_processor_minutes or settings.max_minutes, by_processor=by_processor)
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # measures the work of the main thread
         self.counts = RunCounts()
@@ -150,7 +148,6 @@ class Run:
         self.learner.resize(env)
         self.set_counts(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics: Mapping[str, Any] = {}  # of the games that finished in the current iteration
-        self.pace = Pace(self.stage.source, self.clock, self.workers.count)
 
     @property
     def env(self) -> GameEnv:
@@ -275,7 +272,7 @@ class Run:
 
         # With a GPU, the thread that draws must not hold Python's lock for long, which the learner needs.
         with quick_switches(self.learner.device.type != "cpu"):
-            for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
+            for batch in draw_ahead(self.batches_due, self.generator, draw, may_go_on):
                 counts = self.counts
                 self.set_counts(samples_due=counts.samples_due - size, batches_taken=counts.batches_taken + 1)
                 yield batch
@@ -387,7 +384,7 @@ class Run:
             "step_metrics": list(self.step_metrics),
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
-            "generator": self.prefetcher.state,
+            "generator": self.generator.bit_generator.state,
             "clock": self.clock.state(),
             "judges": {judge.name: judge.state() for judge in self.judges},
         }
@@ -404,7 +401,7 @@ class Run:
         self.game_metrics = data["game_metrics"]
         self.step_metrics = data["step_metrics"]
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
-        self.prefetcher.state = data["generator"]
+        self.generator.bit_generator.state = data["generator"]
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()

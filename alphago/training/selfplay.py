@@ -191,5 +191,4 @@ def divide(games: int, groups: int) -> list[int]:
         games: number of games.
         groups: number of groups.
     """
-    smaller, larger_groups = divmod(games, groups)
-    return [smaller + 1] * larger_groups + [smaller] * (groups - larger_groups)
+    return [games // groups + (group < games % groups) for group in range(groups)]

@@ -15,7 +15,7 @@ from alphago.system.cores import available_cores
 from alphago.system.npz import read_npz
 from alphago.system.validation import qualified_name
 from alphago.training.memory import Memory
-from alphago.training.resignation import AdaptiveThreshold, calibrate
+from alphago.training.resignation import AdaptiveThreshold, calibrate, list_sides
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import draw_start
 from alphago.training.source import MakeSource
@@ -104,7 +104,8 @@ class Stage:
 
         If the threshold is not adaptive, it is fitted now to the latest CALIBRATION_GAMES games in memory.
         """
-        fit = calibrate(self.memory.latest(CALIBRATION_GAMES)) if self.adaptive is None else self.adaptive.fit
+        latest = self.memory.latest(CALIBRATION_GAMES)
+        fit = calibrate(list_sides(latest)) if self.adaptive is None else self.adaptive.fit
         return {} if fit is None else fit.notes()
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

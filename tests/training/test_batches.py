@@ -5,7 +5,7 @@ import pytest
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference.hardware import torch_device
-from alphago.training.batches import Batch, DeviceSample, Prefetcher, split, to_device, weight_sum
+from alphago.training.batches import Batch, DeviceSample, draw_ahead, split, to_device, weight_sum
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory, Sample
 from tests.training.small_runs import GO
@@ -45,37 +45,26 @@ def generator() -> np.random.Generator:
     return np.random.default_rng(5)
 
 
-class TestPrefetcher:
+class TestDrawAhead:
     def test_batches_come_in_order(self) -> None:
-        prefetcher, twin = Prefetcher(generator()), generator()
-        for batch in prefetcher.batches(4, draw, lambda: True):
+        """While a batch is learned the next one is drawn already; and yet the generator draws that one next."""
+        drawn, twin = generator(), generator()
+        for batch in draw_ahead(4, drawn, draw, lambda: True):
             assert np.array_equal(batch, draw(twin))
-        assert prefetcher.state == twin.bit_generator.state
-        assert list(prefetcher.batches(0, draw, lambda: True)) == []
-        assert prefetcher.state == twin.bit_generator.state
-
-    def test_the_state_draws_what_comes_next_again(self) -> None:
-        """While a batch is learned the next one is drawn already."""
-        prefetcher = Prefetcher(generator())
-        states, batches = [], []
-        for batch in prefetcher.batches(4, draw, lambda: True):
-            states.append(prefetcher.state)
-            batches.append(batch)
-        for state, expected in zip(states, batches[1:], strict=False):
-            again = Prefetcher(np.random.default_rng(0))
-            again.state = state
-            assert np.array_equal(next(again.batches(1, draw, lambda: True)), expected)
+            assert drawn.bit_generator.state == twin.bit_generator.state
+        assert list(draw_ahead(0, drawn, draw, lambda: True)) == []
+        assert drawn.bit_generator.state == twin.bit_generator.state
 
     @pytest.mark.parametrize("learned", [0, 1, 3])
     def test_what_is_not_learned_is_not_drawn(self, learned: int) -> None:
-        prefetcher, twin = Prefetcher(generator()), generator()
-        batches = prefetcher.batches(4, draw, iter([*[True] * learned, False]).__next__)
+        drawn, twin = generator(), generator()
+        batches = draw_ahead(4, drawn, draw, iter([*[True] * learned, False]).__next__)
         assert len(list(batches)) == len([draw(twin) for _ in range(learned)])
-        assert prefetcher.state == twin.bit_generator.state
+        assert drawn.bit_generator.state == twin.bit_generator.state
 
     def test_an_error_is_raised_by_who_learns(self) -> None:
         def broken(generator: np.random.Generator) -> Batch:
             raise ValueError("no games")
 
         with pytest.raises(ValueError, match="no games"):
-            next(Prefetcher(generator()).batches(1, broken, lambda: True))
+            next(draw_ahead(1, generator(), broken, lambda: True))

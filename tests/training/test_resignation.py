@@ -32,7 +32,7 @@ def test_what_it_says_is_what_happens() -> None:
         strength = random.normal()
         values = np.tanh(strength * np.linspace(0.2, 1, 8) + random.normal(size=8) / 3)
         records.append(game(values.tolist(), (-values).tolist(), float(np.sign(strength + random.normal() / 4))))
-    found = calibrate(records)
+    found = calibrate(list_sides(records))
     assert found is not None
     sides = [(record, side) for record in records for side in (1, -1)]
     lowest = np.array([record.values[record.movers == side].min() for record, side in sides])
@@ -53,8 +53,8 @@ def test_games_that_prove_nothing() -> None:
         [game([-0.9], [0.9], -1)] * (FEWEST - 1),
         [],
     ):
-        assert calibrate(records) is None
-    found = calibrate([game([-0.9], [0.9], -1)] * FEWEST)
+        assert calibrate(list_sides(records)) is None
+    found = calibrate(list_sides([game([-0.9], [0.9], -1)] * FEWEST))
     assert found is not None
     assert found.threshold == pytest.approx(-0.45)  # half way to 0: nobody's lowest value lay between
 
@@ -107,8 +107,8 @@ class TestRuns:
             records = games_in(tmp_path)
             own = [r for r in records if r.seed and not draw_start(board.variant, board.selfplay, *r.seed)[-1]]
             assert not any(record.resigned for record in own)
-            assert {side for record in own for side in list_sides(record)} <= set(board.adaptive.sides)
-            assert len(board.adaptive.sides) < len([side for record in records for side in list_sides(record)])
+            assert set(list_sides(own)) <= set(board.adaptive.sides)
+            assert len(board.adaptive.sides) < len(list_sides(records))
 
     def test_off(self, tmp_path: Path) -> None:
         _, listener = run(tmp_path, 8, resign_threshold=-0.9)

@@ -13,7 +13,7 @@ from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, make_start, new_config, new_network, saved_run
 from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
-from alphago.training.recipes import Recipe, is_short, named_recipe, recipe_for, recipe_settings
+from alphago.training.recipes import Recipe, is_short, named_recipe, recipe_for
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
@@ -159,7 +159,7 @@ def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSe
     Args:
         given: as in `new_run`.
     """
-    of_recipe = recipe_settings(recipe, device)
+    of_recipe = values_by_path(RunSettings, recipe.settings_on(device))
     both = {**of_recipe, **given}
     if given.get("max_processor_minutes") is not None:
         given = {"max_minutes": None, **given}
@@ -185,7 +185,7 @@ def resumed_run(
     """
     recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # an empty recipe changes nothing
     before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
-    of_recipe = recipe_settings(recipe, call.device)
+    of_recipe = values_by_path(RunSettings, recipe.settings_on(call.device))
     # In two steps, as in `new_settings`.
     settings = change_settings(change_settings(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
