@@ -105,6 +105,21 @@ class TestReproducibility:
         assert_same_games(sorted(finished, key=lambda record: record.seed or (0, 0)), whole)
 
 
+def test_each_call_plays_new_games() -> None:
+    """Their records say the seed that gives them again."""
+    first, second = (play(GO, 4, seed=None) for _ in range(2))
+    assert first[0].seed is not None
+    assert len({record.seed for record in first + second}) == 8
+    assert_same_games(play(GO, 4, seed=first[0].seed[0]), first)
+
+
+def test_each_game_is_told_as_it_ends() -> None:
+    """With its number, from whichever thread played it."""
+    heard: dict[int, GameRecord] = {}
+    records = play(TIC_TAC_TOE, 9, groups=2, on_game=heard.__setitem__)
+    assert [heard[number] for number in range(9)] == records
+
+
 class TestRecords:
     @both_searches
     @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE, CountingEnv(9)], ids=str)

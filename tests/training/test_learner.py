@@ -1,6 +1,7 @@
 """Gradient steps: they learn, they leave broken samples alone, and threads share a batch out fairly."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,16 +14,17 @@ from alphago import GameEnv, GoEnv, GomokuEnv, NeuralNet, Puct, ReplayMemory, se
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.inference import hardware
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import Losses, LossWeights, alphazero_loss
 from alphago.nn.threads import Workers
 from alphago.system.settings import make_settings
 from alphago.training import step_graphs
-from alphago.training.learner import WARM_UP_STEPS, Learner
+from alphago.training.learner import WARM_UP_STEPS, Learner, choose_bfloat16
 from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
 from alphago.training.settings.learning_settings import LearningSettings
-from tests.training.small_runs import nadam
+from tests.training.small_runs import GO, nadam
 
 ENV = TicTacToeEnv()
 
@@ -45,9 +47,9 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
         yield some
 
 
-def network(seed: int = 0) -> NeuralNet:
+def network(seed: int = 0, env: GameEnv = ENV) -> NeuralNet:
     torch.manual_seed(seed)
-    return NeuralNet(ENV, tower_height=1, channels=8)
+    return NeuralNet(env, tower_height=1, channels=8)
 
 
 @pytest.mark.parametrize(("env", "weight"), [(GomokuEnv(5), 1e-4), (ENV, 0), (GoEnv(3), 0)], ids=str)
@@ -176,12 +178,6 @@ def counting(parameters: Any, learning_rate: float, weight_decay: float) -> torc
 
 # Each with a learning rate that suits it.
 OPTIMIZERS = {"muon": ("muon", 0.02), "adamw": ("adamw", 0.02), "sgd": ("sgd", 0.05), "own": (nadam, 0.005)}
-GO = GoEnv(3, komi=0.5)
-
-
-def go_network(seed: int = 0) -> NeuralNet:
-    torch.manual_seed(seed)
-    return NeuralNet(GO, tower_height=1, channels=8)
 
 
 BASES: dict[str, Callable[[], nn.Module]] = {
@@ -234,13 +230,13 @@ class TestParts:
     def test_each_loss(self, go_sample: Sample, losses: Any) -> None:
         # Losses of a hundredth have gradients of a hundredth, which is a learning rate to SGD.
         rate = 5.0 if losses in ("alphago.jl", "cody2007") else 0.05
-        fall = self.fall(go_network(), go_sample, rate, optimizer="sgd", losses=losses)
+        fall = self.fall(network(env=GO), go_sample, rate, optimizer="sgd", losses=losses)
         assert fall["value_loss"] < 0.7
         assert fall["policy_loss"] < 0.98
 
     @pytest.mark.parametrize("bfloat16", [True, False])
     def test_bfloat16_is_a_setting(self, go_sample: Sample, bfloat16: bool) -> None:
-        net = go_network()
+        net = network(env=GO)
         types = []
         net.base_net.entry.register_forward_hook(lambda module, inputs, output: types.append(output.dtype))
         with Workers(1) as workers:
@@ -346,6 +342,32 @@ class TestLearningRate:
             assert group["lr"] == pytest.approx(0.02 * 0.525 / WARM_UP_STEPS)
 
 
+INTEL, AMD = "Intel(R) Xeon(R)", "AMD EPYC"
+
+
+@pytest.mark.parametrize(
+    ("processor", "instructions", "size", "bfloat16"),
+    [
+        (INTEL, {"amx_tile", "avx512_bf16"}, (4, 32), True),
+        (INTEL, {"amx_tile", "avx512_bf16"}, (2, 16), False),
+        (INTEL, {"avx512_bf16"}, (4, 32), False),
+        (AMD, {"avx512_bf16"}, (4, 32), True),
+        (AMD, {"avx512_bf16"}, (2, 16), False),
+        (AMD, {"avx512_vnni"}, (4, 32), False),
+    ],
+)
+def test_by_the_kind_of_processor(
+    monkeypatch: pytest.MonkeyPatch, processor: str, instructions: set[str], size: tuple[int, int], bfloat16: bool
+) -> None:
+    """What is given stays."""
+    monkeypatch.setattr(hardware, "processor", lambda: processor)
+    monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & instructions))
+    net, settings = NeuralNet(GO, tower_height=size[0], channels=size[1]), LearningSettings()
+    assert choose_bfloat16(settings, net).bfloat16 is bfloat16
+    given = replace(settings, bfloat16=not bfloat16)
+    assert choose_bfloat16(given, net) == given
+
+
 @pytest.mark.gpu
 class TestGpu:
     @pytest.mark.parametrize("optimizer", MADE)
@@ -354,12 +376,12 @@ class TestGpu:
         settings = LearningSettings(optimizer=optimizer, bfloat16=False, learning_rate=0.01)
         places, rows = [torch.device("cpu"), torch_device("cuda")], []
         with Workers(1) as workers:  # one replica on both: batch norm sees the whole batch
-            learners = [Learner(go_network(), settings, workers, place) for place in places]
+            learners = [Learner(network(env=GO), settings, workers, place) for place in places]
             for learner in learners:
                 rows.append([learner.step(go_sample) for _ in range(3)])
             saved = [(learner.tensors(), learner.steps, learner.skipped) for learner in learners]
             assert all(tensor.device == places[0] for tensors, *_ in saved for tensor in tensors.values())
-            crossed = [Learner(go_network(5), settings, workers, place) for place in reversed(places)]
+            crossed = [Learner(network(5, GO), settings, workers, place) for place in reversed(places)]
             for learner, state_of, own in zip(crossed, saved, rows, strict=True):
                 learner.restore(*state_of)
                 own += [learner.step(go_sample) for _ in range(2)]
@@ -380,7 +402,7 @@ class TestGpu:
         with Workers(1) as workers:
             for calls in (step_graphs.WARM_UP_CALLS, 100):
                 monkeypatch.setattr(step_graphs, "WARM_UP_CALLS", calls)
-                learner = Learner(go_network(), settings, workers, torch_device("cuda"))
+                learner = Learner(network(env=GO), settings, workers, torch_device("cuda"))
                 rows.append([learner.step(go_sample) for _ in range(10)])
                 graphs = {steps.accumulate.is_captured for steps in learner._gpu_steps.values()}
                 assert graphs == {calls < 100}
@@ -396,6 +418,6 @@ class TestGpu:
             return losses
 
         with Workers(1) as workers:
-            learner = Learner(go_network(), LearningSettings(losses=loss), workers, torch_device("cuda"))
+            learner = Learner(network(env=GO), LearningSettings(losses=loss), workers, torch_device("cuda"))
             assert all(learner.step(go_sample) is not None for _ in range(5))
             assert not any(steps.accumulate.is_captured for steps in learner._gpu_steps.values())

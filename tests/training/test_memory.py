@@ -1,5 +1,7 @@
 """The replay memory: what leaves, what is drawn, and that labels stay with their positions."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -149,11 +151,14 @@ def set_up() -> list[GameRecord]:
 class TestLabels:
     """Older programs shuffled features without their results, lost the results' signs, or both."""
 
-    @pytest.mark.parametrize("env", [GO, FIVE, TicTacToeEnv(), CountingEnv(9)], ids=str)
+    @pytest.mark.parametrize("env", [GO, FIVE, TicTacToeEnv(), CountingEnv(9), OwareEnv(planes="one-hot")], ids=str)
     def test_planes_policy_and_value_belong_together(self, env: GameEnv) -> None:
-        """Each row of a sample is some position of some game under some symmetry, with all its labels."""
+        """Each row of a sample is some position of some game under some symmetry, with all its labels.
+
+        Where illegal actions are marked, these are exactly those of the position, and all else is as without marks.
+        """
         records = games(env, 4) + (set_up() if env is FIVE else [])
-        rows: dict[bytes, list[tuple[np.ndarray, float, float, np.ndarray]]] = {}
+        rows: dict[bytes, list[tuple[Any, ...]]] = {}
         for record in records:
             position = env.position(**record.setup)
             last = record.position(env)
@@ -164,18 +169,24 @@ class TestLabels:
                 owners = final * last.to_play * position.to_play * (not record.resigned)
                 for points, actions in zip(*env.symmetries, strict=True):
                     planes = position.planes().reshape(env.planes, -1)[:, points]
-                    label = (policy[actions] / policy.sum(), value, record.score * position.to_play, owners[points])
+                    turned = policy[actions] / policy.sum(), owners[points], ~position.legal_mask[actions]
+                    label = value, record.score * position.to_play, *turned
                     rows.setdefault(planes.astype(np.float32).tobytes(), []).append(label)
                 position = position.play(int(action))
-        memory = ReplayMemory(env)
-        memory.add(records)
-        sample = memory.sample(300, np.random.default_rng(3))
-        for planes, policy, value, _, score, owned, _ in zip(*sample, strict=True):
+        samples = []
+        for masked in (False, True):
+            memory = ReplayMemory(env, masked=masked)
+            memory.add(records)
+            samples.append(memory.sample(300, np.random.default_rng(3)))
+        sample, marked = samples
+        assert all(map(np.array_equal, sample, marked._replace(policy=np.maximum(marked.policy, 0))))
+        for planes, policy, value, _, score, owned, _, illegal in zip(*sample, marked.policy == ILLEGAL, strict=True):
             assert any(
                 np.allclose(policy, wanted, atol=1e-4)
                 and (value, score) == (result, points)
                 and np.array_equal(owned, owners[: len(owned)])
-                for wanted, result, points, owners in rows[planes.tobytes()]
+                and np.array_equal(illegal, marks)
+                for result, points, wanted, owners, marks in rows[planes.tobytes()]
             )
         assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
 
@@ -199,28 +210,6 @@ class TestLabels:
         assert (sample.ended == (np.abs(sample.score) == 1.5)).all()
         assert not sample.ownership[sample.ended == 0].any()
         assert sample.ownership[sample.ended == 1].any(axis=1).all()
-
-
-@pytest.mark.parametrize("env", [TicTacToeEnv(), GoEnv(3, komi=0.5), OwareEnv(planes="one-hot")], ids=str)
-def test_illegal_actions_are_marked(env: GameEnv) -> None:
-    """Exactly those, under each symmetry; all else is as without marks."""
-    records = games(env, 1)
-    illegal = {}
-    for record in records:
-        for position, _ in record.position(env).turns():
-            for points, actions in zip(*env.symmetries, strict=True):
-                planes = position.planes().reshape(env.planes, -1)[:, points].astype(np.float32)
-                illegal[planes.tobytes()] = ~position.legal_mask[actions]
-    samples = []
-    for masked in (False, True):
-        memory = ReplayMemory(env, masked=masked)
-        memory.add(records)
-        samples.append(memory.sample(150, np.random.default_rng(1)))
-    plain, marked = samples
-    for planes, policy in zip(marked.planes, marked.policy, strict=True):
-        assert np.array_equal(policy == ILLEGAL, illegal[planes.tobytes()])
-    assert (marked.policy == ILLEGAL).any()
-    assert all(map(np.array_equal, plain, marked._replace(policy=np.maximum(marked.policy, 0))))
 
 
 def waiting(start: int, size: int = 1000) -> ReplayMemory:

@@ -128,36 +128,24 @@ def test_when_a_candidate_is_due(tmp_path: Path) -> None:
 
 
 class TestRun:
-    @pytest.mark.slow
-    def test_whom_it_rejects_never_plays(self, tmp_path: Path) -> None:
-        """Nor is it saved, and yet the network goes on learning."""
-        gate = Gate(0.51, games=4, every=4, readouts=0)
-        sources = Sources()
-        with opened(tmp_path, env=BLACK_WINS, source=sources, gate=gate) as run:
-            train_loop(run, threading.Event())
-            assert len(sources.made[0].published) == 1
-            first = net_of(0, BLACK_WINS)
-            assert same(run.player, first)
-            assert same(load_model(tmp_path, BLACK_WINS), first)
-            assert run.learner.steps > 10
-            assert not same(run.learner.net, first)
-        accepted = [row["accepted"] for row in evaluations(tmp_path)]
-        assert len(accepted) > 2
-        assert not any(accepted)
+    @pytest.mark.parametrize(("win_rate", "accepts"), [pytest.param(0.51, False, marks=pytest.mark.slow), (0.5, True)])
+    def test_who_is_saved_and_plays(self, tmp_path: Path, win_rate: float, accepts: bool) -> None:
+        """Whom it accepts, and never whom it rejects, while the network goes on learning; as the weights on disk say.
 
-    def test_whom_it_accepts_is_saved_and_plays(self, tmp_path: Path) -> None:
-        """As the weights on disk say, and the next candidate plays against it."""
-        gate = Gate(0.5, games=4, every=4, readouts=0)
+        The next candidate plays against it.
+        """
+        gate = Gate(win_rate, games=4, every=4, readouts=0)
         sources = Sources()
         with opened(tmp_path, env=BLACK_WINS, source=sources, gate=gate) as run:
             train_loop(run, threading.Event())
             published = sources.made[0].published
             accepted = [row["accepted"] for row in evaluations(tmp_path)]
             assert len(accepted) > 2
-            assert all(accepted)
-            assert len(published) == 1 + len(accepted)
+            assert set(accepted) == {accepts}
+            assert len(published) == 1 + sum(accepted)
+            assert run.learner.steps > 10
             assert same(run.player, published[-1])
-            assert same(run.player, run.learner.net)
+            assert same(run.player, run.learner.net) == accepts
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 
     @pytest.mark.slow

@@ -9,9 +9,10 @@ import pytest
 
 from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.system.cores import available_cores
-from alphago.system.settings import change_settings, to_data
+from alphago.system.settings import change_settings, from_data, to_data
 from alphago.training.judges.prediction import HeldOutGames
 from alphago.training.settings.judge_settings import Gate
+from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import nadam, run, run_settings, started
 
@@ -121,3 +122,17 @@ def test_they_are_plain_data() -> None:
     losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
     assert plain["losses"] == {**losses, "kl": False, "masked": False}
     assert plain["schedule"] == [[0.5, 0.1]]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"memory": Window(7), "start_training_after": 5},
+        {"memory_size": 5000, "losses": "cgzero", "schedule": ((0.5, 0.1),)},
+        {"gate": {"win_rate": 0.6, "games": 10}, "search": Puct(c_puct=2), "watch": "random@0,rave:10"},
+    ],
+    ids=str,
+)
+def test_what_is_saved_is_read(given: dict[str, Any]) -> None:
+    settings = run_settings(**given).completed("cpu")
+    assert from_data(RunSettings, json.loads(json.dumps(to_data(settings))), {}, "the run") == settings
