@@ -370,7 +370,7 @@ class Run:
 
     def autosave(self) -> None:
         """Save the run if a checkpoint is due."""
-        if self.saving.due:
+        if time.monotonic() >= self.saving.next:
             self.checkpoint()
 
     def state(self) -> State:

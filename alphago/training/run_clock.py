@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,8 +12,6 @@ from alphago.system.kernels.cache import compiling_time
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
-
-Seconds = Callable[[], float]
 
 
 class RunClock:
@@ -25,10 +23,6 @@ class RunClock:
     Args:
         minutes: the limit; None for no limit.
         by_processor: whether the limit is one of processor time.
-        now: function that returns the time in seconds.
-        work: function that returns the processor time of this process in seconds.
-        compiling: function that returns the time, and the processor time, that this process has spent on compiling
-            kernels, in seconds.
 
     Attributes:
         ready: the value of `spent` at the end of the first iteration; None until then.  Schedules such as the
@@ -36,16 +30,7 @@ class RunClock:
             this time.
     """
 
-    def __init__(
-        self,
-        minutes: float | None,
-        *,
-        by_processor: bool = False,
-        now: Seconds = time.monotonic,
-        work: Seconds = time.process_time,
-        compiling: Callable[[], tuple[float, float]] = lambda: compiling_time.spent,
-    ) -> None:
-        self._now, self._work, self._compiling = now, work, compiling
+    def __init__(self, minutes: float | None, *, by_processor: bool = False) -> None:
         self.by_processor = by_processor
         self._is_first_iteration = True  # of this process; only this iteration compiles kernels
         self.limit = math.inf if minutes is None else 60 * minutes
@@ -54,9 +39,9 @@ class RunClock:
 
     def set(self, seconds: float, processor: float = 0.0) -> None:
         """Set the training time and the processor time so far, in seconds; the clock goes on from there."""
-        self._began = self._now() - seconds
-        self._processor_began = self._work() - processor
-        self._compiling_began = self._compiling()
+        self._began = time.monotonic() - seconds
+        self._processor_began = time.process_time() - processor
+        self._compiling_began = compiling_time.spent
 
     def state(self) -> dict[str, Any]:
         """Return the times so far, which `restore` needs, as plain data."""
@@ -79,12 +64,12 @@ class RunClock:
 
     def _compiled(self, kind: int) -> float:
         """Return how long kernels were compiled since `set`, in seconds; kind: 0 for time, 1 for processor time."""
-        return self._compiling()[kind] - self._compiling_began[kind] if self._is_first_iteration else 0.0
+        return compiling_time.spent[kind] - self._compiling_began[kind] if self._is_first_iteration else 0.0
 
     @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return self._now() - self._began - self._compiled(0)
+        return time.monotonic() - self._began - self._compiled(0)
 
     @property
     def processor(self) -> float:
@@ -92,7 +77,7 @@ class RunClock:
 
         Unlike `seconds`, it does not include time in which other programs used the processor.
         """
-        return self._work() - self._processor_began - self._compiled(1)
+        return time.process_time() - self._processor_began - self._compiled(1)
 
     @property
     def spent(self) -> float:
@@ -128,7 +113,7 @@ class RunClock:
 
         For a limit of time it is exact.  Processor time passes at most as fast as with all cores at work.
         """
-        return self._now() + (self.limit - self.spent) / (available_cores() if self.by_processor else 1)
+        return time.monotonic() + (self.limit - self.spent) / (available_cores() if self.by_processor else 1)
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
@@ -143,27 +128,18 @@ class RunClock:
 class SavingTimes:
     """The times at which to save checkpoints: every SAVE_EVERY seconds, or less often if saving takes long.
 
-    Args:
-        now: function that returns the time in seconds.
-
     Attributes:
-        next: the time of the next checkpoint, as `now` measures it.
+        next: the value of time.monotonic() from which the next checkpoint is due.
     """
 
-    def __init__(self, now: Seconds = time.monotonic) -> None:
-        self._now = now
-        self.next = now() + SAVE_EVERY
-
-    @property
-    def due(self) -> bool:
-        """Whether to save a checkpoint now."""
-        return self._now() >= self.next
+    def __init__(self) -> None:
+        self.next = time.monotonic() + SAVE_EVERY
 
     def schedule_next(self, began: float) -> None:
         """Schedule the next checkpoint after a checkpoint has been written.
 
         Args:
-            began: the time at which writing began, as `now` measures it.
+            began: the value of time.monotonic() at which writing began.
         """
-        now = self._now()
+        now = time.monotonic()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)

@@ -23,11 +23,14 @@ def games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
     return selfplay(env, HashEvaluator(), 8, count, seed=seed, search=Puct(), groups=1, opening_plies=0)
 
 
-def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: float = 1.0) -> GameRecord:
-    """A game of passes and nothing else, of any length; its policies are one move each."""
+def made_up(length: int, actions: int = 10, outcome: float = 1.0, weight: Any = 1.0, surprise: Any = 0.0) -> GameRecord:
+    """A game of the last action and nothing else, of any length; its policies are one move each, in turn.
+
+    Weight and surprise are those of all plies, or of each.
+    """
     builder, policies = RecordBuilder(), np.eye(actions, dtype=np.float32)
-    for ply in range(length):
-        builder.add(actions - 1, policies[ply % actions], 0.0, actions, 1 - ply % 2 * 2, weight)
+    for ply, *told in zip(*np.broadcast_arrays(np.arange(length), weight, surprise), strict=True):
+        builder.add(actions - 1, policies[ply % actions], 0.0, actions, 1 - ply % 2 * 2, *told)
     return builder.finish(outcome, outcome, False, actions)
 
 
@@ -63,12 +66,6 @@ class TestWindow:
 class TestSurprise:
     """Positions in which the search found another policy are drawn more often."""
 
-    def surprising(self, surprises: list[float]) -> GameRecord:
-        builder = RecordBuilder()
-        for ply, surprise in enumerate(surprises):
-            builder.add(0, np.eye(3, dtype=np.float32)[ply], 0.0, 3, 1, 1.0, surprise)
-        return builder.finish(1.0, 1.0, False, 3)
-
     def drawn(self, memory: ReplayMemory, count: int = 20_000, newest: int | None = None) -> list[float]:
         """How often each of the three policies came."""
         sample = memory.sample(count, np.random.default_rng(0), newest)
@@ -86,12 +83,12 @@ class TestSurprise:
     def test_a_share_of_the_draws(self, share: float, surprises: list[float], wanted: list[float]) -> None:
         """In proportion; where nothing is known all are alike."""
         memory = ReplayMemory(COUNTERS, surprise_share=share)
-        memory.add([self.surprising(surprises)])
+        memory.add([made_up(3, 3, surprise=surprises)])
         assert self.drawn(memory) == pytest.approx(wanted, abs=0.02)
 
     def test_a_game_is_drawn_as_often_as_it_has_positions(self) -> None:
         memory = ReplayMemory(COUNTERS, surprise_share=1.0)
-        memory.add([self.surprising([9.0]), self.surprising([0.0, 0.1, 0.1])])
+        memory.add([made_up(1, 3, surprise=9.0), made_up(3, 3, surprise=[0.0, 0.1, 0.1])])
         assert self.drawn(memory) == pytest.approx([0.25, 0.375, 0.375], abs=0.02)
         assert self.drawn(memory, newest=3) == pytest.approx([0, 0.5, 0.5], abs=0.02)
 
@@ -102,12 +99,9 @@ class TestDraws:
 
         Each position has a weight of its own, which tells it from the others.
         """
-        memory, weights = ReplayMemory(COUNTERS), iter(np.arange(1, 10) / 16)
-        for length in (2, 1, 6):
-            builder = RecordBuilder()
-            for _ in range(length):
-                builder.add(0, np.eye(3, dtype=np.float32)[0], 0.0, 3, 1, next(weights))
-            memory.add([builder.finish(1, 1, False, 3)])
+        memory, weights = ReplayMemory(COUNTERS), np.arange(1, 10) / 16
+        for part in np.split(weights, [2, 3]):
+            memory.add([made_up(len(part), 3, weight=part)])
         _, counts = np.unique(memory.sample(9000, np.random.default_rng(0)).weight, return_counts=True)
         assert (len(counts), counts.sum()) == (9, 9000)
         chi_squared = ((counts - 1000) ** 2 / 1000).sum()

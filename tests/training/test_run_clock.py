@@ -3,7 +3,6 @@
 import errno
 import signal
 import threading
-from typing import Any
 
 import pytest
 
@@ -14,25 +13,33 @@ from alphago.training.run_clock import RunClock, SavingTimes
 
 
 class Time:
-    """The time and the processor time that clocks are given."""
+    """The time and the processor time that clocks are given, in place of the modules that measure them."""
 
     now = 1000.0
     worked = 50.0
     compiled = 7.0
 
-    def clock(self, minutes: float | None, by_processor: bool = False) -> RunClock:
-        functions: dict[str, Any] = {"now": lambda: self.now, "work": lambda: self.worked}
-        functions["compiling"] = lambda: (self.compiled, self.compiled / 2)
-        return RunClock(minutes, by_processor=by_processor, **functions)
+    def monotonic(self) -> float:
+        return self.now
+
+    def process_time(self) -> float:
+        return self.worked
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        return self.compiled, self.compiled / 2
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    stand_in = Time()
+    monkeypatch.setattr(run_clock, "time", stand_in)
+    monkeypatch.setattr(run_clock, "compiling_time", stand_in)
+    return stand_in
 
 
 def test_a_limit(time: Time) -> None:
-    run = time.clock(minutes=2.0)
+    run = RunClock(minutes=2.0)
     assert (run.seconds, run.is_over, run.deadline) == (0.0, False, 1120.0)
     time.now += 30
     assert (run.seconds, run.is_over, run.deadline) == (30.0, False, 1120.0)
@@ -45,7 +52,7 @@ def test_a_limit(time: Time) -> None:
 def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long it takes: schedules and the end follow the processor, and the deadline is no later than the end."""
     monkeypatch.setattr(run_clock, "available_cores", lambda: 2)
-    run = time.clock(1.0, by_processor=True)
+    run = RunClock(1.0, by_processor=True)
     assert (run.is_over, run.remaining, run.deadline) == (False, 60.0, 1030.0)
     time.now, time.worked, time.compiled = time.now + 100, time.worked + 30, time.compiled + 20
     assert (run.processor, run.progress, run.is_over) == (20.0, 0.0, False)
@@ -53,7 +60,7 @@ def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -
     time.now, time.worked = time.now + 1000, time.worked + 20
     assert (run.ready, run.progress, run.is_over, run.deadline) == (20.0, 0.5, False, 2110.0)
     assert 500 < run.remaining < 550  # at 40 of 1080 seconds
-    other = time.clock(2.0, by_processor=False)
+    other = RunClock(2.0, by_processor=False)
     other.restore({"seconds": 5.0, "processor": 90.0, "ready": 30.0})  # it was limited by the processor before
     assert other.ready == 5.0
     time.worked += 20
@@ -61,7 +68,7 @@ def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
-    run = time.clock(minutes=2.0)
+    run = RunClock(minutes=2.0)
     time.now += 40
     assert run.progress == 0.0
     run.mark_ready()
@@ -69,7 +76,7 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     time.now += 20
     run.mark_ready()  # they have begun
     assert run.progress == 0.25
-    again = time.clock(minutes=2.0)
+    again = RunClock(minutes=2.0)
     again.restore(run.state())
     assert (again.seconds, again.progress) == (60.0, 0.25)
     time.now += 61
@@ -80,7 +87,7 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
 
 def test_compiling_is_no_training_time(time: Time) -> None:
     """With nothing compiled the first iteration may take longer than the whole run."""
-    run = time.clock(minutes=1.0)
+    run = RunClock(minutes=1.0)
     time.now += 74
     time.compiled += 70
     assert (run.seconds, run.is_over, run.deadline) == (4.0, False, 1130.0)
@@ -89,7 +96,7 @@ def test_compiling_is_no_training_time(time: Time) -> None:
     time.now += 28
     time.compiled += 28  # what an opponent needs later counts as its time
     assert (run.seconds, run.progress) == (32.0, 0.5)
-    again = time.clock(minutes=1.0)  # the run goes on, on another machine
+    again = RunClock(minutes=1.0)  # the run goes on, on another machine
     again.restore(run.state())
     time.now += 50
     time.compiled += 45
@@ -100,7 +107,7 @@ def test_compiling_is_no_training_time(time: Time) -> None:
 
 def test_it_stands_still(time: Time) -> None:
     """Of time and processor time, also where an exception ends that; a run goes on from both in another process."""
-    run = time.clock(minutes=1.0)
+    run = RunClock(minutes=1.0)
 
     def interrupted() -> None:
         with run.stopped():
@@ -118,11 +125,8 @@ def test_it_stands_still(time: Time) -> None:
 
 
 def test_once_a_minute(time: Time) -> None:
-    saving = SavingTimes(lambda: time.now)
-    time.now += 59
-    assert not saving.due
-    time.now += 1
-    assert saving.due
+    saving = SavingTimes()
+    assert saving.next == time.now + 60
     for took, pause in ((1, 60), (10, 500)):  # less often where it takes long
         saving.schedule_next(began=time.now - took)
         assert saving.next == time.now + pause

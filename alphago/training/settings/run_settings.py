@@ -173,12 +173,10 @@ class RunSettings(AnyRunSettings):
             )
         if not hasattr(self.memory, "make_memory"):
             raise TypeError(f"memory must be settings with a method make_memory, got {self.memory!r}")
-        if not isinstance(self.judges, (tuple, list)):
-            raise TypeError(f"judges must be a sequence of settings of judges, got {self.judges!r}")
+        is_sequence = isinstance(self.judges, (tuple, list))
+        if not is_sequence or not all(hasattr(judge, "make_judge") for judge in self.judges):
+            raise TypeError(f"judges must be a list of settings with a method make_judge, got {self.judges!r}")
         object.__setattr__(self, "judges", tuple(self.judges))
-        for judge in self.judges:
-            if not hasattr(judge, "make_judge"):
-                raise TypeError(f"judges must be settings with a method make_judge, got {judge!r}")
         choosing = [judge for judge in self.judges if judge.chooses] + ([self.gate] if self.gate else [])
         if len(choosing) > 1:
             raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
