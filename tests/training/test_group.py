@@ -11,7 +11,7 @@ import torch
 
 from alphago import GameBatch, GameEnv, GameRecord, GoEnv, Gumbel, NeuralNet, Puct, SearchSettings, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import Evaluator, FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.puct import PuctRule
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE
@@ -19,6 +19,7 @@ from alphago.training.group import Group, draw_moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
+from tests.networks import prefers
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
 SEARCH, GUMBEL = Puct(), Gumbel(considered=4)
@@ -157,23 +158,15 @@ def test_drawn_openings_are_legal_and_pass_only_where_nothing_else_is() -> None:
     assert list(map(set, zip(*drawn, strict=True))) == [{1, 2, 5}, {4}, {0, 4, 8}, {9}]
 
 
-class OneMove(UniformEvaluator):
-    """Sure of the first legal action."""
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        super().evaluate(batch, slots, priors, values)
-        first = (priors > 0).argmax(axis=1)
-        priors *= np.float32(0.01)
-        priors[np.arange(len(slots)), first] += np.float32(0.99)
-
-
 class TestOpenings:
     """A few first moves, on average, without a search."""
 
     ENV = GoEnv(5, komi=0.5, max_moves=20)
 
     def openings(self, search: SearchSettings = GUMBEL) -> list[GameRecord]:
-        return play_all(source(self.ENV, 300, readouts=2, opening_plies=3.0, search=search), OneMove())
+        return play_all(
+            source(self.ENV, 300, readouts=2, opening_plies=3.0, search=search), FunctionEvaluator(prefers("A5"))
+        )
 
     def first_moves(self, records: list[GameRecord]) -> np.ndarray:
         """How often each action opens a game, in shares, among games that a drawn move opens."""
@@ -222,23 +215,18 @@ def test_records_tell_the_surprise(search: SearchSettings) -> None:
     assert any((record.weights == 0).any() for record in records)
 
 
-class Gloomy(UniformEvaluator):
-    """Black always thinks that it has lost, White that it has won."""
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        super().evaluate(batch, slots, priors, values)
-        values[:] = -batch.to_play(slots, np.empty(len(slots), np.int8)) * 0.99
+GLOOMY = prefers(value=-0.99)  # Black always thinks that it has lost, White that it has won
 
 
 class TestResignation:
     def test_the_other_side_wins(self) -> None:
-        for record in play(GoEnv(3), 20, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0):
+        for record in play(GoEnv(3), 20, GLOOMY, resign_threshold=-0.9, no_resign_share=0.0):
             assert (record.resigned, record.result_string, len(record)) == (True, "W+R", 0)  # at its first move
             assert record.outcome == record.score == -1
 
     def test_played_out(self) -> None:
         """What would have been resigned goes on without search to a result by the rules."""
-        for record in play(TIC_TAC_TOE, 6, Gloomy(), resign_threshold=-0.9, no_resign_share=0.0, play_out=True):
+        for record in play(TIC_TAC_TOE, 6, GLOOMY, resign_threshold=-0.9, no_resign_share=0.0, play_out=True):
             assert not record.resigned
             assert record.weights.tolist() == [1.0] + [0.0] * (len(record) - 1)
             end = record.position(TIC_TAC_TOE)
@@ -246,7 +234,7 @@ class TestResignation:
             assert record.outcome == end.outcome
 
     def test_the_share_of_games_that_nobody_resigns(self) -> None:
-        records = play(GoEnv(3), 120, Gloomy(), readouts=2, resign_threshold=-0.9, no_resign_share=0.3)
+        records = play(GoEnv(3), 120, GLOOMY, readouts=2, resign_threshold=-0.9, no_resign_share=0.3)
         assert 20 < sum(not record.resigned for record in records) < 55
 
 

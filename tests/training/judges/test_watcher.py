@@ -16,7 +16,7 @@ from alphago import ConnectFourEnv, GameRecord, GoEnv, OwareEnv, selfplay
 from alphago.arena.engine import Engine, EngineError
 from alphago.exams.grades import compute_grade
 from alphago.exams.grading import answer_all, mark
-from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import Evaluator, FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
 from alphago.records.record import records_to_bytes
 from alphago.records.sgf import write_sgf
@@ -38,6 +38,7 @@ from alphago.training.judges.watcher import (
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import WatchList, split_readouts
 from tests.exams.small_exams import row, write
+from tests.networks import prefers
 from tests.training.conftest import STAGES
 from tests.training.small_runs import GO, RandomGames, Small, evaluations, go_on, opened, run, run_settings, same
 
@@ -286,28 +287,19 @@ class Moves(threading.Event):
         return self.left < 0
 
 
-class Favourite(Evaluator):
-    """Half of the probability for the pass, and Black wins by half."""
-
-    def evaluate(self, batch, slots, priors, values) -> None:
-        UniformEvaluator().evaluate(batch, slots, priors, values)
-        priors /= 2
-        priors[:, batch.env.pass_action] += 0.5
-        values[:] = batch.to_play(slots, np.empty(len(slots), np.int8)) / 2
-
-
 class TestRecords:
     def test_against_a_count_by_hand(self, records: list[GameRecord]) -> None:
         watched = WatchedRecords("records:x", ENV, records)
-        tested = watched.test(Favourite(), "cpu", stop=NEVER)
+        evaluator = FunctionEvaluator(prefers("pass", value=0.5))  # Black wins by half
+        tested = watched.test(evaluator, "cpu", stop=NEVER)
         assert tested is not None
         assert tested.part == 1
         row = tested.row
-        assert watched.test(Favourite(), "cpu", stop=Moves(1)) is None
+        assert watched.test(evaluator, "cpu", stop=Moves(1)) is None
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
         passes = np.array([record.moves[ply] == ENV.pass_action for record, ply in moves])
         counts = np.array([record.legal_counts[ply] for record, ply in moves])
-        entropies = -np.log(0.5 / counts + 0.5 * passes)
+        entropies = -np.log(np.where(passes, 1000, 1e-3) / (1000 + 1e-3 * (counts - 1)))
         assert row["positions_judged"] == len(moves)
         assert row["accuracy"] == pytest.approx(np.mean(passes))
         assert row["cross_entropy"] == pytest.approx(np.mean(entropies))
