@@ -3,36 +3,28 @@
 import numpy as np
 import pytest
 
-from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference.hardware import torch_device
-from alphago.training.batches import Batch, DeviceSample, draw_ahead, split, to_device, weight_sum
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.batches import Batch, DeviceSample, draw_ahead, random_sample, split, to_device, weight_sum
 from tests.training.small_runs import GO
 
-
-@pytest.fixture(scope="module")
-def sample() -> Sample:
-    memory = ReplayMemory(GO)
-    memory.add(selfplay(GO, HashEvaluator(), 4, 3, groups=1, device="cpu", seed=0))
-    return memory.sample(20, np.random.default_rng(1))
+SAMPLE = random_sample(GO, 20)
 
 
 @pytest.mark.parametrize("threads", [1, 3, 20, 33])
-def test_threads_share_a_batch(sample: Sample, threads: int) -> None:
+def test_threads_share_a_batch(threads: int) -> None:
     """Each row once, in order, and no thread has none."""
-    parts = split(sample, threads)
-    assert np.array_equal(np.concatenate([part.value for part in parts]), sample.value)
+    parts = split(SAMPLE, threads)
+    assert np.array_equal(np.concatenate([part.value for part in parts]), SAMPLE.value)
     assert len(parts) == min(threads, 20)
     assert all(len(part.value) for part in parts)
 
 
 @pytest.mark.gpu
-def test_a_sample_on_its_way_is_the_sample(sample: Sample) -> None:
-    part = to_device(sample, torch_device("cuda"))
+def test_a_sample_on_its_way_is_the_sample() -> None:
+    part = to_device(SAMPLE, torch_device("cuda"))
     assert isinstance(part, DeviceSample)
-    assert weight_sum(part) == pytest.approx(sample.weight.sum())
-    for mine, right in zip(part.tensors, sample, strict=True):
+    assert weight_sum(part) == pytest.approx(SAMPLE.weight.sum())
+    for mine, right in zip(part.tensors, SAMPLE, strict=True):
         assert mine.is_cuda
         assert np.array_equal(mine.cpu().numpy(), right)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphago import GameBatch, GameEnv, GameRecord, GoEnv, Gumbel, NeuralNet, Puct, SearchSettings, selfplay
+from alphago import GameBatch, GameEnv, GameRecord, GoEnv, Gumbel, Puct, SearchSettings, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.puct import PuctRule
@@ -20,8 +20,9 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
 from tests.networks import prefers
+from tests.training.small_runs import GO, net_of
 
-GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()
+TIC_TAC_TOE = TicTacToeEnv()
 SEARCH, GUMBEL = Puct(), Gumbel(considered=4)
 both_searches = pytest.mark.parametrize("search", [SEARCH, GUMBEL], ids=["PUCT", "Gumbel"])
 
@@ -276,15 +277,10 @@ class TestErrors:
             assert 0 < games.moves == moves < 200
 
 
-def tiny(seed: int = 0) -> NeuralNet:
-    torch.manual_seed(seed)
-    return NeuralNet(GO, tower_height=1, channels=8)
-
-
 class TestDevice:
     def test_games_are_the_cpus(self, device: str) -> None:
         """In float32, of the same seeds; on a GPU sums may decide between moves that are as good as equal."""
-        net, played = tiny(), []
+        net, played = net_of(0), []
         for evaluator in (net.evaluator("float32", "cpu"), net.evaluator("float32", device)):
             games = source(GO, 12, readouts=8, games_in_flight=6, seed=3)
             played.append(play_all(games, evaluator))
@@ -298,7 +294,7 @@ class TestDevice:
             games = SelfPlay(GO, SelfPlaySettings().completed(64, 1), range(8), Workers(1), device=where)
             evaluators, passes = [], []
             for seed in (1, 2):
-                net = tiny(seed)
+                net = net_of(seed)
                 with torch.no_grad():
                     net.policy.last.bias.fill_(seed)  # how much is passed tells them apart
                 games.publish(net)

@@ -48,11 +48,8 @@ def test_kernels_are_muons_and_the_rest_is_adams() -> None:
     net = with_gradients(network())
     twin = with_gradients(network())
     mine = MuonAdamW(net.parameters(), RATE, 0.1)
-    adam = torch.optim.AdamW(twin.parameters(), lr=RATE, betas=(0.9, 0.99), weight_decay=0.1)
-    for parameter in twin.parameters():
-        if parameter.dim() == 1:
-            adam.param_groups[0]["params"] = [p for p in adam.param_groups[0]["params"] if p is not parameter]
-            adam.add_param_group({"params": [parameter], "weight_decay": 0.0})
+    adam = OPTIMIZERS["adamw"](twin.parameters(), RATE, 0.1)
+    assert adam.defaults["betas"] == (0.9, 0.99)
     for (_, parameter), original in zip(net.named_parameters(), twin.parameters(), strict=True):
         parameter.grad = original.grad.clone()  # type: ignore[union-attr]
     mine.step()

@@ -9,22 +9,17 @@ import numpy as np
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, train_on
-from tests.training.small_runs import GO, same
+from alphago import GoEnv, train_on
+from tests.training.small_runs import GO, net_of, same
 
 EXACT: dict[str, Any] = {"groups": 1, "bfloat16": False}
 POSITIONS = [GO.position(), GO.position().play(4), GO.position().play(4).play(0)]
 POLICIES = np.eye(10)[[4, 0, 8]]
 
 
-def network() -> NeuralNet:
-    torch.manual_seed(2)
-    return NeuralNet(GO, tower_height=1, channels=8)
-
-
 def test_it_learns_what_it_is_given() -> None:
     """Outcomes are Black's, whoever is to move."""
-    net = network()
+    net = net_of(2)
     first = train_on(net, POSITIONS, POLICIES, [1, 1, -1], learning_rate=0.02, **EXACT)
     last = train_on(net, POSITIONS, POLICIES, [1, 1, -1], 100, learning_rate=0.02, batch_size=2, **EXACT)
     assert (first["steps"], last["steps"]) == (1, 200)  # all positions in each epoch, in two batches
@@ -37,7 +32,7 @@ def test_it_learns_what_it_is_given() -> None:
 
 def test_a_further_call_goes_on() -> None:
     """With optimizer and warm-up; with other settings it begins anew.  A network that is gone is not kept."""
-    once, twice, anew = network(), network(), network()
+    once, twice, anew = net_of(2), net_of(2), net_of(2)
     arguments = POSITIONS[:1], POLICIES[:1], [1]
     train_on(once, *arguments, 2, **EXACT)
     for net, epochs, decay in ((twice, 1, 0.01), (twice, 1, 0.01), (anew, 1, 0.01), (anew, 1, 0.02)):
@@ -53,15 +48,15 @@ def test_a_further_call_goes_on() -> None:
 def test_a_file_is_a_network_that_stays_as_it_is(tmp_path: Path) -> None:
     """On the board and komi of the positions; what was trained is in the result."""
     file = tmp_path / "net.safetensors"
-    network().save(file)
+    net_of(2).save(file)
     before = file.read_bytes()
     for one in (file, str(file)):
         env = GoEnv(4, komi=2)
         net = train_on(one, [env.position()], [[1] + [0] * 16], [1], **EXACT).net
         assert (net.env, net.training) == (env, False)
-        assert not same(net, network())
+        assert not same(net, net_of(2))
     assert file.read_bytes() == before
-    net = network()
+    net = net_of(2)
     assert train_on(net, POSITIONS, POLICIES, [1, 1, -1], **EXACT).net is net
 
 
@@ -69,15 +64,15 @@ def test_illegal_actions_may_be_left_out() -> None:
     """The policy loss is over legal moves then; what the caller gave stays as it was."""
     policies = POLICIES.copy()
     losses = {"masked": True, "value": 0.0, "ownership": 0.0, "score": 0.0}
-    plain = train_on(network(), POSITIONS, policies, [1, 1, -1], losses={**losses, "masked": False}, **EXACT)
-    masked = train_on(network(), POSITIONS, policies, [1, 1, -1], losses=losses, **EXACT)
+    plain = train_on(net_of(2), POSITIONS, policies, [1, 1, -1], losses={**losses, "masked": False}, **EXACT)
+    masked = train_on(net_of(2), POSITIONS, policies, [1, 1, -1], losses=losses, **EXACT)
     assert masked["policy_loss"] < plain["policy_loss"]
     assert masked["policy_entropy"] < plain["policy_entropy"]
     assert np.array_equal(policies, POLICIES)
 
 
 def test_no_step_was_finite() -> None:
-    net = network()
+    net = net_of(2)
     with torch.no_grad():
         next(net.parameters())[:] = torch.inf
     with pytest.raises(ValueError, match=r"none of 3 gradient steps was finite.* a lower learning_rate than 0\.002"):
@@ -102,4 +97,4 @@ def test_no_step_was_finite() -> None:
 def test_refusals(changed: dict[str, Any], sentence: str) -> None:
     given = {"positions": POSITIONS, "policies": POLICIES, "outcomes": [1, 1, 1], **changed}
     with pytest.raises(ValueError, match=sentence):
-        train_on(network(), **given)
+        train_on(net_of(2), **given)

@@ -23,8 +23,6 @@ from alphago.training.source import GameSource
 from alphago.training.stage import Stage
 from tests.training.small_runs import (
     GO,
-    EagerSaving,
-    Killed,
     RandomGames,
     Small,
     Sources,
@@ -32,6 +30,7 @@ from tests.training.small_runs import (
     go_on,
     opened,
     run,
+    run_killed,
     run_settings,
     same,
 )
@@ -166,8 +165,7 @@ class TestSource:
         """Each is made once, also where a run goes on, and closed once, also after an error."""
         whole, cut, again = Sources(), Sources(), Sources()
         run(tmp_path / "whole", 8, source=whole, curriculum=((2, 0.5),))
-        with pytest.raises(Killed), opened(tmp_path / "cut", saving=EagerSaving(kill_after=9), source=cut) as killed:
-            train_loop(killed, threading.Event())
+        run_killed(tmp_path / "cut", 9, source=cut)
         go_on(tmp_path / "cut", source=again)
         assert [[source.closed for source in sources.made] for sources in (whole, cut, again)] == [[1, 1], [1], [1]]
 

@@ -5,9 +5,9 @@ from unittest.mock import MagicMock, Mock
 import pytest
 import torch
 
-from alphago.training.batches import DeviceSample
-from alphago.training.memory import Sample
+from alphago.training.batches import DeviceSample, random_sample
 from alphago.training.step_graphs import WARM_UP_CALLS, CapturedGraph, Inputs
+from tests.training.small_runs import GO
 
 
 @pytest.fixture(autouse=True)
@@ -46,9 +46,9 @@ def test_what_cannot_be_captured_is_called(replay: Mock) -> None:
 
 
 def test_inputs_are_copies_with_the_strides_of_the_batch() -> None:
-    planes = torch.rand(2, 3, 4, 4).contiguous(memory_format=torch.channels_last)
-    rest = [torch.rand(2, 5), torch.rand(2), torch.rand(2), torch.rand(2), torch.ones(2, 16), torch.ones(2)]
-    batch = DeviceSample(Sample(planes, *rest), 2.0)
+    sample = random_sample(GO, 2).map(torch.from_numpy)
+    planes = sample.planes.contiguous(memory_format=torch.channels_last)
+    batch = DeviceSample(sample._replace(planes=planes), 2.0)
     inputs = Inputs(batch)
     inputs.fill(batch, 0.25)
     assert inputs.batch.tensors.planes.stride() == planes.stride()
