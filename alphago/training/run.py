@@ -71,6 +71,7 @@ class Run:
 
     Attributes:
         goal: the game that the network is to play in the end.
+        env: the game on the board that is learned now.
         damage: sentences about damaged files of the saved state.
     """
 
@@ -139,7 +140,7 @@ class Run:
         """
         self._closing.close()
         self.entered = {"lesson": lesson, "games": games, "first": first}  # the arguments, for `state`
-        env = self.lessons[lesson].env
+        self.env = env = self.lessons[lesson].env
         numbers = range(first, first + self.settings.game_limit - games)  # as many as games are left to finish
         self.stage = Stage(env, self.settings, numbers, self.workers, make_source=self.make_source, device=self.device)
         self._closing.callback(self.stage.source.close)
@@ -148,11 +149,6 @@ class Run:
         self.learner.resize(env)
         self.set_counts(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics: Mapping[str, Any] = {}  # of the games that finished in the current iteration
-
-    @property
-    def env(self) -> GameEnv:
-        """The game on the board that is learned now."""
-        return self.stage.env
 
     # --- progress ---
 
@@ -235,7 +231,7 @@ class Run:
                 side_by_side=self.settings.side_by_side(self.games),
                 resign_threshold=self.stage.resign_threshold,
             )
-            self.game_metrics = game_metrics([], self.stage.env)  # all None until games finish
+            self.game_metrics = game_metrics([], self.env)  # all None until games finish
         self.pace = Pace(self.stage.source, self.clock, self.workers.count)
 
     def _enter_next_stage(self) -> None:
@@ -253,9 +249,9 @@ class Run:
         if new_samples_due := self.stage.remember(records):
             self.set_counts(samples_due=self.counts.samples_due + new_samples_due, batches_taken=0)
         if self.stage.source.plays:
-            self.folder.shards.add(records, self.stage.env.N)
+            self.folder.shards.add(records, self.env.N)
         self.set_counts(games=self.games + len(records))
-        self.reporter.games(self.stage.env, records)
+        self.reporter.games(self.env, records)
 
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
         """Yield the batches that are due; a batch is drawn while the network learns from the previous one.
@@ -405,6 +401,6 @@ class Run:
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()
-        records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.env.N)
         self.stage.restore(records, state.tensors, data["stage"])
         state.notes += notes  # and so to `damage`

@@ -3,6 +3,7 @@
 import errno
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -132,30 +133,38 @@ def test_once_a_minute(time: Time) -> None:
         assert saving.next == time.now + pause
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_signal_that_ends_the_process(name: str) -> None:
+SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """Those of a new process; after the test those of before."""
+    before = [signal.signal(number, signal.SIG_DFL) for number in SIGNALS]
+    yield
+    for number, handler in zip(SIGNALS, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("handlers")
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_that_ends_the_process(number: int) -> None:
     """After the block, in which everything is saved; nohup's wish is respected."""
-    if (number := getattr(signal, name, None)) is None:
-        pytest.skip(f"no {name} here")
-    stop, before = threading.Event(), signal.signal(number, signal.SIG_DFL)
-    saved = []
+    stop, saved = threading.Event(), []
 
     def save_and_end() -> None:
         with stopped_by_interrupt(stop):
             signal.raise_signal(number)
             saved.append(stop.wait(60))
 
-    try:
-        with pytest.raises(SystemExit) as end:
-            save_and_end()
-        assert (end.value.code, saved, signal.getsignal(number)) == (128 + number, [True], signal.SIG_DFL)
-        signal.signal(number, signal.SIG_IGN)
-        with stopped_by_interrupt(threading.Event()):
-            assert signal.getsignal(number) == signal.SIG_IGN
-    finally:
-        signal.signal(number, before)
+    with pytest.raises(SystemExit) as end:
+        save_and_end()
+    assert (end.value.code, saved, signal.getsignal(number)) == (128 + number, [True], signal.SIG_DFL)
+    signal.signal(number, signal.SIG_IGN)
+    with stopped_by_interrupt(threading.Event()):
+        assert signal.getsignal(number) == signal.SIG_IGN
 
 
+@pytest.mark.usefixtures("handlers")
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
 def test_a_write_to_a_closed_terminal_ends_as_its_signal_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """It fails before the signal comes, on a busy machine long before; without one, or with a file's name, it is an
@@ -169,21 +178,16 @@ def test_a_write_to_a_closed_terminal_ends_as_its_signal_does(monkeypatch: pytes
                 signal.raise_signal(number)
             raise OSError(errno.EIO, "Input/output error", *file)
 
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGTERM)}
-    try:
-        with pytest.raises(SystemExit, match="129"):
-            write(signal.SIGHUP, after=0.2)
-        monkeypatch.setattr(interrupts, "PATIENCE", 0.2)
-        for disk in ((None,), (signal.SIGTERM,), (signal.SIGHUP, "state.npz")):
-            with pytest.raises(OSError, match="Input/output error"):
-                write(*disk)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup: there is no signal to wait for
-        monkeypatch.setattr(interrupts.time, "sleep", lambda _: pytest.fail("it waits"))
+    with pytest.raises(SystemExit, match="129"):
+        write(signal.SIGHUP, after=0.2)
+    monkeypatch.setattr(interrupts, "PATIENCE", 0.2)
+    for disk in ((None,), (signal.SIGTERM,), (signal.SIGHUP, "state.npz")):
         with pytest.raises(OSError, match="Input/output error"):
-            write(None)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+            write(*disk)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup: there is no signal to wait for
+    monkeypatch.setattr(interrupts.time, "sleep", lambda _: pytest.fail("it waits"))
+    with pytest.raises(OSError, match="Input/output error"):
+        write(None)
 
 
 def test_a_deadline_stops() -> None:
