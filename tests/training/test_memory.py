@@ -216,14 +216,12 @@ def remember(memory: ReplayMemory, times: int) -> list[float]:
 
 
 class TestDue:
-    def test_all_that_came_before_the_start_is_learned_from_once(self) -> None:
-        assert remember(waiting(35), 6) == [0, 0, 0, 40, 10, 10]
-
-    def test_a_memory_keeps_what_the_start_waits_for(self) -> None:
-        """However small the window is."""
-        kept = waiting(35, size=20)
-        assert remember(kept, 5) == [0, 0, 0, 40, 10]
-        assert len(kept) == 40
+    @pytest.mark.parametrize(("size", "left"), [(1000, 60), (20, 40)])
+    def test_all_that_came_before_the_start_is_learned_from_once(self, size: int, left: int) -> None:
+        """It is kept until then, however small the window is."""
+        kept = waiting(35, size)
+        assert remember(kept, 6) == [0, 0, 0, 40, 10, 10]
+        assert len(kept) == left
 
     def test_a_later_start_does_not_make_old_positions_due_again(self) -> None:
         """A run that goes on with a larger start_training_after waits for so many, and learns from new ones then."""

@@ -1,7 +1,6 @@
 """Targets of a run: lambda-returns, and whatever a function makes of a record."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from alphago import GameRecord, ReplayMemory, selfplay
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import POLICY_SCALE
-from tests.training.small_runs import GO, run, run_settings, same
+from tests.training.small_runs import GO, run, same
 
 
 def later_values(record: GameRecord) -> np.ndarray:
@@ -52,9 +51,3 @@ def test_rules_that_break_their_contract_are_named() -> None:
 @pytest.mark.slow
 def test_a_run_learns_by_it(tmp_path: Path) -> None:
     assert not same(run(tmp_path / "own", 8, targets=later_values)[0], run(tmp_path / "usual", 8)[0])
-
-
-@pytest.mark.parametrize("wrong", [3, "lambda"])
-def test_what_are_no_targets(wrong: Any) -> None:
-    with pytest.raises((TypeError, ValueError), match=r"targets must be a LambdaReturns, .* got "):
-        run_settings(targets=wrong)

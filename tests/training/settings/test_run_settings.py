@@ -24,6 +24,8 @@ from tests.training.small_runs import nadam, run, run_settings, started
         ({"max_minutes": 1, "max_processor_minutes": 2.5}, "max_processor_minutes must be None, got 1 and 2.5"),
         ({"gate": 0.55, "judges": [HeldOutGames([], 1)]}, r"one that chooses self-play's network, got \[.*Gate"),
         ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
+        ({"targets": 3}, r"targets must be a LambdaReturns, .* got 3"),
+        ({"targets": "lambda"}, r"targets must be a LambdaReturns, .* got 'lambda'"),
         ({"judges": [0.55]}, r"judges must be a list of settings with a method make_judge, got \[0.55\]"),
     ],
 )
