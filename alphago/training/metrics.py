@@ -1,6 +1,6 @@
 """Metrics of gradient steps, and of an iteration: its games, its speed, and the shares of its time by kind of work."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import NamedTuple
@@ -104,7 +104,7 @@ def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
     return dict(zip(scalars, values.tolist(), strict=True))
 
 
-def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
+def mean_metrics(rows: Sequence[Mapping[str, float]]) -> dict[str, float | None]:
     """Return the mean of each metric over the gradient steps that have it.
 
     The mean of a metric in STEP_METRICS that no step has is None.
@@ -112,7 +112,6 @@ def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
     Args:
         rows: the metrics of each step, by name.
     """
-    rows = list(rows)
     names = dict.fromkeys([*STEP_METRICS, *(name for row in rows for name in row)])
     columns = {name: [row[name] for row in rows if name in row] for name in names}
     return {name: float(np.mean(values)) if values else None for name, values in columns.items()}

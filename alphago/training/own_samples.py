@@ -103,9 +103,8 @@ def train_on(
     with one_torch_thread(), Workers(threads) as workers:
         learner = learner_for(network, learning, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
-        results = []  # of each gradient step: its metrics, or None if it was skipped
-        for _ in range(epochs):
-            results += [learner.step(batch) for batch in batches(sample, learning.batch_size, generator)]
+        drawn = (batch for _ in range(epochs) for batch in batches(sample, learning.batch_size, generator))
+        results = [learner.step(batch) for batch in drawn]  # the metrics of each step, or None if it was skipped
     _KEPT[network] = KeptOptimizer(learning, learner.optimizer, learner.steps)
     network.eval()
     rows = [metrics for metrics in results if metrics is not None]

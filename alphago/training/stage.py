@@ -104,8 +104,7 @@ class Stage:
 
         If the threshold is not adaptive, it is fitted now to the latest CALIBRATION_GAMES games in memory.
         """
-        latest = self.memory.latest(CALIBRATION_GAMES)
-        fit = calibrate(list_sides(latest)) if self.adaptive is None else self.adaptive.fit
+        fit = self.adaptive.fit if self.adaptive else calibrate(list_sides(self.memory.latest(CALIBRATION_GAMES)))
         return {} if fit is None else fit.notes()
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:

@@ -14,11 +14,7 @@ ROW: dict[str, Any] = {
     "opponent": "random",
     "games": 8,
     "seconds": 1.5,
-    "played": 2,
-    "readouts": 16,
     "win_rate": 0.5,
-    "low": 0.1,
-    "high": 0.9,
     "elo": float("-inf"),
     "moves": [{"moves": "D4 C3", "outcome": 1.0}, {"moves": "", "outcome": -1.0}],
 }

@@ -1,6 +1,7 @@
 """Settings of a run: its length, its boards, and the parts that it is made of."""
 
 import operator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -230,15 +231,11 @@ class RunSettings(AnyRunSettings):
 
 def check_curriculum(given: Any) -> Curriculum:
     """Return the setting `curriculum` as tuples; raise ValueError if it is invalid."""
-    try:
+    with suppress(TypeError, ValueError):  # raised for anything but pairs of numbers
         pairs = tuple((operator.index(size), check_float("share", share)) for size, share in given)
         shares = [share for _, share in pairs]
-        is_valid = all(share > 0 for share in shares) and sum(shares) < 1
-    except (TypeError, ValueError):
-        is_valid = False
-    if not is_valid:
-        raise ValueError(
-            "curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, "
-            f"got {given!r}"
-        )
-    return pairs
+        if all(share > 0 for share in shares) and sum(shares) < 1:
+            return pairs
+    raise ValueError(
+        f"curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, got {given!r}"
+    )
