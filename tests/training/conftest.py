@@ -5,12 +5,20 @@ from shutil import copytree
 
 import pytest
 
+from alphago import GameRecord, selfplay
+from alphago.mcts.evaluator import HashEvaluator
 from tests.nn.conftest import float32_is_float32, one_torch_thread
-from tests.training.small_runs import GO, Small, run, run_killed
+from tests.training.small_runs import GO, GO4, Small, run, run_killed
 
 __all__ = ["float32_is_float32", "one_torch_thread"]
 
 STAGES = {"curriculum": ((2, 0.3),), "groups": 2}  # those of most other small runs are a single one, which is cheaper
+
+
+@pytest.fixture(scope="session")
+def records() -> list[GameRecord]:
+    """More games on 4x4 than are predicted together."""
+    return selfplay(GO4, HashEvaluator(), 4, 80, seed=1, groups=1, opening_plies=0)
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import GameSource, MakeSource
 
-GO = GoEnv(3, komi=0.5)
+GO, GO4 = GoEnv(3, komi=0.5), GoEnv(4, komi=0.5)
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 # The same numbers on every processor that computes in float32, however many cores there are.
 EXACT: dict[str, Any] = {"groups": 1, "selfplay_dtype": "float32", "bfloat16": False}

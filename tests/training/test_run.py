@@ -23,6 +23,7 @@ from alphago.training.source import GameSource
 from alphago.training.stage import Stage
 from tests.training.small_runs import (
     GO,
+    GO4,
     RandomGames,
     Small,
     Sources,
@@ -35,7 +36,6 @@ from tests.training.small_runs import (
     same,
 )
 
-GO4 = GoEnv(4, komi=0.5)
 SOUND_RUN = Path(__file__).parent / "watch" / "sound_run.jsonl"
 
 

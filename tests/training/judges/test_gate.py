@@ -22,6 +22,7 @@ from alphago.training.settings.judge_settings import Gate
 from tests.training.small_runs import (
     BLACK_WINS,
     GO,
+    GO4,
     Listener,
     RandomGames,
     Small,
@@ -35,7 +36,6 @@ from tests.training.small_runs import (
 )
 
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
-FOUR = GoEnv(4, komi=0.5)
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +61,10 @@ def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
 
 def test_games_of_a_match_are_played_and_differ() -> None:
     """Not one position looked at many times; the second part goes on after the first."""
-    result = played(FOUR, 30)
+    result = played(GO4, 30)
     assert len(result.outcomes) == len(result.games) == 30
     assert result.distinct > 15
-    assert result.games[:20] == played(FOUR, 20).games
+    assert result.games[:20] == played(GO4, 20).games
 
 
 def keeper_of(run: Run) -> Gatekeeper:

@@ -3,20 +3,10 @@
 import threading
 from pathlib import Path
 
-import pytest
-
-from alphago import GameRecord, GoEnv, selfplay
-from alphago.mcts.evaluator import HashEvaluator
+from alphago import GameRecord
 from alphago.training.judges.prediction import HeldOut
 from alphago.training.run import Run
-from tests.training.small_runs import RandomGames, evaluations, net_of, opened, same
-
-ENV = GoEnv(4, komi=0.5)
-
-
-@pytest.fixture(scope="module")
-def records() -> list[GameRecord]:
-    return selfplay(ENV, HashEvaluator(), 4, 80, seed=1, groups=1, opening_plies=0)
+from tests.training.small_runs import GO4, RandomGames, evaluations, net_of, opened, same
 
 
 def reach(run: Run, step: int) -> None:
@@ -27,9 +17,9 @@ def reach(run: Run, step: int) -> None:
 
 def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
     """Seed defect 5: a network that was accepted was never saved."""
-    nets = [net_of(seed, ENV) for seed in range(5)]
-    judge, again = HeldOut(ENV, nets[0], records, 10), HeldOut(ENV, nets[1], records, 10)
-    with opened(tmp_path, 4, ENV, source=RandomGames, extra=[judge]) as run:
+    nets = [net_of(seed, GO4) for seed in range(5)]
+    judge, again = HeldOut(GO4, nets[0], records, 10), HeldOut(GO4, nets[1], records, 10)
+    with opened(tmp_path, 4, GO4, source=RandomGames, extra=[judge]) as run:
         for step, net in enumerate(nets):
             reach(run, step)
             run.learner.net = net
@@ -51,8 +41,8 @@ def test_the_best_of_several(records: list[GameRecord], tmp_path: Path) -> None:
 
 def test_when(records: list[GameRecord], tmp_path: Path) -> None:
     """At intervals; and not when it is stopped."""
-    judge, stop, due = HeldOut(ENV, net_of(0, ENV), records[:3], 4), threading.Event(), []
-    with opened(tmp_path, 20, ENV, source=RandomGames, extra=[judge]) as run:
+    judge, stop, due = HeldOut(GO4, net_of(0, GO4), records[:3], 4), threading.Event(), []
+    with opened(tmp_path, 20, GO4, source=RandomGames, extra=[judge]) as run:
         for step in range(21):
             reach(run, step)
             if judge.due(run):

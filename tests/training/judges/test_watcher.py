@@ -40,7 +40,7 @@ from alphago.training.settings.judge_settings import WatchList, split_readouts
 from tests.exams.small_exams import row, write
 from tests.networks import prefers
 from tests.training.conftest import STAGES
-from tests.training.small_runs import GO, RandomGames, Small, evaluations, go_on, opened, run, run_settings, same
+from tests.training.small_runs import GO, GO4, RandomGames, Small, evaluations, go_on, opened, run, run_settings, same
 
 SHARE = 0.05
 
@@ -216,13 +216,7 @@ class TestRuns:
         assert {text: split_readouts(text) for text in texts} == texts
 
 
-ENV = GoEnv(4, komi=0.5)
 NEVER = threading.Event()
-
-
-@pytest.fixture(scope="module")
-def records() -> list[GameRecord]:
-    return selfplay(ENV, HashEvaluator(), 4, 70, seed=1, groups=1, opening_plies=0)
 
 
 def save(path: Path, records: list[GameRecord]) -> Path:
@@ -244,7 +238,7 @@ def play(watched: WatchedOpponent, evaluator: Evaluator, seed: int = 0, *left: f
 class TestMatches:
     def test_parts_are_of_the_whole(self) -> None:
         """The games of a match that ends early are its first."""
-        random = WatchedOpponent("random", 4, ENV)
+        random = WatchedOpponent("random", 4, GO4)
         whole = play(random, HashEvaluator(), 3)
         assert (whole.part, whole.row["played"]) == (1, 2 * PAIRS)
         first = round(PAIRS * whole.least)
@@ -261,7 +255,7 @@ class TestMatches:
         assert more_pairs(1, 1.0, 1.0) == PAIRS - 1  # they took no time
 
     def test_a_stop_ends_it_at_the_next_move(self) -> None:
-        match = WatchedOpponent("random", 0, ENV)
+        match = WatchedOpponent("random", 0, GO4)
         assert match.test(UniformEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=Moves(5)) is None
 
     @pytest.mark.slow
@@ -271,7 +265,7 @@ class TestMatches:
         monkeypatch.setattr("alphago.arena.entrant.check_engine", lambda *_: None)  # it fails later
         stop = threading.Event()
         with pytest.raises(EngineError):
-            WatchedOpponent("gone", 0, ENV).test(HashEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=stop)
+            WatchedOpponent("gone", 0, GO4).test(HashEvaluator(), "cpu", seed=0, seconds_left=seconds(9.0), stop=stop)
         assert not stop.is_set()
 
 
@@ -289,7 +283,7 @@ class Moves(threading.Event):
 
 class TestRecords:
     def test_against_a_count_by_hand(self, records: list[GameRecord]) -> None:
-        watched = WatchedRecords("records:x", ENV, records)
+        watched = WatchedRecords("records:x", GO4, records)
         evaluator = FunctionEvaluator(prefers("pass", value=0.5))  # Black wins by half
         tested = watched.test(evaluator, "cpu", stop=NEVER)
         assert tested is not None
@@ -297,7 +291,7 @@ class TestRecords:
         row = tested.row
         assert watched.test(evaluator, "cpu", stop=Moves(1)) is None
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
-        passes = np.array([record.moves[ply] == ENV.pass_action for record, ply in moves])
+        passes = np.array([record.moves[ply] == GO4.pass_action for record, ply in moves])
         counts = np.array([record.legal_counts[ply] for record, ply in moves])
         entropies = -np.log(np.where(passes, 1000, 1e-3) / (1000 + 1e-3 * (counts - 1)))
         assert row["positions_judged"] == len(moves)
@@ -316,15 +310,15 @@ class TestRecords:
         (tmp_path / "notes.txt").write_text("no game")
         (tmp_path / "damaged.npz").write_bytes(b"PK")
         (tmp_path / "x.sgf").write_text("(;GM[1]SZ[4]RE[B+1];B[aa];W[aa])(;GM[1]SZ[4]RE[B+1])")
-        write_sgf(tmp_path / "one.sgf", SgfGame.in_game(ENV, (5, 10, 16, 16), result="W+0.5"))
-        found = read_collection(tmp_path, ENV, 10**6)
+        write_sgf(tmp_path / "one.sgf", SgfGame.in_game(GO4, (5, 10, 16, 16), result="W+0.5"))
+        found = read_collection(tmp_path, GO4, 10**6)
         assert sorted(map(len, found)) == sorted([4, *map(len, records[:3])])
-        few = read_collection(save(tmp_path / "many.npz", records), ENV, 40)
+        few = read_collection(save(tmp_path / "many.npz", records), GO4, 40)
         assert 40 <= sum(map(len, few)) < 40 + max(map(len, records))
         for name, game, sentence in (
-            ("damaged.npz", ENV, r"damaged.npz holds no game records"),
+            ("damaged.npz", GO4, r"damaged.npz holds no game records"),
             ("x.sgf", ConnectFourEnv(), r"env must be Go for SGF files, such as .*x.sgf, got ConnectFour"),
-            ("x.sgf", ENV, r": 1 occupied point, 1 without moves \(.*x.sgf, .*node 2: move 2, White A4, is illegal"),
+            ("x.sgf", GO4, r": 1 occupied point, 1 without moves \(.*x.sgf, .*node 2: move 2, White A4, is illegal"),
         ):
             with pytest.raises(ValueError, match=sentence):
                 read_collection(tmp_path / name, game, 10)
