@@ -5,19 +5,12 @@ from typing import Any
 
 import pytest
 
-from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv, Puct, ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, Puct, ReversiEnv
 from alphago.mcts.rule import temperature_plies
 from alphago.training.call import train_call as train_module
-from alphago.training.call.start import Start
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.runs.config import flat_settings
 from tests.training.small_runs import GO, RandomGames, interrupt_at, run, run_settings, started
-
-TINY = {"tower_height": 0, "channels": 4}
-
-
-def asked(env: GameEnv, **settings: Any) -> Start:
-    return started(env, settings, **TINY)
 
 
 class TestBoards:
@@ -48,8 +41,9 @@ class TestBoards:
 
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
-        asked_for = asked(GoEnv(5), max_minutes=10), asked(GoEnv(5)), asked(GoEnv(5), max_processor_minutes=3)
-        for plan, limits in zip(asked_for, ((10, None), (10, None), (None, 3)), strict=True):
+        asked_for = {"max_minutes": 10}, {}, {"max_processor_minutes": 3}
+        for given, limits in zip(asked_for, ((10, None), (10, None), (None, 3)), strict=True):
+            plan = started(GoEnv(5), given)
             assert plan.settings.selfplay.readouts == 16
             assert (plan.settings.max_minutes, plan.settings.max_processor_minutes) == limits
             assert plan.settings.num_games is None
@@ -73,7 +67,7 @@ class TestBoards:
 
     def test_many_games(self) -> None:
         """A run of many games takes the board's recipe, and ends with the games."""
-        plan = asked(GoEnv(7), num_games=100_000)
+        plan = started(GoEnv(7), {"num_games": 100_000})
         assert plan.config["recipe"] == "7x7"
         settings = plan.settings
         assert (settings.selfplay.readouts, settings.curriculum, settings.max_minutes) == (16, ((5, 0.1),), None)
