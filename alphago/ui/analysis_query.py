@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from alphago.env import go_rules
-from alphago.env.board import check_player
+from alphago.env.board import PLAYERS
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_lines
@@ -324,10 +324,9 @@ def read_plays(name: str, given: Any, env: GoEnv) -> list[Play]:
 
 def colour(name: str, given: object) -> int:
     """Return a player as +1 (Black) or -1 (White); raise QueryError for the field `name` if `given` is no player."""
-    try:
-        return check_player(given if isinstance(given, str) else "")
-    except ValueError:
-        raise QueryError(name, f'a player must be "B" or "W", got {shown(given)}') from None
+    player = PLAYERS.get(given.lower(), 0) if isinstance(given, str) else 0
+    require(player != 0, "a player", '"B" or "W"', given, field=name)
+    return player
 
 
 def location(name: str, given: object, env: GoEnv) -> int:

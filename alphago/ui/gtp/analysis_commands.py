@@ -4,7 +4,6 @@ The arguments of the `analyze` commands are `[player] [interval] key value key v
 hundredths of a second (KataGo's docs/GTP_Extensions.md).
 """
 
-import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.board import PLAYERS
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis import evaluate_alone
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.mcts.search import Forbidden, check_move_left
-from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, as_failure, boolean, check_colour, integer, number
 from alphago.ui.katago import board_fields, flat_board, move_infos, raw_fields, root_fields, seen_by
@@ -85,8 +84,8 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             if not words:
                 raise GtpFailure(f"{key} needs a value")
             set_value(request, key, words.pop(0))
-        elif request.colour is None and parse_colour(key) is not None:
-            request.colour = parse_colour(key)
+        elif request.colour is None and key.lower() in PLAYERS:
+            request.colour = PLAYERS[key.lower()]
         else:
             raise GtpFailure(f"unknown key {key}")
     allowed = {*players["allow"]}
@@ -112,13 +111,6 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
     if parsed < 0:
         raise GtpFailure(f"{key} must be at least 0, got {value}")
     setattr(request, key, parsed)
-
-
-def parse_colour(word: str) -> int | None:
-    """Return the player that a word names (+1, -1); None for any other word."""
-    with contextlib.suppress(GtpFailure):
-        return check_colour(word)
-    return None
 
 
 def read_forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
@@ -206,7 +198,7 @@ def report(engine: GtpEngine, write: Callable[[str], None], request: AnalysisReq
 
 def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
-    colour = parse_colour(arguments[0]) if arguments else None
+    colour = PLAYERS.get(argument(arguments, 0).lower())
     word = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
     count = len(engine.game.env.symmetries.points)
     symmetries = range(count) if word == "all" else [integer(word)]
@@ -261,7 +253,7 @@ COMMANDS = {
     "lz-genmove_analyze": partial(genmove_analyze, kata=False),
     "kata-genmove_analyze": partial(genmove_analyze, kata=True),
     "kata-raw-nn": raw_network,
-    "stop": stop_pondering,
+    "stop": lambda engine, arguments: engine.stop_pondering(),
     "clear_cache": lambda engine, arguments: engine.forget(),
     "gogui-analyze_commands": lambda engine, arguments: GOGUI,
     "alphago-ownership": ownership,

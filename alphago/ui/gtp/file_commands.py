@@ -13,7 +13,6 @@ from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.document import format_continued
 from alphago.records.sgf.faults import ACCEPTED, BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
-from alphago.ui.gtp.ending_commands import count_of_game
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
 from alphago.ui.gtp.protocol import GtpFailure, argument, integer
@@ -100,7 +99,7 @@ def sgf_of_game(engine: GtpEngine) -> bytes:
     position, loaded = engine.game.position, engine.game.loaded
     # The set-up without its komi, which is in `fields`.
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-    count = None if count_as_alive(position) is None else count_of_game(engine)
+    count = None if count_as_alive(position) is None else engine.count()
     fields = {"movers": position.movers, "komi": position.komi, "result": "" if count is None else count.result}
     game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
     if loaded is None:

@@ -9,8 +9,10 @@ from typing import Any, TextIO
 from alphago import __version__
 from alphago.env import go_rules
 from alphago.env.go import GoEnv
+from alphago.env.go_count import GoCount, chains, count_as_alive
 from alphago.env.position import IllegalMove
-from alphago.ui.gtp import analysis_commands, ending_commands, file_commands, parameter_commands, protocol
+from alphago.mcts.search import Forbidden
+from alphago.ui.gtp import analysis_commands, file_commands, parameter_commands, protocol
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, as_failure, check_colour, integer, number
 
@@ -92,9 +94,13 @@ class GoEngine(GtpEngine):
             "kata-time_settings": self.kgs_time_settings,  # these time systems have the same words
             "kata-list_time_settings": lambda arguments: " ".join(TIME_SYSTEMS),
             "cputime": lambda arguments: f"{self.seconds_spent:.6f}",
+            "final_score": self.final_score,
+            "final_status_list": self.final_status_list,
+            "kgs-genmove_cleanup": self.genmove_cleanup,
+            "kgs-game_over": lambda arguments: self.stop_pondering(),
         }
         analysis = [] if self.plays_randomly else [analysis_commands]
-        for file in (ending_commands, file_commands, parameter_commands, *analysis):
+        for file in (file_commands, parameter_commands, *analysis):
             self.commands |= {name: partial(command, self) for name, command in file.COMMANDS.items()}
 
     # -- commands: arguments in, the reply's text out ----------------------------------------------
@@ -244,3 +250,36 @@ class GoEngine(GtpEngine):
             stones = 1  # in each period; the third number counts periods, which do not matter
         self.clock.set_limits(main, period, int(stones))
         self.clock.one_stone = kind == "byoyomi"
+
+    def final_score(self, arguments: list[str]) -> str:
+        """Return the area score.
+
+        After two passes dead stones are removed; before that, all stones on the board count as alive.
+        """
+        position = self.game.position
+        count = GoCount(position) if count_as_alive(position) is None else self.count()
+        return count.result
+
+    def final_status_list(self, arguments: list[str]) -> str:
+        """Return the stones that have a status, "alive", "dead" or "seki", one chain per line.
+
+        A chain is dead if the network expects its points to become the other side's.  All other chains are alive.  None
+        is reported as seki, since area scoring counts seki stones as alive.
+        """
+        status = argument(arguments, 0).lower()
+        if status not in ("alive", "dead", "seki"):
+            raise GtpFailure(f"the status must be one of alive, dead, seki, got {status}")
+        dead = self.count().dead
+        listed = [chain for chain in chains(self.game.position) if status == ("dead" if chain[0] in dead else "alive")]
+        return "\n".join(" ".join(map(self.game.env.to_text, chain)) for chain in listed)
+
+    def genmove_cleanup(self, arguments: list[str]) -> str:
+        """Play a move; it is no pass as long as dead stones of the other side are on the board, as kgsGtp requires."""
+        colour, game = check_colour(argument(arguments, 0)), self.game
+        dead, board = self.count().dead, game.position.board.ravel()
+        has_stones_to_take = any(board[point] == -colour for point in dead)
+        can_play = game.position_for(colour).legal_mask[:-1].any()  # the last action is the pass
+        if not has_stones_to_take or not can_play:
+            return self.make_move(colour)
+        # The game goes on although two passes came before, and the pass is forbidden.
+        return self.make_move(colour, passes=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])

@@ -11,6 +11,7 @@ import numpy as np
 
 from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
+from alphago.env.go_count import GoCount
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, check_komi
 from alphago.env.position import IllegalMove
@@ -166,6 +167,15 @@ class GtpEngine:
         self.end_background()
         return self.analyst.ask(position, limit=Limit(0)).last().found
 
+    def count(self) -> GoCount:
+        """Return the count of the present board, with the stones as dead that the network considers dead."""
+        position = self.game.position
+        if self.plays_randomly:  # without a network all stones count as alive
+            return GoCount(position)
+        # `position_for`: a network evaluates no position in which the game is over.
+        owners = self.kept_analysis(self.game.position_for(position.to_play)).as_black().raw_ownership
+        return GoCount(position).proposed(None if owners is None else owners[0])
+
     def analyse(self, position: GoPosition, report: Report, **options: Any) -> None:
         """Search a position in the background until the next command.
 
@@ -193,6 +203,10 @@ class GtpEngine:
         if self.pondering and can_search:
             self.end_background()
             self.background = self.player.ask(self.game.position_for(self.game.to_play), limit=Limit(None))
+
+    def stop_pondering(self) -> None:
+        """Stop pondering until the engine's next move."""
+        self.pondering = False
 
     def stop_background(self) -> None:
         """Tell the background search to stop, without waiting for its end; `end_background` waits."""

@@ -29,10 +29,9 @@ class Clock:
     def reset(self) -> None:
         """Restore both colours' full time, for a new game."""
         full_time = (self.main, 0) if self.main > 0 else (self.period, self.stones)
-        # By colour, the seconds left and the stones to play in them; 0 stones in main time.
-        self.left: dict[int, tuple[float, int]] = {1: full_time, -1: full_time}
         is_limited = self.stones > 0 if self.period > 0 else self.main > 0
-        self.limited = {1: is_limited, -1: is_limited}
+        # By colour, the seconds left and the stones to play in them; 0 stones in main time.
+        self.left: dict[int, tuple[float, int]] = dict.fromkeys((1, -1), full_time if is_limited else (math.inf, 0))
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
         """Apply GTP's time_left: set the time of a colour, also if `set_limits` has set no limit.
@@ -42,7 +41,6 @@ class Clock:
             stones: the moves to play in this time.  With `one_stone` it is the number of periods that are left, and the
                 seconds are for one move.
         """
-        self.limited[colour] = True
         if self.one_stone:  # the number of periods does not matter, only whether one of them runs
             stones = min(stones, 1)
         self.left[colour] = (max(0.0, seconds), stones)
@@ -71,8 +69,6 @@ class Clock:
         Args:
             moves: about how many moves of the colour are still to be played.
         """
-        if not self.limited[colour]:
-            return math.inf
         seconds, stones = self.left[colour]
         share = seconds / (stones or max(1, moves))  # main time is for all moves that are left
         in_main_time = stones == 0

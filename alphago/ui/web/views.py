@@ -11,7 +11,7 @@ from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.system.validation import check_int, shown
 
-SIGNS = {0: ".", 1: "X", -1: "O"}
+SIGNS = ".XO"  # by the owner of a stone or a point: 0 neither, 1 the first player, -1 the second
 
 
 def offer_view(env: GameEnv) -> dict[str, Any]:
