@@ -34,13 +34,17 @@ class NotebookGame:
     The game is in the browser, whose board reports each change.  A cell that is shown again gets the last report back.
     """
 
-    def __init__(self, start: Position, nn: object, choices: Mapping[str, Any], device: str = "auto") -> None:
+    def __init__(
+        self, start: Position, nn: object, mode: int, limit: Limit, *, level: Level | None = None, device: str = "auto"
+    ) -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         Args:
             start: the first position.
             nn: the engine's network, in any form that `MCTSPlayer` accepts.
-            choices: the page's settings with which the board begins: `players` and `strength`.
+            mode: 0 if the person plays first, 1 if the engine does.
+            limit: of each search.
+            level: the engine's strength, from 1 to 10 or "even"; None for full strength.
             device: the network's device: "cpu", "cuda" or "auto".
         """
         self.widget = make_widget(self._receive)
@@ -49,8 +53,13 @@ class NotebookGame:
         self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
         self._usual_games = {env.name: env}  # the games that can be played here, by name
         self._kept: Mapping[str, Any] = {}  # the board's last report, in which "here" is a link to its position
+        searches = limit.readouts != 0  # without a search, the network's most probable move is played
+        strength: dict[str, Any] = {"tree": searches, "seconds": limit.seconds, "level": level}
+        if searches:
+            strength["readouts"] = limit.readouts
+        players = ["human", "engine"] if mode == 0 else ["engine", "human"]
         # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
-        first = {**choices, "game": describe_start(start)}
+        first = {"players": players, "strength": strength, "game": describe_start(start)}
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
@@ -122,26 +131,3 @@ def make_widget(receive: Callable[[Any], None]) -> Any:
     widget = BoardWidget()
     widget.on_msg(lambda widget, content, buffers: receive(content))  # here no message has buffers
     return widget
-
-
-def play_in_notebook(
-    start: Position, nn: object, mode: int, limit: Limit, *, level: Level | None = None, device: str = "auto"
-) -> NotebookGame:
-    """Show a board to play on, and return at once.
-
-    Args:
-        start: the first position.
-        nn: the engine's network, in any form that `MCTSPlayer` accepts.
-        mode: 0 if the person plays first, 1 if the engine does.
-        limit: of each search.
-        level: the engine's strength, from 1 to 10 or "even"; None for full strength.
-        device: the network's device: "cpu", "cuda" or "auto".
-    """
-    searches = limit.readouts != 0  # without a search, the network's most probable move is played
-    strength: dict[str, Any] = {"tree": searches, "seconds": limit.seconds, "level": level}
-    if searches:
-        strength["readouts"] = limit.readouts
-    players = ["human", "engine"] if mode == 0 else ["engine", "human"]
-    game = NotebookGame(start, nn, {"players": players, "strength": strength}, device)
-    game.show()
-    return game

@@ -1,7 +1,7 @@
 """`review_game`: a game's win rates, scores, best lines and mistakes, as SGF, text and a graph."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,7 +76,7 @@ class Review:
     game: SgfGame
     analysis: Analysis
     moves: list[MoveReview]
-    why: Mapping[int, Explanation] = field(default_factory=dict)
+    why: Mapping[int, Explanation]
 
     @property
     def mistakes(self) -> list[MoveReview]:
@@ -164,10 +164,10 @@ def review_game(
     positions = [*(before for before, _ in last.turns()), last]  # before each move, by its player's turn, and the last
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))  # all searched at the same time
-        review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
-        plies = [move.ply for move in review.mistakes]
-        why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], analyst, readouts)
-    return replace(review, why=dict(zip(plies, why, strict=True)))
+        moves = [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)]
+        mistakes = [move for move in moves if move.grade]
+        why = explain_moves([(positions[move.ply], move.action) for move in mistakes], analyst, readouts)
+    return Review(game, analysis, moves, {move.ply: reasons for move, reasons in zip(mistakes, why, strict=True)})
 
 
 def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:

@@ -165,113 +165,118 @@ def test_what_the_analyst_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     analyst.close()
 
 
-class TestRules:
-    @pytest.mark.parametrize(
-        ("rules", "warned"),
-        [
-            *((name, False) for name in ("tromp-taylor", "chinese", "Chinese-KGS", "bga")),
-            *((name, True) for name in ("AGA-button", "japanese", "Korean", "stone-scoring")),
-            *((f"koSIMPLEscoreAREAtax{end}", False) for end in ("NONEsui0", "NONEsui0button0")),
-            *((f"koSIMPLEscoreAREAtax{end}", True) for end in ("ALLsui0", "NONEsui0button1")),
-            ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
-            ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
-            ({"ko": "SIMPLE", "score": "TERRITORY"}, True),  # KataGo takes both words
-            ({"ko": "SIMPLE", "score": "AREA", "friendlyPassOk": True}, False),
-        ],
-    )
-    def test_what_is_not_played_is_warned_of(self, net: NeuralNet, rules: Any, warned: bool) -> None:
-        """A warning, with the query's id, and the analysis all the same: KaTrain begins with Japanese rules."""
-        *warnings, reply = answers(net, {**QUERY, "rules": rules})
-        assert [(one["field"], one["id"], "warning" in one) for one in warnings] == [("rules", "a", True)] * warned
-        assert "rootInfo" in reply
-
-    @pytest.mark.parametrize("as_moves", [False, True])
-    def test_that_handicap_stones_are_worth_no_points_is_told(self, as_moves: bool) -> None:
-        """By rules of any name, as in GTP, in files and on the page."""
-        black = [["B", "B2"], ["B", "D4"]]
-        stones = {"moves": [*black, ["W", "C3"]]} if as_moves else {"initialStones": black, "moves": [["W", "C3"]]}
-        named = "koPOSITIONALscoreAREAtaxNONEsui0whiteHandicapBonusN"
-        told = {}
-        for rules in ("tromp-taylor", "aga", "chinese", named):
-            *warnings, _ = answers(HashEvaluator(), {**QUERY, **stones, "maxVisits": 2, "rules": rules, "komi": 0.5})
-            told[rules] = [warning["warning"] for warning in warnings]
-        assert told == {"tromp-taylor": [], **{name: [NO_BONUS] for name in ("aga", "chinese", named)}}
-
-    def test_games_without_handicap_are_told_nothing_of_a_bonus(self, net: NeuralNet) -> None:
-        for moves in ([], [["B", "B2"]], [["B", "B2"], ["W", "C3"]]):
-            (_,) = answers(net, {**QUERY, "moves": moves, "rules": "chinese"})
-        both = {"initialStones": [["B", "A1"], ["B", "B2"], ["W", "C1"]], "moves": []}
-        (_,) = answers(net, {**QUERY, **both, "rules": "chinese"})
+@pytest.mark.parametrize(
+    ("rules", "warned"),
+    [
+        *((name, False) for name in ("tromp-taylor", "chinese", "Chinese-KGS", "bga")),
+        *((name, True) for name in ("AGA-button", "japanese", "Korean", "stone-scoring")),
+        *((f"koSIMPLEscoreAREAtax{end}", False) for end in ("NONEsui0", "NONEsui0button0")),
+        *((f"koSIMPLEscoreAREAtax{end}", True) for end in ("ALLsui0", "NONEsui0button1")),
+        ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
+        ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
+        ({"ko": "SIMPLE", "score": "TERRITORY"}, True),  # KataGo takes both words
+        ({"ko": "SIMPLE", "score": "AREA", "friendlyPassOk": True}, False),
+    ],
+)
+def test_what_is_not_played_is_warned_of(net: NeuralNet, rules: Any, warned: bool) -> None:
+    """A warning, with the query's id, and the analysis all the same: KaTrain begins with Japanese rules."""
+    *warnings, reply = answers(net, {**QUERY, "rules": rules})
+    assert [(one["field"], one["id"], "warning" in one) for one in warnings] == [("rules", "a", True)] * warned
+    assert "rootInfo" in reply
 
 
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("change", "field"),
-        [
-            ({"id": 7}, "id"),
-            ({"boardXSize": 29, "boardYSize": 29}, "boardXSize"),
-            ({"boardYSize": 4}, "boardYSize"),
-            ({"rules": "mine"}, "rules"),
-            ({"rules": None}, "rules"),
-            ({"komi": 1.25}, "komi"),
-            ({"moves": [["B", "Z9"]]}, "moves"),
-            ({"moves": [["X", "A1"]]}, "moves"),
-            ({"moves": ["B A1"]}, "moves"),
-            ({"moves": None}, "moves"),
-            ({"moves": [["B", "A1"], ["W", "A1"]]}, "moves"),
-            ({"initialStones": [["B", "A1"], ["W", "A1"]]}, "initialStones"),
-            ({"initialPlayer": 1}, "initialPlayer"),
-            ({"analyzeTurns": [4]}, "analyzeTurns"),
-            ({"analyzeTurns": 1}, "analyzeTurns"),
-            ({"analyzeTurns": []}, "analyzeTurns"),  # without turns there would be no reply at all
-            ({"rules": {"koRule": "SIMPLE", "scoringRule": "TERRITORY"}}, "rules"),
-            ({"maxVisits": 0}, "maxVisits"),
-            ({"priority": "high"}, "priority"),
-            ({"priorities": [1, 2]}, "priorities"),
-            ({"includePolicy": 1}, "includePolicy"),
-            ({"reportDuringSearchEvery": -1}, "reportDuringSearchEvery"),
-            ({"avoidMoves": [{"player": "B", "moves": ["C4"]}]}, "avoidMoves"),
-            ({"allowMoves": [{}, {}]}, "allowMoves"),
-            ({"allowMoves": [{"player": "B", "moves": ["A1"], "untilDepth": 1}] * 2}, "allowMoves"),
-            ({"overrideSettings": 3}, "overrideSettings"),
-            ({"overrideSettings": {"reportAnalysisWinratesAs": "RED"}}, "overrideSettings"),
-        ],
-        ids=str,
-    )
-    def test_a_bad_query_names_its_field(self, net: NeuralNet, change: dict, field: str) -> None:
-        found = answers(net, {**QUERY, **change}, {**QUERY, "id": "fine", "maxVisits": 1}, threads=1)
-        errors = [reply for reply in found if "error" in reply]
-        assert [reply["field"] for reply in errors] == [field]
-        if field != "id":
-            assert errors[0]["id"] == "a"
-        assert [reply["id"] for reply in found if "rootInfo" in reply] == ["fine"]
+@pytest.mark.parametrize(
+    ("stones", "moves", "has_handicap"),
+    [
+        ("", "B B2, B D4, W C3", True),
+        ("B B2, B D4", "W C3", True),
+        ("", "", False),
+        ("", "B B2, W C3", False),
+        ("B A1, B B2, W C1", "", False),
+    ],
+)
+def test_that_handicap_stones_are_worth_no_points_is_told(self, stones: str, moves: str, has_handicap: bool) -> None:
+    """By rules of any name, as in GTP, in files and on the page."""
+    plays = [[play.split() for play in text.split(", ") if play] for text in (stones, moves)]
+    query = {**QUERY, "maxVisits": 2, "komi": 0.5, "initialStones": plays[0], "moves": plays[1]}
+    named = "koPOSITIONALscoreAREAtaxNONEsui0whiteHandicapBonusN"
+    for rules in ("tromp-taylor", "aga", "chinese", named):
+        *warnings, _ = answers(HashEvaluator(), {**query, "rules": rules})
+        has_bonus = has_handicap and rules != "tromp-taylor"
+        assert [warning["warning"] for warning in warnings] == [NO_BONUS] * has_bonus
 
-    @pytest.mark.parametrize("line", ["{", "[]", "3", "nonsense", "{" * 100_000, "list_commands"])
-    def test_what_is_no_query(self, net: NeuralNet, line: str) -> None:
-        (reply,) = answers(net, line, threads=1)
-        assert list(reply) == ["error"]
-        is_gtp = reply["error"] == "this is the JSON analysis protocol; `alphago gtp` speaks GTP"
-        assert is_gtp == (line == "list_commands")
 
-    def test_unknown_fields_are_warned_of_once(self, net: NeuralNet) -> None:
-        found = answers(net, *({**QUERY, "id": str(i), "maxVisit": 3, "maxVisits": 2} for i in range(3)), threads=1)
-        assert [reply["field"] for reply in found if "warning" in reply] == ["maxVisit"]
-        assert sum("rootInfo" in reply for reply in found) == 3
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"id": 7}, "id"),
+        ({"boardXSize": 29, "boardYSize": 29}, "boardXSize"),
+        ({"boardYSize": 4}, "boardYSize"),
+        ({"rules": "mine"}, "rules"),
+        ({"rules": None}, "rules"),
+        ({"komi": 1.25}, "komi"),
+        ({"moves": [["B", "Z9"]]}, "moves"),
+        ({"moves": [["X", "A1"]]}, "moves"),
+        ({"moves": ["B A1"]}, "moves"),
+        ({"moves": None}, "moves"),
+        ({"moves": [["B", "A1"], ["W", "A1"]]}, "moves"),
+        ({"initialStones": [["B", "A1"], ["W", "A1"]]}, "initialStones"),
+        ({"initialPlayer": 1}, "initialPlayer"),
+        ({"analyzeTurns": [4]}, "analyzeTurns"),
+        ({"analyzeTurns": 1}, "analyzeTurns"),
+        ({"analyzeTurns": []}, "analyzeTurns"),  # without turns there would be no reply at all
+        ({"rules": {"koRule": "SIMPLE", "scoringRule": "TERRITORY"}}, "rules"),
+        ({"maxVisits": 0}, "maxVisits"),
+        ({"priority": "high"}, "priority"),
+        ({"priorities": [1, 2]}, "priorities"),
+        ({"includePolicy": 1}, "includePolicy"),
+        ({"reportDuringSearchEvery": -1}, "reportDuringSearchEvery"),
+        ({"avoidMoves": [{"player": "B", "moves": ["C4"]}]}, "avoidMoves"),
+        ({"allowMoves": [{}, {}]}, "allowMoves"),
+        ({"allowMoves": [{"player": "B", "moves": ["A1"], "untilDepth": 1}] * 2}, "allowMoves"),
+        ({"overrideSettings": 3}, "overrideSettings"),
+        ({"overrideSettings": {"reportAnalysisWinratesAs": "RED"}}, "overrideSettings"),
+    ],
+    ids=str,
+)
+def test_a_bad_query_names_its_field(net: NeuralNet, change: dict, field: str) -> None:
+    found = answers(net, {**QUERY, **change}, {**QUERY, "id": "fine", "maxVisits": 1}, threads=1)
+    errors = [reply for reply in found if "error" in reply]
+    assert [reply["field"] for reply in errors] == [field]
+    if field != "id":
+        assert errors[0]["id"] == "a"
+    assert [reply["id"] for reply in found if "rootInfo" in reply] == ["fine"]
 
-    def test_nothing_left_to_search(self, net: NeuralNet) -> None:
-        allowed = [{"player": "W", "moves": ["C3"], "untilDepth": 1}]
-        error, reply = answers(net, {**QUERY, "allowMoves": allowed})
-        assert "a legal move must be left" in error["error"]
-        assert reply == {"id": "a", "isDuringSearch": False, "turnNumber": 3, "noResults": True}
 
-    def test_a_network_that_breaks_ends_its_queries(self, capsys: pytest.CaptureFixture) -> None:
-        def broken(position: Any) -> Any:
-            raise RuntimeError("a broken network")
+@pytest.mark.parametrize("line", ["{", "[]", "3", "nonsense", "{" * 100_000, "list_commands"])
+def test_what_is_no_query(net: NeuralNet, line: str) -> None:
+    (reply,) = answers(net, line, threads=1)
+    assert list(reply) == ["error"]
+    is_gtp = reply["error"] == "this is the JSON analysis protocol; `alphago gtp` speaks GTP"
+    assert is_gtp == (line == "list_commands")
 
-        found = answers(broken, QUERY, {**QUERY, "id": "b"}, threads=1)
-        assert {reply["id"] for reply in found if reply.get("noResults")} == {"a", "b"}
-        assert any("a broken network" in reply.get("error", "") for reply in found)
-        assert "Traceback" in capsys.readouterr().err
+
+def test_unknown_fields_are_warned_of_once(net: NeuralNet) -> None:
+    found = answers(net, *({**QUERY, "id": str(i), "maxVisit": 3, "maxVisits": 2} for i in range(3)), threads=1)
+    assert [reply["field"] for reply in found if "warning" in reply] == ["maxVisit"]
+    assert sum("rootInfo" in reply for reply in found) == 3
+
+
+def test_nothing_left_to_search(net: NeuralNet) -> None:
+    allowed = [{"player": "W", "moves": ["C3"], "untilDepth": 1}]
+    error, reply = answers(net, {**QUERY, "allowMoves": allowed})
+    assert "a legal move must be left" in error["error"]
+    assert reply == {"id": "a", "isDuringSearch": False, "turnNumber": 3, "noResults": True}
+
+
+def test_a_network_that_breaks_ends_its_queries(capsys: pytest.CaptureFixture) -> None:
+    def broken(position: Any) -> Any:
+        raise RuntimeError("a broken network")
+
+    found = answers(broken, QUERY, {**QUERY, "id": "b"}, threads=1)
+    assert {reply["id"] for reply in found if reply.get("noResults")} == {"a", "b"}
+    assert any("a broken network" in reply.get("error", "") for reply in found)
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_actions(net: NeuralNet) -> None:
@@ -300,20 +305,20 @@ def test_networks_without_forecasts_have_no_scores() -> None:
     assert (reply["rootInfo"]["scoreLead"], set(reply["ownership"])) == (0.0, {0.0})
 
 
-class TestLimits:
-    def test_positions_that_wait(self) -> None:
-        client = Client(HashEvaluator(), threads=1, limits=Limits(positions=3))
-        client.send(ENDLESS, {**QUERY, "analyzeTurns": [0, 1, 2]}, {**QUERY, "id": "b", "analyzeTurns": [0, 1, 2, 3]})
-        found = [client.next(), client.next()]
-        client.engine.close()
-        assert [(reply["id"], reply["field"]) for reply in found] == [("a", "analyzeTurns"), ("b", "analyzeTurns")]
-        assert found[0]["error"] == "at most 3 positions may wait, got 3 more than 1"
-        assert found[1]["error"] == "analyzeTurns must be at most 3 here, got 4"
+def test_positions_that_wait() -> None:
+    client = Client(HashEvaluator(), threads=1, limits=Limits(positions=3))
+    client.send(ENDLESS, {**QUERY, "analyzeTurns": [0, 1, 2]}, {**QUERY, "id": "b", "analyzeTurns": [0, 1, 2, 3]})
+    found = [client.next(), client.next()]
+    client.engine.close()
+    assert [(reply["id"], reply["field"]) for reply in found] == [("a", "analyzeTurns"), ("b", "analyzeTurns")]
+    assert found[0]["error"] == "at most 3 positions may wait, got 3 more than 1"
+    assert found[1]["error"] == "analyzeTurns must be at most 3 here, got 4"
 
-    def test_visits_are_cut_with_a_warning(self) -> None:
-        warning, reply = answers(HashEvaluator(), ENDLESS, limits=Limits(visits=50))
-        assert warning["warning"] == "visits are limited to 50 here"
-        assert reply["rootInfo"]["visits"] == 50
+
+def test_visits_are_cut_with_a_warning() -> None:
+    warning, reply = answers(HashEvaluator(), ENDLESS, limits=Limits(visits=50))
+    assert warning["warning"] == "visits are limited to 50 here"
+    assert reply["rootInfo"]["visits"] == 50
 
 
 def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
@@ -326,23 +331,10 @@ def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
 
 
 @pytest.mark.slow
-class TestProcess:
-    def run(self, *arguments: str, sent: str) -> list[dict[str, Any]]:
-        done = run("analysis", "7x7", *arguments, sent=sent.encode())
-        assert done.returncode == 0, done.stderr.decode()
-        assert b"Traceback" not in done.stderr
-        return [json.loads(line) for line in done.stdout.decode().splitlines()]
-
-    def test_ogatak(self) -> None:
-        """As Ogatak begins: a version, a board of 29 that must fail, a query, and its end."""
-        version = {"id": "query_version", "action": "query_version"}
-        large = {"id": "test_bs29", "rules": "Chinese", "boardXSize": 29, "boardYSize": 29, "maxVisits": 1, "moves": []}
-        sent = [version, large, {**QUERY, "boardXSize": 7, "boardYSize": 7, "maxVisits": 5}]
-        words = "-config any.cfg -override-config numSearchThreadsPerAnalysisThread=4 --threads 1"
-        found = self.run(*words.split(), sent="".join(json.dumps(line) + "\n" for line in sent))
-        assert [reply.get("error") is not None for reply in found] == [False, True, False]
-        assert found[2]["rootInfo"]["visits"] == 5
-
-    def test_quitting_without_waiting(self) -> None:
-        endless = json.dumps({**ENDLESS, "boardXSize": 7, "boardYSize": 7})
-        assert all(reply.get("isDuringSearch") for reply in self.run("-quit-without-waiting", sent=endless + "\n"))
+@pytest.mark.parametrize(("words", "visits", "replies"), [([], 5, 1), (["-quit-without-waiting"], 10_000_000, 0)])
+def test_a_process_whose_input_ends(words: list[str], visits: int, replies: int) -> None:
+    """It answers all that it was asked, unless it is to quit at once."""
+    query = json.dumps({**QUERY, "boardXSize": 7, "boardYSize": 7, "maxVisits": visits})
+    done = run("analysis", "7x7", *words, sent=f"{query}\n".encode())
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr.decode()
+    assert [json.loads(line)["rootInfo"]["visits"] for line in done.stdout.splitlines()] == [visits] * replies

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
@@ -15,18 +14,14 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 from IPython.lib.pretty import pretty
 
 from alphago import ConnectFourEnv, GoEnv, Position, play
+from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.questions import Limit
-from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame, play_in_notebook
+from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame
 from alphago.ui.web.new_game import link_head
 from alphago.ui.web.page_files import STATIC
 from tests.ui.web.desks import PATIENCE, about
 
-GO = GoEnv(5, komi=0.5)
-
-
-def even(position: Position) -> tuple[np.ndarray, float]:
-    """A network that knows nothing."""
-    return position.legal_mask / max(1, position.legal_mask.sum()), 0.0
+GO, EVEN = GoEnv(5, komi=0.5), UniformEvaluator()
 
 
 @pytest.fixture
@@ -70,7 +65,7 @@ def play_there(game: NotebookGame, moves: str, result: str = "") -> None:
 
 
 def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play(GO, even, num_readouts=4))
+    games.append(game := play(GO, EVEN, num_readouts=4))
     assert displayed == [game.widget]
     assert str(game.widget._css).startswith((STATIC / "board.css").read_text("utf-8"))
     assert (len(game.position.moves), game.result) == (0, "")
@@ -84,10 +79,10 @@ def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], g
 
 
 def test_the_board_begins_as_it_was_asked_for(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(white := play(ConnectFourEnv(), even, num_readouts=0, mode=1))
+    games.append(white := play(ConnectFourEnv(), EVEN, num_readouts=0, mode=1))
     first = told(white, action="hello")["first"]
     assert (first["players"], first["strength"]["tree"]) == (["engine", "human"], False)
-    games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2, komi=5.5))
+    games.append(game := play(GoEnv(9), EVEN, num_readouts=4, handicap=2, komi=5.5))
     assert game.position.komi == 5.5
     assert (game.position.board == 1).sum() == 2
     first = told(game, action="hello")["first"]["game"]
@@ -98,7 +93,7 @@ def test_the_board_begins_as_it_was_asked_for(displayed: list[Any], games: list[
 
 
 def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play_in_notebook(GO.position(), even, 0, Limit(2)))
+    games.append(game := NotebookGame(GO.position(), EVEN, 0, Limit(2)))
     with pytest.raises(ValueError, match="there is no move to explain"):
         game.why()
     assert "C3" in str(game.why("C3"))
@@ -108,7 +103,7 @@ def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
 
 
 def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play_in_notebook(GO.position(), even, 0, Limit(4)))
+    games.append(game := play(GO, EVEN, num_readouts=4))
     game._ipython_display_()  # the value of the cell
     assert len(displayed) == 1
     sys.modules["IPython"].get_ipython().execution_count += 1
@@ -121,7 +116,7 @@ def test_without_anywidget_it_is_played_in_text(displayed: list[Any], monkeypatc
     monkeypatch.setattr(builtins, "input", lambda prompt: "quit")
     printed: list[str] = []
     monkeypatch.setattr(builtins, "print", lambda *words, **_: printed.append(" ".join(map(str, words))))
-    assert isinstance(play(GO, even, num_readouts=4), Position)
+    assert isinstance(play(GO, EVEN, num_readouts=4), Position)
     assert "a board in the notebook needs anywidget: pip install 'alphago[notebook]'" in printed[0]
 
 
@@ -130,4 +125,4 @@ def test_a_terminal_stays_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     ipython = pytest.importorskip("IPython", reason="IPython is not installed")
     for shell in (None, SimpleNamespace(), SimpleNamespace(kernel=object())):
         monkeypatch.setattr(ipython, "get_ipython", lambda shell=shell: shell)
-        assert isinstance(play(GO, even, num_readouts=4, read=lambda prompt: "quit", write=lambda text: None), Position)
+        assert isinstance(play(GO, EVEN, num_readouts=4, read=lambda prompt: "quit", write=lambda text: None), Position)

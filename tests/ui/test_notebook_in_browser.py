@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
 from alphago import GameEnv, GoEnv
+from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.questions import Limit
 from alphago.ui.notebook_game import NotebookGame
-from tests.ui.test_notebook_game import even
 from tests.ui.web.browser import PATIENCE, Visitor
 
 pytestmark = pytest.mark.browser
@@ -44,7 +45,7 @@ class Cell(Visitor):
     def __init__(self, browser: Any, env: GameEnv) -> None:
         super().__init__(browser, "about:blank", lines=True)  # a tab that no other visitor has
         self.outgoing: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.game = NotebookGame(env.position(), even, {"strength": {"readouts": 4}})
+        self.game = NotebookGame(env.position(), UniformEvaluator(), 0, Limit(4))
         self.game.widget.send = self.outgoing.put  # where a kernel would hand it to the front end
         self.page.expose_function("toPython", lambda message: self.game.widget._handle_custom_msg(message, []))
         css, esm = str(self.game.widget._css), str(self.game.widget._esm)

@@ -135,7 +135,7 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
         "title": html.escape(f"{net.env.title}: {name}"),
         "licence": (OWN_STATIC / "licence.txt").read_text("utf-8"),
         "styles": "\n".join((STATIC / f"{style}.css").read_text("utf-8") for style in STYLES),
-        "packed": "\n".join(f'<script type="text/plain" id="{part}">{pack(data)}</script>' for part, data in parts),
+        "packed": "\n".join(f'<script type="text/plain" id="{part}">{packed}</script>' for part, packed in parts),
         "game": net.env.name,
         "unpacking": (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", ""),
     }
@@ -145,8 +145,8 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     return text
 
 
-def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, bytes]:
-    """Return the parts of the file that unpacking.js unpacks, by name, before they are packed.
+def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, str]:
+    """Return the parts of the file by name, each deflated and in base64, as `unpacked` in unpacking.js reads them.
 
     Args:
         name: the network's name on the page.
@@ -158,7 +158,7 @@ def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[s
     weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # the bytes of float16 numbers
     # uint8 [2, weights]: all low bytes, then all high bytes, which can be compressed better.
     low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
-    return {
+    parts = {
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
@@ -167,11 +167,7 @@ def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[s
         "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
         "script": without_comments(bundle("file_page", FOLDERS)).encode(),
     }
-
-
-def pack(data: bytes) -> str:
-    """Return bytes deflated and in base64, as `unpacked` in unpacking.js reads them."""
-    return base64.b64encode(zlib.compress(data, 9)).decode()
+    return {part: base64.b64encode(zlib.compress(data, 9)).decode() for part, data in parts.items()}
 
 
 def check_step(step: Step) -> None:

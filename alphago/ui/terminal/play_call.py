@@ -89,10 +89,12 @@ def play(
         nn = NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)
         screen.say("No network was given: your opponent is untrained.  train(env) makes a better one.")
     if read is None and write is None and notebook_shell() is not None:
-        from alphago.ui.notebook_game import play_in_notebook  # only now: it loads what the page needs
+        from alphago.ui.notebook_game import NotebookGame  # only now: it loads what the page needs
 
         try:
-            return play_in_notebook(start, nn, mode, limit, level=level, device=device)
+            board = NotebookGame(start, nn, mode, limit, level=level, device=device)
+            board.show()
+            return board
         except ImportError as missing:
             screen.say(f"Here the game is played in text: {missing}.")
     analyst = Analyst(nn, settings=Puct(leaves=USUAL_LEAVES), device=device)

@@ -186,8 +186,7 @@ def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
         raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
     files = trees(text)
     file, second = next(files, None), next(files, None)
-    rectangular_game = None if file is None else read_rectangular(file, usual_games)
-    if file is not None and rectangular_game is not None:
+    if file is not None and (rectangular_game := read_rectangular(file, usual_games)) is not None:
         start, game = rectangular_game
         if second is not None:
             raise ValueError("the SGF file: it must hold one game, got several")

@@ -112,55 +112,58 @@ def test_rules_that_would_give_white_points_are_told(lines: str, told: int, caps
     assert capsys.readouterr().err.count(f"alphago gtp: {NO_BONUS}") == told
 
 
-class TestGenmove:
-    def test_at_random(self) -> None:
-        """Every legal action equally often, on any board, and the same ones from the same seed."""
-        moves = []
-        for seed in (1, 1, 2):
-            game = engine(network="random", seed=seed)
-            assert ask(game, "boardsize 3") == [""]
-            moves.append(" ".join(ask(game, *["genmove b", "genmove w"] * 4)))
-        assert moves[0] == moves[1] != moves[2]
-        game = engine(2, "random", seed=1)
-        counts = Counter(ask(game, *["clear_board", "genmove b"] * 500)[1::2])
-        assert set(counts) == {"A1", "A2", "B1", "B2", "pass"}
-        assert min(counts.values()) > 50
+def test_moves_at_random() -> None:
+    """Every legal action equally often, on any board, and the same ones from the same seed."""
+    moves = []
+    for seed in (1, 1, 2):
+        game = engine(network="random", seed=seed)
+        assert ask(game, "boardsize 3") == [""]
+        moves.append(" ".join(ask(game, *["genmove b", "genmove w"] * 4)))
+    assert moves[0] == moves[1] != moves[2]
+    game = engine(2, "random", seed=1)
+    counts = Counter(ask(game, *["clear_board", "genmove b"] * 500)[1::2])
+    assert set(counts) == {"A1", "A2", "B1", "B2", "pass"}
+    assert min(counts.values()) > 50
 
-    @pytest.mark.parametrize(("threshold", "raises"), [(None, True), (-1.0, False)])
-    def test_a_broken_note_on_resigning(self, threshold: float | None, raises: bool) -> None:
-        """It ends the start, and not a game, unless the controller says when to resign."""
-        net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
-        net.notes = {"resign_threshold": "nan"}
-        with pytest.raises(ModelError, match="resign_threshold") if raises else contextlib.nullcontext():
-            GoEngine(GoEnv(3), net, 2, resign_threshold=threshold)
 
-    def test_raw_policy(self) -> None:
-        """No search: the most probable legal action; Black, who has lost, passes.  Games go on after two passes."""
-        converses(
-            engine(network=prefers("C3", "D3", "pass", value=-1.0), readouts=0),
-            "genmove b = C3; genmove w = D3; genmove b = pass; play w pass; genmove b = pass; genmove w = pass",
-            "play b a1; genmove w = *; final_score = *",
-        )
+@pytest.mark.parametrize(("threshold", "raises"), [(None, True), (-1.0, False)])
+def test_a_broken_note_on_resigning(threshold: float | None, raises: bool) -> None:
+    """It ends the start, and not a game, unless the controller says when to resign."""
+    net = NeuralNet(GoEnv(3), tower_height=0, channels=4)
+    net.notes = {"resign_threshold": "nan"}
+    with pytest.raises(ModelError, match="resign_threshold") if raises else contextlib.nullcontext():
+        GoEngine(GoEnv(3), net, 2, resign_threshold=threshold)
 
-    @pytest.mark.parametrize("readouts", [0, 8])
-    def test_resign(self, readouts: int) -> None:
-        """Below the controller's threshold in any game, below the network's in games like those it was measured in."""
-        lost = prefers("C3", value=-1.0)  # White has won
-        gtp = engine(network=lost, readouts=readouts, resign_threshold=-0.9)
-        assert turns_until_resignation(gtp) == len(gtp.game.plays) == 10
-        assert ask(gtp, "genmove w") != ["resign"]
-        assert ask(gtp, "reg_genmove b") != ["resign"]  # which only names a move, and plays none
-        assert len(gtp.game.plays) == 11
-        assert turns_until_resignation(engine(network=lost, readouts=readouts), 12) is None
-        lost.resign_threshold = -0.75
-        gtp = engine(network=lost, readouts=readouts)
-        for begin, turns in (("play b D4", 9), ("set_free_handicap B2 D4", None)):
-            ask(gtp, "clear_board", begin)
-            assert turns_until_resignation(gtp, 14) == turns
 
-    def test_readouts(self) -> None:
-        with pytest.raises(ValueError, match=r"readouts must be an integer .*, got -1"):
-            engine(readouts=-1)
+def test_raw_policy() -> None:
+    """No search: the most probable legal action; Black, who has lost, passes.  Games go on after two passes."""
+    converses(
+        engine(network=prefers("C3", "D3", "pass", value=-1.0), readouts=0),
+        "genmove b = C3; genmove w = D3; genmove b = pass; play w pass; genmove b = pass; genmove w = pass",
+        "play b a1; genmove w = *; final_score = *",
+    )
+
+
+@pytest.mark.parametrize("readouts", [0, 8])
+def test_resign(readouts: int) -> None:
+    """Below the controller's threshold in any game, below the network's in games like those it was measured in."""
+    lost = prefers("C3", value=-1.0)  # White has won
+    gtp = engine(network=lost, readouts=readouts, resign_threshold=-0.9)
+    assert turns_until_resignation(gtp) == len(gtp.game.plays) == 10
+    assert ask(gtp, "genmove w") != ["resign"]
+    assert ask(gtp, "reg_genmove b") != ["resign"]  # which only names a move, and plays none
+    assert len(gtp.game.plays) == 11
+    assert turns_until_resignation(engine(network=lost, readouts=readouts), 12) is None
+    lost.resign_threshold = -0.75
+    gtp = engine(network=lost, readouts=readouts)
+    for begin, turns in (("play b D4", 9), ("set_free_handicap B2 D4", None)):
+        ask(gtp, "clear_board", begin)
+        assert turns_until_resignation(gtp, 14) == turns
+
+
+def test_readouts() -> None:
+    with pytest.raises(ValueError, match=r"readouts must be an integer .*, got -1"):
+        engine(readouts=-1)
 
 
 # What is refused on a board of 9x9: the failure, which may go on, and commands.
@@ -197,6 +200,7 @@ avoid needs vertices such as D4,Q16, got Z9 <- kata-analyze 1 avoid B Z9 1
 avoid needs a depth >= 1, got 0 <- kata-analyze 1 avoid B D4 0
 allow must be given once for a player, and without avoid <- kata-analyze 1 avoid B D4 1 allow B D4 1
 allow must be given once for a player, and without avoid <- kata-analyze b 1 allow B C3,C3 1 allow B D4 1
+no legal move is left to analyse <- kata-analyze 1 allow B , 1; kata-genmove_analyze w 1 allow W , 1
 the symmetry must be 0 to 7 or all, got 8 <- kata-raw-nn 8
 unknown parameter nothing <- kata-get-param nothing
 level must be a number from 1 to 10, or 'even', got '11' <- kata-set-param level 11

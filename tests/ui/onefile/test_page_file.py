@@ -1,7 +1,8 @@
-"""The file of a network: its parts, its size, what it tells, and what it cannot carry."""
+"""The file of a network: its parts, their compiled modules, its size, what it tells, and what it cannot carry."""
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import zlib
@@ -173,3 +174,29 @@ def test_weights_are_unpacked_as_they_were() -> None:
     values = np.array([0, 1, -1, 0.333, 6e-8, -65504, 1e-5, 2048.5], np.float16)
     data = values.view(np.uint8).reshape(-1, 2).T.tobytes()
     assert np.array_equal(numbers(ask("weights", bytes=list(data))), values.astype(np.float32))
+
+
+SCRIPT = runpy.run_path(str(ROOT / ".ci" / "compile_wasm.py"))
+MODULES: dict[str, Any] = SCRIPT["modules"]()
+
+
+def test_every_game_has_its_module() -> None:
+    assert {path.stem for path in OWN_STATIC.glob("*.wasm")} == MODULES.keys() >= GAMES.keys()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_of_its_source(name: str) -> None:
+    """The digest at its end is that of the source, on every machine."""
+    kept = (OWN_STATIC / f"{name}.wasm").read_bytes()
+    assert kept.endswith(MODULES[name].section), "run python .ci/compile_wasm.py"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_is_compiled_alike_again(name: str) -> None:
+    for program in ("clang", "wasm-ld"):
+        if shutil.which(program) is None:
+            pytest.skip("clang and lld are not installed: apt-get install --no-install-recommends clang lld")
+        told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        if SCRIPT["VERSION"] not in told:
+            pytest.skip(f"other versions write other code: {SCRIPT['VERSION']} is wanted, got {told.splitlines()[0]}")
+    assert MODULES[name].compile() == (OWN_STATIC / f"{name}.wasm").read_bytes()

@@ -43,42 +43,44 @@ def test_a_board_in_colours_is_the_same_text(env: GameEnv) -> None:
     assert max(map(len, board.split("\n"))) <= 80
 
 
-class TestScreen:
-    @pytest.mark.parametrize("environment", [{}, {"NO_COLOR": ""}, {"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
-    def test_colours_on_a_terminal(self, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
-        """An empty NO_COLOR means nothing."""
-        out = terminal(monkeypatch, **environment)
-        Screen().draw(str(GoEnv(5).position()))
-        is_plain = out.getvalue() == f"{GoEnv(5).position()}\n"
-        assert (WOOD in out.getvalue(), is_plain) == ((False, True) if any(environment.values()) else (True, False))
+@pytest.mark.parametrize("environment", [{}, {"NO_COLOR": ""}, {"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_colours_on_a_terminal(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+    """An empty NO_COLOR means nothing."""
+    out = terminal(monkeypatch, **environment)
+    Screen().draw(str(GoEnv(5).position()))
+    is_plain = out.getvalue() == f"{GoEnv(5).position()}\n"
+    assert (WOOD in out.getvalue(), is_plain) == ((False, True) if any(environment.values()) else (True, False))
 
-    def test_a_pipe(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        out = io.StringIO()
-        monkeypatch.setattr("sys.stdout", out)
-        screen = Screen()
-        screen.status("thinking")
-        screen.clear_status()
-        screen.draw(str(GoEnv(3).position()))
-        assert out.getvalue() == f"{GoEnv(3).position()}\n"
 
-    def test_a_function_gets_plain_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        out = terminal(monkeypatch)
-        shown: list[str] = []
-        screen = Screen(write=shown.append)
-        screen.status("thinking")
-        screen.draw(str(GoEnv(3).position()))
-        assert shown == [str(GoEnv(3).position())]
-        assert out.getvalue() == ""
+def test_a_pipe_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    screen = Screen()
+    screen.status("thinking")
+    screen.clear_status()
+    screen.draw(str(GoEnv(3).position()))
+    assert out.getvalue() == f"{GoEnv(3).position()}\n"
 
-    def test_the_line_that_changes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Cut to the terminal's width, not more often than every tenth of a second, and taken away in the end."""
-        out = terminal(monkeypatch, COLUMNS="20")
-        monkeypatch.setattr("time.monotonic", iter([10.0, 10.0, 10.05, 10.2, 10.2]).__next__)
-        screen = Screen()
-        for text in ("x" * 30, "too soon", "second"):
-            screen.status(text)
-        screen.clear_status()
-        assert out.getvalue() == f"\r{'x' * 19}\x1b[K\rsecond\x1b[K\r\x1b[K"
+
+def test_a_function_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = terminal(monkeypatch)
+    shown: list[str] = []
+    screen = Screen(write=shown.append)
+    screen.status("thinking")
+    screen.draw(str(GoEnv(3).position()))
+    assert shown == [str(GoEnv(3).position())]
+    assert out.getvalue() == ""
+
+
+def test_the_line_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut to the terminal's width, not more often than every tenth of a second, and taken away in the end."""
+    out = terminal(monkeypatch, COLUMNS="20")
+    monkeypatch.setattr("time.monotonic", iter([10.0, 10.0, 10.05, 10.2, 10.2]).__next__)
+    screen = Screen()
+    for text in ("x" * 30, "too soon", "second"):
+        screen.status(text)
+    screen.clear_status()
+    assert out.getvalue() == f"\r{'x' * 19}\x1b[K\rsecond\x1b[K\r\x1b[K"
 
 
 @pytest.mark.parametrize(

@@ -6,20 +6,21 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
-from alphago import GoEnv, Position, play
-from alphago.env.board import result_text
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, Position, play
 from alphago.env.go import DEAD_STONES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.questions import Limit
 from alphago.ui.teacher import Teacher
+from alphago.ui.terminal.estimate import estimate
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame
 from tests.networks import prefers
-from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv
+from tests.ui.own_games import LeaningEnv, NimEnv, OwnedByBlack, RingEnv
 from tests.ui.terminal.test_saved_games import talk
 
 BLACK, WHITE = 0, 1
@@ -141,151 +142,175 @@ def test_the_status_line_during_a_search(limit: Limit, total: str) -> None:
     assert last == ""
 
 
-class TestOtherCommands:
-    def test_why(self) -> None:
-        """Of the person's last move, of another move now, and of none."""
-        position, text = talk(GoEnv(5), "why", "d4", "why", "why b2", "why d4", "why z9")
-        assert "You have not moved yet: there is no move to explain." in text
-        about = r"(^|The search .* |There is nothing to say about )%s\b.*\.$"
-        assert re.search(about % "D4", text, re.MULTILINE)
-        assert re.search(about % "B2", text, re.MULTILINE)
-        assert "illegal move D4: Black has a stone there" in text
-        assert "'z9' is not a point of GoEnv(5)" in text
-        assert len(position.moves) == 2
-
-    def test_help_names_every_command(self) -> None:
-        _, text = go(BLACK, "HELP")
-        analyst = Analyst(UniformEvaluator())
-        commands = TerminalGame(analyst, GoEnv(5).position(), 1, Screen(), Limit(1)).commands
-        assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
-        assert text.count(DEAD_STONES) == 1
-
-    @pytest.mark.parametrize(("env", "has_count"), [(GoEnv(5), True), (TicTacToeEnv(), False)], ids=["go", "other"])
-    def test_help_and_hint_fit_the_game_and_the_search(self, env: Any, has_count: bool) -> None:
-        """Stones are counted in Go alone; a win rate of few readouts is told as the rough figure it is."""
-        for readouts, about in ((8, "≈ "), (64, "")):
-            _, text = talk(env, "help", "hint", "quit", readouts=readouts)
-            assert ("no stone is dead" in text) == has_count
-            assert re.search(rf"it expects you to win with {about}\d+ %", text)
+def test_why() -> None:
+    """Of the person's last move, of another move now, and of none."""
+    position, text = talk(GoEnv(5), "why", "d4", "why", "why b2", "why d4", "why z9")
+    assert "You have not moved yet: there is no move to explain." in text
+    about = r"(^|The search .* |There is nothing to say about )%s\b.*\.$"
+    assert re.search(about % "D4", text, re.MULTILINE)
+    assert re.search(about % "B2", text, re.MULTILINE)
+    assert "illegal move D4: Black has a stone there" in text
+    assert "'z9' is not a point of GoEnv(5)" in text
+    assert len(position.moves) == 2
 
 
-class TestDeadStones:
-    """A player hears of them before the game ends; after two passes they are agreed."""
+def test_help_names_every_command() -> None:
+    _, text = go(BLACK, "HELP")
+    analyst = Analyst(UniformEvaluator())
+    commands = TerminalGame(analyst, GoEnv(5).position(), 1, Screen(), Limit(1)).commands
+    assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
+    assert text.count(DEAD_STONES) == 1
 
-    @pytest.mark.parametrize(
-        ("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "pass"], "C3 pass"), (["score"], "C3")]
+
+@pytest.mark.parametrize(("env", "has_count"), [(GoEnv(5), True), (TicTacToeEnv(), False)], ids=["go", "other"])
+def test_help_and_hint_fit_the_game_and_the_search(env: Any, has_count: bool) -> None:
+    """Stones are counted in Go alone; a win rate of few readouts is told as the rough figure it is."""
+    for readouts, about in ((8, "≈ "), (64, "")):
+        _, text = talk(env, "help", "hint", "quit", readouts=readouts)
+        assert ("no stone is dead" in text) == has_count
+        assert re.search(rf"it expects you to win with {about}\d+ %", text)
+
+
+# A player hears of them before the game ends; after two passes they are agreed.
+@pytest.mark.parametrize(
+    ("lines", "engine"), [(["pass", "d4"], "C3 E5"), (["d4", "b2", "pass"], "C3 pass"), (["score"], "C3")]
+)
+def test_dead_stones_are_told_at_the_first_pass_and_with_the_score(lines: list[str], engine: str) -> None:
+    assert go(BLACK, *lines, engine=engine)[1].count(DEAD_STONES) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "count", "result"),
+    [
+        ([""], "B 1 + 0, W 1 + 7.5: W+7.5", "W+7.5: White wins."),
+        (["b2", ""], "B 25 + 0, W 0 + 7.5: B+17.5", "B+17.5: Black wins."),
+        (["b2", "d4", ""], "B 0 + 0, W 0 + 7.5: W+7.5", "W+7.5: White wins."),
+        (["b2", "alive", "c3", ""], "B 1 + 0, W 1 + 7.5: W+7.5", "W+7.5: White wins."),
+        (["b2"], "B 25 + 0, W 0 + 7.5: B+17.5", "B+17.5: Black wins."),  # the input ends
+    ],
+)
+def test_dead_stones_are_agreed_after_two_passes(lines: list[str], count: str, result: str) -> None:
+    _, text = go(BLACK, "d4", "pass", *lines, engine="b2 pass")
+    assert [line for line in text.splitlines() if line.startswith("B ")][-1] == f"{count}."
+    assert result in text
+    assert ("a point with a stone must be named, got C3" in text) == ("c3" in lines)
+
+
+@pytest.mark.parametrize("word", ["Quit", "exit", "q"])
+def test_leaving_by_a_word(word: str) -> None:
+    assert go(BLACK, "d4", word)[1].endswith("You left the game after 2 moves.")
+
+
+@pytest.mark.parametrize("reason", [EOFError, KeyboardInterrupt])
+@pytest.mark.parametrize("before", [[], ["d4"], ["d4", "undo"], ["z9"], ["hint"]])
+def test_leaving_at_a_prompt(reason: type[BaseException], before: list[str]) -> None:
+    _, text = go(BLACK, *before, reason)
+    assert "You left the game after" in text
+    assert "wins" not in text
+
+
+@pytest.mark.parametrize("line", ["c3", "hint"])
+def test_leaving_while_the_engine_thinks(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Analyst, "ask", interrupted)
+    assert "You left the game after" in go(BLACK, line)[1].splitlines()[-1]
+
+
+# Whole games, and what `play` refuses.
+def test_a_plain_game() -> None:
+    """Against a network that takes one match."""
+    typed = ("pass", "d4", "2", "score", "1", "undo", "1", "1", "0", "")
+    _, text = talk(NimEnv(), *typed, network=lambda position: (position.legal_mask * [1.0, 0.1], 0.0), readouts=0)
+    assert "'pass' is not a move of NimEnv(): expected a number from 0 to 1" in text
+    assert "If the game ended here: draw." in text
+    assert text.rstrip().endswith("Black wins.\nYou win!")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "text"),
+    [
+        (None, "You left the game after 0 moves."),  # it was closed before Python started
+        (b"", "You left the game after 0 moves."),
+        (b"\xff\xfe\nc3\nquit\n", "is not a point of GoEnv(5)"),
+    ],
+)
+def test_input_that_is_closed_or_no_text(
+    stdin: bytes | None, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
+    monkeypatch.setattr("sys.stdin", lines)
+    play(GoEnv(5), UniformEvaluator(), 4)
+    assert text in capsys.readouterr().out
+
+
+def test_a_handicap() -> None:
+    """White begins: the engine, where the person is Black."""
+    position, text = talk(GoEnv(9), "undo", "quit", handicap=4)
+    expected = {"black": "C7 G7 C3 G3", "to_play": "white", "komi": 0.5}
+    assert (position.setup, len(position.moves)) == (expected, 1)
+    assert "You have not moved yet" in text
+
+
+@pytest.mark.parametrize(
+    ("env", "options", "sentence"),
+    [
+        (GoEnv(9), {"handicap": 10}, "handicap must be from 2 to 9 on 9x9, got 10"),
+        (GoEnv(9), {"handicap": -1}, "handicap must be an integer >= 0, got -1"),
+        (TicTacToeEnv(), {"handicap": 2}, "handicap must be 0 in tic-tac-toe, got 2"),
+        (GoEnv(5), {"mode": 2}, "mode must be 0"),
+        (GoEnv(5), {"mode": "black"}, "mode must be 0"),
+        (GoEnv(5), {"level": 11}, "level must be"),
+        (GoEnv(5), {"readouts": None}, "num_readouts or seconds must limit a move, got None for both"),
+        # AlphaGo.jl's call has both a network and a height; another height than the network's is a mistake.
+        (GoEnv(5), {"tower_height": 2}, "tower_height must be left out with a given network, got 2"),
+    ],
+)
+def test_what_play_refuses(env: Any, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        talk(env, **options)
+
+
+def test_the_tower_height_of_a_given_network() -> None:
+    network: Any = UniformEvaluator()
+    network.tower_height = 2
+    _, text = talk(GoEnv(5), "quit", network=network, tower_height=2)
+    assert text.endswith("You left the game after 0 moves.")
+    with pytest.raises(ValueError, match="tower_height must be left out or 2, the given network's, got 3"):
+        talk(GoEnv(5), network=network, tower_height=3)
+
+
+def test_an_untrained_network_says_so() -> None:
+    shown = list[str]()
+    play(GoEnv(3), num_readouts=2, tower_height=1, read=lambda prompt: "quit", write=shown.append)
+    assert "untrained" in shown[0]
+
+
+# --- the end that a network expects ------------------------------------------------------------------
+
+
+class Oracle(OwnedByBlack):
+    """Black owns the left of a 5x5 board, White the right, nobody the middle."""
+
+    owners = np.tile([0.9, 0.6, 0.4, -0.6, -0.9], 5)
+    score, value = -2.04, 0.462
+
+
+def test_the_end_in_words_and_owners() -> None:
+    with Analyst(Oracle()) as analyst:
+        sentences, board = estimate(analyst, GoEnv(5).position(black="A1 D2 E5", white="B3 C3 E4"))
+    assert sentences == (
+        "The network expects W+2 in the end, and Black to win with 73%.\n"
+        "Dead stones: Black E5 D2; White B3.\n"
+        "Expected points of Black (X) and White (O):"
     )
-    def test_at_the_first_pass_and_with_the_score(self, lines: list[str], engine: str) -> None:
-        assert go(BLACK, *lines, engine=engine)[1].count(DEAD_STONES) == 1
-
-    @pytest.mark.parametrize(
-        ("lines", "count", "result"),
-        [
-            ([""], "B 1 + 0, W 1 + 7.5: W+7.5", "W+7.5: White wins."),
-            (["b2", ""], "B 25 + 0, W 0 + 7.5: B+17.5", "B+17.5: Black wins."),
-            (["b2", "d4", ""], "B 0 + 0, W 0 + 7.5: W+7.5", "W+7.5: White wins."),
-            (["b2", "alive", "c3", ""], "B 1 + 0, W 1 + 7.5: W+7.5", "W+7.5: White wins."),
-            (["b2"], "B 25 + 0, W 0 + 7.5: B+17.5", "B+17.5: Black wins."),  # the input ends
-        ],
-    )
-    def test_after_two_passes(self, lines: list[str], count: str, result: str) -> None:
-        _, text = go(BLACK, "d4", "pass", *lines, engine="b2 pass")
-        assert [line for line in text.splitlines() if line.startswith("B ")][-1] == f"{count}."
-        assert result in text
-        assert ("a point with a stone must be named, got C3" in text) == ("c3" in lines)
+    assert board.splitlines()[1] == " 5  X X . O O  5"
 
 
-class TestLeaving:
-    @pytest.mark.parametrize("word", ["Quit", "exit", "q"])
-    def test_by_a_word(self, word: str) -> None:
-        assert go(BLACK, "d4", word)[1].endswith("You left the game after 2 moves.")
-
-    @pytest.mark.parametrize("reason", [EOFError, KeyboardInterrupt])
-    @pytest.mark.parametrize("before", [[], ["d4"], ["d4", "undo"], ["z9"], ["hint"]])
-    def test_at_a_prompt(self, reason: type[BaseException], before: list[str]) -> None:
-        _, text = go(BLACK, *before, reason)
-        assert "You left the game after" in text
-        assert "wins" not in text
-
-    @pytest.mark.parametrize("line", ["c3", "hint"])
-    def test_while_the_engine_thinks(self, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        def interrupted(*_: Any, **__: Any) -> None:
-            raise KeyboardInterrupt
-
-        monkeypatch.setattr(Analyst, "ask", interrupted)
-        assert "You left the game after" in go(BLACK, line)[1].splitlines()[-1]
-
-
-class TestPlay:
-    """Whole games, and what `play` refuses."""
-
-    @pytest.mark.parametrize("mode", [0, 1])
-    def test_a_whole_game(self, mode: int) -> None:
-        typed = ("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass", "")
-        position, text = talk(GoEnv(3, max_moves=6), *typed, mode=mode)
-        assert position.is_over
-        winner = "Black" if position.score() > 0 else "White"
-        assert f"{result_text(position.score())}: {winner} wins." in text
-        assert ("You win!" in text) == ((winner == "White") == (mode == 1))
-
-    def test_a_plain_game(self) -> None:
-        """Against a network that takes one match."""
-        typed = ("pass", "d4", "2", "score", "1", "undo", "1", "1", "0", "")
-        _, text = talk(NimEnv(), *typed, network=lambda position: (position.legal_mask * [1.0, 0.1], 0.0), readouts=0)
-        assert "'pass' is not a move of NimEnv(): expected a number from 0 to 1" in text
-        assert "If the game ended here: draw." in text
-        assert text.rstrip().endswith("Black wins.\nYou win!")
-
-    @pytest.mark.parametrize(
-        ("stdin", "text"),
-        [
-            (None, "You left the game after 0 moves."),  # it was closed before Python started
-            (b"", "You left the game after 0 moves."),
-            (b"\xff\xfe\nc3\nquit\n", "is not a point of GoEnv(5)"),
-        ],
-    )
-    def test_input_that_is_closed_or_no_text(
-        self, stdin: bytes | None, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        lines = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
-        monkeypatch.setattr("sys.stdin", lines)
-        play(GoEnv(5), UniformEvaluator(), 4)
-        assert text in capsys.readouterr().out
-
-    def test_a_handicap(self) -> None:
-        """White begins: the engine, where the person is Black."""
-        position, text = talk(GoEnv(9), "undo", "quit", handicap=4)
-        expected = {"black": "C7 G7 C3 G3", "to_play": "white", "komi": 0.5}
-        assert (position.setup, len(position.moves)) == (expected, 1)
-        assert "You have not moved yet" in text
-
-    @pytest.mark.parametrize(
-        ("env", "options", "sentence"),
-        [
-            (GoEnv(9), {"handicap": 10}, "handicap must be from 2 to 9 on 9x9, got 10"),
-            (GoEnv(9), {"handicap": -1}, "handicap must be an integer >= 0, got -1"),
-            (TicTacToeEnv(), {"handicap": 2}, "handicap must be 0 in tic-tac-toe, got 2"),
-            (GoEnv(5), {"mode": 2}, "mode must be 0"),
-            (GoEnv(5), {"mode": "black"}, "mode must be 0"),
-            (GoEnv(5), {"level": 11}, "level must be"),
-            (GoEnv(5), {"readouts": None}, "num_readouts or seconds must limit a move, got None for both"),
-            # AlphaGo.jl's call has both a network and a height; another height than the network's is a mistake.
-            (GoEnv(5), {"tower_height": 2}, "tower_height must be left out with a given network, got 2"),
-        ],
-    )
-    def test_what_is_refused(self, env: Any, options: dict[str, Any], sentence: str) -> None:
-        with pytest.raises(ValueError, match=sentence):
-            talk(env, **options)
-
-    def test_the_tower_height_of_a_given_network(self) -> None:
-        network: Any = UniformEvaluator()
-        network.tower_height = 2
-        _, text = talk(GoEnv(5), "quit", network=network, tower_height=2)
-        assert text.endswith("You left the game after 0 moves.")
-        with pytest.raises(ValueError, match="tower_height must be left out or 2, the given network's, got 3"):
-            talk(GoEnv(5), network=network, tower_height=3)
-
-    def test_an_untrained_network_says_so(self) -> None:
-        shown = list[str]()
-        play(GoEnv(3), num_readouts=2, tower_height=1, read=lambda prompt: "quit", write=shown.append)
-        assert "untrained" in shown[0]
+def test_only_some_networks_expect_an_end() -> None:
+    """AlphaGo Zero's value head knows the winner alone."""
+    for size_free, sentence in ((True, "The network expects "), (False, "this engine makes no forecast")):
+        net = NeuralNet(GoEnv(5), tower_height=0, channels=4, size_free=size_free)
+        assert sentence in talk(GoEnv(5), "c3", "score", "quit", network=net)[1]
+    assert "forecast" not in talk(ConnectFourEnv(), "score", "quit")[1]

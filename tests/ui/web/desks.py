@@ -30,16 +30,20 @@ def engines(network: Any = None) -> Engines:
     return Engines([Choice("hash", network or HashEvaluator(), "go"), Choice(PLAYOUTS, PLAYOUTS, "")], "cpu")
 
 
+def page_answers(write: Callable[[str], None], env: GameEnv, network: Any = None, runs: Any = None) -> PageAnswers:
+    """The answers to a page whose first game is `env`."""
+    games, offered = {env.name: env}, engines(network)
+    return PageAnswers(QueryReader(offered, games, greeting(offered, games, runs), runs), write)
+
+
 class Asker:
     """What a page asks, and what it is told."""
 
-    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **usual_games: GameEnv) -> None:
+    def __init__(self, env: GameEnv = GO5) -> None:
         self.told: queue.Queue[Answer] = queue.Queue()
         self.start = env.position()
         self.network = "hash" if env.name == "go" else PLAYOUTS
-        games = {env.name: env, **usual_games}
-        reader = QueryReader(engines(network), games, {"games": []}, runs)
-        self.page = PageAnswers(reader, lambda line: self.told.put(json.loads(line)))
+        self.page = page_answers(lambda line: self.told.put(json.loads(line)), env)
         self.number = 0
 
     def __enter__(self) -> "Asker":
@@ -72,18 +76,15 @@ class Asker:
 class Guest:
     """A desk in Node.js that asks a server's answers: what the page sends it, and what it tells the page, in order."""
 
-    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **usual_games: GameEnv) -> None:
+    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None) -> None:
         self.told: queue.Queue[Answer] = queue.Queue()
         self.queries: list[Answer] = []
-        games = {env.name: env, **usual_games}
-        offered = engines(network)
         self.folder = TemporaryDirectory()
         module = Path(self.folder.name, "desk.mjs")
         module.write_text(bundle("desk"))
         command = [node(), Path(__file__).with_name("desk.mjs"), module]
         self.node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        reader = QueryReader(offered, games, greeting(offered, games, runs), runs)
-        self.page = PageAnswers(reader, self.answer)
+        self.page = page_answers(self.answer, env, network, runs)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from go_variants import OutlineGoEnv
+from gomoku_swap2 import GomokuSwap2Env
+from hex import HexEnv
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -15,7 +18,7 @@ from tests.ui.web.desks import GO5, Guest, stones
 from tests.ui.web.test_answers import Broken
 
 GAMES: list[GameEnv] = [GomokuEnv(6, 3), ConnectFourEnv(), ReversiEnv(4), OwareEnv(60)]
-GAMES += [TicTacToeEnv(), LeaningEnv(), RingEnv()]
+GAMES += [TicTacToeEnv(), LeaningEnv(), RingEnv(), OutlineGoEnv(3, 4, "B2"), HexEnv(3), GomokuSwap2Env(5, 4)]
 
 
 @pytest.fixture

@@ -7,12 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from go_variants import CaptureGoEnv, OutlineGoEnv
-from gomoku_swap2 import GomokuSwap2Env
-from hex import HexEnv
 
 from alphago import GoEnv, OwareEnv, load_model, train
-from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
@@ -124,30 +120,6 @@ def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
         visitor.begin(game, "black", **sizes.get(game, {}))
         visitor.readouts(2)
         finish(visitor)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("env", "moves", "told"),
-    [
-        (CaptureGoEnv(5), "C3 A5 A4 E1 B5", "Black wins."),
-        (OutlineGoEnv(3, 5, "C2"), "B2 D2 C3", "Move 4: White to play"),
-        (HexEnv(3), "A2 swap B2 A1 B1 C1 C3", "Black wins."),
-        (GomokuSwap2Env(6, 4), "A1 F6 B1 swap F5 C1 F4 D1", "Second player wins."),
-    ],
-    ids=repr,
-)
-def test_variants(chromium: Any, games_as_before: None, env: StonesEnv, moves: str, told: str) -> None:
-    """By clicks on points, and on a button for what is none."""
-    GAMES[env.name] = type(env)
-    with serving({env.name: env}) as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        for number, move in enumerate(moves.split(), 2):
-            if move == "swap":
-                visitor.page.get_by_role("button", name="swap", exact=True).click()
-            else:
-                visitor.click(move)
-            visitor.says(f"Move {number}" if number <= len(moves.split()) else told)
 
 
 @pytest.mark.slow

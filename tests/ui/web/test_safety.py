@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import json
+import logging
 import os
 import random
 import socket
@@ -11,6 +12,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
@@ -19,6 +21,7 @@ from alphago.ui.web import server as server_module
 from alphago.ui.web.guard import MOST_MESSAGE, Guard
 from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
+from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, Served, ask, reply, serving, threads, wait_until
 
 TOKEN = "a long secret"
@@ -244,3 +247,26 @@ def test_without_the_extra_it_says_how_to_install_it(
     monkeypatch.delattr(sys.modules["alphago.ui.web"], "server")
     assert main(["web", "--no-browser"]) == 2
     assert "pip install 'alphago[web]'" in capsys.readouterr().err
+
+
+def test_how_the_process_logs_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing others' handlers closes their streams: absl's would close what pytest captures."""
+    handler, closed, before = logging.Handler(), [], list(logging.getLogger().handlers)
+    monkeypatch.setattr(handler, "close", lambda: closed.append(handler))
+    server_module.new_server(Starlette())
+    assert (closed, logging.getLogger().handlers) == ([], before)
+
+
+def test_a_network_as_a_file_to_take_along() -> None:
+    with serving(page_of=lambda network, env: f"{type(network).__name__} on {env}") as served:
+        assert served.get("/file?network=hash&link=game%3Dgo%26board_size%3D5") == (200, f"HashEvaluator on {GO5}")
+        other = served.get("/file?network=hash&link=game%3Dgo%26board_size%3D5%26komi%3D3.5")
+        assert other == (200, f"HashEvaluator on {GO5.replace(komi=3.5)}")  # though both share an evaluator
+        for wrong, sentence in (
+            ("network=playouts&link=game%3Doware", "A file needs a network"),
+            ("network=hash&link=game%3Doware", "Hash is a network for go"),
+            ("network=none&link=game%3Dgo", "Network must be one of hash, playouts"),
+            ("network=hash", "A link must be a text"),
+        ):
+            status, text = served.get(f"/file?{wrong}")
+            assert (status, text[: len(sentence)]) == (400, sentence)
