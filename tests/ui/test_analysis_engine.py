@@ -195,7 +195,7 @@ def test_what_is_not_played_is_warned_of(net: NeuralNet, rules: Any, warned: boo
         ("B A1, B B2, W C1", "", False),
     ],
 )
-def test_that_handicap_stones_are_worth_no_points_is_told(self, stones: str, moves: str, has_handicap: bool) -> None:
+def test_that_handicap_stones_are_worth_no_points_is_told(stones: str, moves: str, has_handicap: bool) -> None:
     """By rules of any name, as in GTP, in files and on the page."""
     plays = [[play.split() for play in text.split(", ") if play] for text in (stones, moves)]
     query = {**QUERY, "maxVisits": 2, "komi": 0.5, "initialStones": plays[0], "moves": plays[1]}

@@ -289,7 +289,7 @@ def test_size_and_rules_are_the_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["game.txt", "game", "letter.sgf", "folder.sgf", "device.sgf"])
-def test_what_a_client_must_not_replace(self, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_client_must_not_replace(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "game.txt").write_text("(;GM[1])")
     (tmp_path / "letter.sgf").write_text("Dear Sir (; or Madam)")
     (tmp_path / "folder.sgf").mkdir()

@@ -269,7 +269,7 @@ def test_every_game_is_played_to_its_end(env: GameEnv, games_as_before: None) ->
         state = guest.ask("go", node=0)
         while not state["over"]:
             state = guest.ask("play", move=int(generator.choice(state["view"]["legal"])))
-        assert re.match(r"\w+ wins|A draw", state["result"]["text"])
+        assert re.match(r"[\w ]+ wins|A draw", state["result"]["text"])
         link = state["link"]
         position = open_link(link, {env.name: env})
         assert position.is_over
