@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago import GameEnv, Position
+from alphago import GameEnv
 from alphago.ui.onefile import page
 from alphago.ui.onefile.page import FOLDERS, OWN_STATIC
 from tests.ui.clients.installed import node
@@ -53,7 +53,3 @@ def options_of(env: GameEnv, handicap: tuple[int, ...] = ()) -> dict[str, Any]:
 
 def inputs(env: GameEnv) -> int:
     return env.planes * env.plane_shape[0] * env.plane_shape[1]
-
-
-def actions_of(position: Position) -> list[int]:
-    return [int(action) for action in position.moves]

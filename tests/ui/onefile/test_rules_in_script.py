@@ -10,7 +10,7 @@ from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, Reversi
 from alphago.env.go_rules import handicap_points
 from alphago.ui.web.views import position_view
 from tests.random_games import random_game
-from tests.ui.onefile.scripts import actions_of, ask, inputs, numbers, options_of
+from tests.ui.onefile.scripts import ask, inputs, numbers, options_of
 
 GAMES = [ConnectFourEnv(), GomokuEnv(6, 4, 7), ReversiEnv(6), OwareEnv()]
 GAMES += [OwareEnv(rules="cgzero", planes="one-hot").match_variant(), GoEnv(5), GoEnv(4, "turns", suicide=True)]
@@ -24,7 +24,7 @@ LARGER += [GomokuEnv(9), ReversiEnv(8), OwareEnv(), ConnectFourEnv()]
 def compare(env: GameEnv, seeds: range, stones: tuple[int, ...] = (), **setup: Any) -> None:
     """Compare all positions of random games."""
     games = [random_game(env, seed, **setup) for seed in seeds]
-    moves = [actions_of(game[-1]) for game in games]
+    moves = [list(game[-1].moves) for game in games]
     told = ask("positions", game=env.name, options=options_of(env, stones), games=moves, planes=inputs(env))
     for positions, answers in zip(games, told, strict=True):
         for position, answer in zip(positions, answers, strict=True):

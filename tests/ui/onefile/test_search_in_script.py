@@ -15,7 +15,7 @@ from alphago.mcts.opponent import StrengthEstimator
 from alphago.ui.onefile.page import level_facts
 from alphago.ui.web.answers import analysis_fields
 from tests.random_games import random_game
-from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of
+from tests.ui.onefile.scripts import ask, inputs, options_of
 from tests.ui.onefile.test_network_in_script import model_of
 
 READOUTS = 64
@@ -79,7 +79,7 @@ def searched(
 )
 def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None:
     """In games of some moves, after each of which the tree is kept."""
-    games = [actions_of(random_game(env, seed, most=6 + 9 * seed)[-2]) for seed in range(2)]
+    games = [list(random_game(env, seed, most=6 + 9 * seed)[-2].moves) for seed in range(2)]
     question = {"settings": Puct(leaves=leaves)}
     for player, answer in searched(env, StandIn(env, planes), games, READOUTS, question):
         visits = np.zeros(env.action_space, int)
@@ -101,7 +101,7 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
 def test_moves_at_full_strength_are_the_same(readouts: int) -> None:
     """In games to their end; for some moves that were searched most another is played, and for some passes."""
     env = GoEnv(4).match_variant()
-    games = [actions_of(random_game(env, seed)[-2]) for seed in range(12)]
+    games = [list(random_game(env, seed)[-2].moves) for seed in range(12)]
     question = {"settings": Puct(leaves=1), "pass": env.pass_action}
     replaced: Counter[bool] = Counter()
     for player, answer in searched(env, StandIn(env, 11), games, readouts, question, two_player_mode=True):
@@ -126,7 +126,7 @@ def test_moves_at_full_strength_are_the_same(readouts: int) -> None:
 )
 def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settled: bool) -> None:
     """In games to their end, where passes count; in those of `settled` neutral points are taken before."""
-    games = [actions_of(random_game(env, seed)[-2]) for seed in ((5, 27, 38) if settled else range(3))]
+    games = [list(random_game(env, seed)[-2].moves) for seed in ((5, 27, 38) if settled else range(3))]
     question = {"settings": Puct(leaves=8, decisive_moves=env.has_decisive_moves), "level": terms._asdict()}
     question |= {"shape": env.plane_shape, "settled": settled, "pass": env.pass_action}
     options = {"resign_threshold": 0.1, "level": 10, "seed": 0}
@@ -145,7 +145,7 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settl
 def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
     """From the moves of the side that is not to move."""
     evaluator = StandIn(env, planes)
-    games = [actions_of(random_game(env, 1, most=most)[-1]) for most in (0, 3, 12)]
+    games = [list(random_game(env, 1, most=most)[-1].moves) for most in (0, 3, 12)]
     question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
     question |= {"inputs": evaluator.inputs, "settings": asdict(Puct(leaves=8)), "pass": env.pass_action}
     told = ask("even", **question, levels=[level_facts(level, env, True, True) for level in range(1, 11)])
@@ -171,7 +171,7 @@ def test_moves_are_the_packages(name: str) -> None:
             if after.is_over:
                 break
             position = after
-        games.append(actions_of(position))
+        games.append(list(position.moves))
     question = {"shape": list(env.plane_shape), **model_of(net, "w16")}
     same: list[bool] = []
     for player, answer in searched(env, net, games, READOUTS, question, two_player_mode=True, level=10):

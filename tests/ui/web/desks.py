@@ -63,10 +63,9 @@ class Asker:
             pass
         return answer
 
-    def ask(self, action: str | None = None, moves: str | Position = "", **query: Any) -> Answer:
+    def ask(self, action: str | None = None, moves: str = "", **query: Any) -> Answer:
         """The last answer to a query about the game after these moves."""
-        position = moves if isinstance(moves, Position) else played(self.start, moves)
-        asked = {**about(position), "network": self.network, **({} if action is None else {"action": action}), **query}
+        asked = {**about(self.start.after(moves.split())), "network": self.network, "action": action, **query}
         number = self.post(**asked)
         while (answer := self.next())["id"] != number or answer.get("isDuringSearch"):
             pass
@@ -149,12 +148,6 @@ class Guest:
         for move in moves.split():
             state = self.ask("play", move=move)
         return state
-
-
-def played(position: Position, moves: str) -> Position:
-    for move in moves.split():
-        position = position.play(move)
-    return position
 
 
 def about(position: Position) -> dict[str, Any]:

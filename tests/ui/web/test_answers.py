@@ -12,7 +12,7 @@ from alphago.ui.web import answers
 from alphago.ui.web.answers import analysis_fields
 from alphago.ui.web.guard import most_readouts
 from tests.ui.own_games import NimEnv, OwnedByBlack
-from tests.ui.web.desks import GO5, PATIENCE, Asker, about, engines, played
+from tests.ui.web.desks import GO5, PATIENCE, Asker, about, engines
 
 
 class Broken(HashEvaluator):
@@ -36,7 +36,7 @@ def test_any_game_has_replies_of_katagos_protocol(env: GameEnv) -> None:
         reply = asker.ask(moves=first, maxVisits=33)
         assert reply["rootInfo"]["visits"] == 33
         assert (reply["searched"], reply["rootInfo"]["currentPlayer"], reply["turnNumber"]) == (32, "W", 1)
-        after = played(asker.start, first)
+        after = asker.start.play(first)
         assert [prior >= 0 for prior in reply["policy"]] == after.legal_mask.tolist()
         legal = {after.env.to_text(int(action)) for action in np.flatnonzero(after.legal_mask)}
         assert {info["move"] for info in reply["moveInfos"]} <= legal
@@ -122,7 +122,7 @@ def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(answers.ACTIONS, "why", lambda *_: {"before": asker.told.get(timeout=PATIENCE)})
     monkeypatch.setattr(type(compiling_time), "spent", property(lambda self: next(spent)))
     with Asker() as asker:
-        asker.post(action="why", **about(played(asker.start, "C3")))
+        asker.post(action="why", **about(asker.start.play("C3")))
         later = [asker.told.get(timeout=PATIENCE) for _ in range(2)]
         [answer] = [message for message in later if "before" in message]
         assert answer["before"] == {"status": answers.COMPILING}

@@ -126,6 +126,14 @@ MOVES = [
 ]
 NUMBERS = f"""(([mode, small]) => ({json.dumps(MOVES)}).map((one, _, [best]) =>
     page.numbersOf(one, best, mode, small).join(" ")))"""
+# The values of all moves in a list, after a move was played after which the search has these means.
+PLAYED = f"""(([move, mean]) => {{
+    const moves = {json.dumps(MOVES)}, after = {{ mover: 1, move, win: null, analysis: mean && {{ mean }} }};
+    const nodes = [{{ node: 0, win: 0.6, score: 2, children: [1] }}, after];
+    const {{ moves: shown }} = page.asPlayed({{ mover: 1, moves }}, nodes[0], nodes);
+    return shown.map(({{ win, score }}) => [win, score].map((one) => one && +one.toFixed(6)));
+}})"""
+WORTH = [[win, score] for _, win, score in VALUES]  # of each move in the list
 PRIORS = "((priors) => priors.map((prior) => page.priorText(prior)))"
 # The discs of two moves of which little is known: how many have a ring, and the numbers.
 DISCS = """(([prior, visits, win, mode]) => {
@@ -151,6 +159,13 @@ REPLY = """(([priors, found]) => {
     const names = priors.map((_, i) => String(i));
     const { mean, moves, win } = page.analysisOf({ moveInfos: infos, rootInfo: root, policy: priors }, names);
     return [win, mean, moves.map((move) => move.win)];
+})"""
+# Black's chance and lead after D4, and whether few visits say so, by the list of moves before it, and its own visits.
+JUDGED = """(([listed, visits]) => {
+    const moves = listed.map(([name, visits, win, score]) => ({ move: Number(name === "D4"), visits, win, score }));
+    const before = 1 + moves.reduce((sum, one) => sum + one.visits, 0);
+    const node = { move: 1, mover: 1, visits, win: 0.4, score: -1, analysis: { mean: [0.4, -1] } };
+    return page.worthOf({ visits: before, analysis: { mover: 1, moves } }, node);
 })"""
 
 
@@ -192,6 +207,17 @@ BEGINS = "getting ready; the first time takes some seconds …"
         ("losses", LOSS, {"win": 0.1, "points": 2.84, "rough": True}, ["≈−3", "about −3 points"]),
         ("losses", LOSS, {"win": 0.1, "points": None, "rough": True}, ["≈−10\u00a0%", "about −10\u00a0%"]),
         ("losses", LOSS, {"win": 0.001, "points": None}, ["0", "0"]),
+        # More visits after the move, more before it, and the best move, which loses nothing.
+        ("losses", JUDGED, [[["C3", 90, 0.6, 2], ["D4", 9, 0.5, 0]], 60], {"mean": [0.4, -1], "rough": False}),
+        ("losses", JUDGED, [[["C3", 90, 0.6, 2], ["D4", 70, 0.5, 0]], 60], {"mean": [0.5, 0], "rough": False}),
+        ("losses", JUDGED, [[["D4", 55, 0.6, 2], ["C3", 40, 0.6, 2]], 60], {"mean": [0.6, 2], "rough": False}),
+        ("losses", JUDGED, [[["C3", 90, 0.6, 2]], 1], {"mean": [0.4, -1], "rough": True}),
+        ("losses", JUDGED, [[["C3", 9, 0.6, 2]], 60], {"mean": [0.4, -1], "rough": True}),
+        ("losses", JUDGED, [[], 60], {"mean": [0.4, -1], "rough": True}),
+        ("losses", PLAYED, [1, [0.45, -0.8]], [WORTH[0], [0.45, -0.8], *WORTH[2:]]),
+        ("losses", PLAYED, [1, [0.7, 3.5]], WORTH),  # none reads better than the best
+        ("losses", PLAYED, [0, [0.45, -0.8]], WORTH),  # which loses nothing
+        ("losses", PLAYED, [1, None], WORTH),
         ("replies", LIKELY, [0.98, 0.0053, 0.005, 0.0036, 0.0001], 4),  # four alike, one of them below the limit
         ("replies", LIKELY, [0.0001, 0.0036, 0.98, 0.0053, 0.005], 4),
         ("replies", LIKELY, [0.9, 0.09, 0.002], 2),
@@ -205,31 +231,6 @@ BEGINS = "getting ready; the first time takes some seconds …"
 def test_what_is_told(tmp_path: Path, module: str, function: str, given: Any, told: Any) -> None:
     found = computed(tmp_path, module, f"{function}({json.dumps(given)})")
     assert found == ([told[0], pytest.approx(told[1])] if function == LINE_SAYS else told)
-
-
-PLAYED = """((moves, after) => {
-    const nodes = [{ node: 0, win: 0.6, score: 2, children: [1] }, { mover: 1, ...after }];
-    return page.asPlayed({ mover: 1, moves }, nodes[0], nodes).moves;
-})"""
-
-
-@pytest.mark.parametrize(
-    ("move", "mean", "shown"),
-    [
-        (1, [0.45, -0.8], [0.45, -0.8]),
-        (1, [0.7, 3.5], [0.6, 2]),  # none reads better than the best
-        (0, [0.45, -0.8], [0.6, 2]),  # which loses nothing
-        (1, None, [0.6, 2]),
-    ],
-)
-def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
-    tmp_path: Path, move: int, mean: list[float] | None, shown: list[float]
-) -> None:
-    after = {"move": move, "win": None, "analysis": mean and {"mean": mean}}
-    given = f"{json.dumps(MOVES)}, {json.dumps(after)}"
-    told = computed(tmp_path, "losses", f"{PLAYED}({given})")
-    assert [told[move]["win"], told[move]["score"]] == [pytest.approx(value) for value in shown]
-    assert told[:move] + told[move + 1 :] == MOVES[:move] + MOVES[move + 1 :]
 
 
 # Of each position: what its search says of it and of its best move.
@@ -273,28 +274,6 @@ def test_what_is_told_has_the_names_that_the_script_knows(env: Any) -> None:
         assert fits(game, "GameView")
         assert all(fits(option, "OptionView") for option in game["options"])
         assert fits(guest.until("state")["view"], "PositionView")
-
-
-# By what is said of Black's D4, before and after it: Black's chance and lead after it, and whether few visits say so.
-AFTER = [
-    ([["C3", 90, 0.6, 2], ["D4", 9, 0.5, 0]], 60, [0.4, -1], False),  # more visits after the move
-    ([["C3", 90, 0.6, 2], ["D4", 70, 0.5, 0]], 60, [0.5, 0], False),  # more visits before it
-    ([["D4", 55, 0.6, 2], ["C3", 40, 0.6, 2]], 60, [0.6, 2], False),  # the best move loses nothing
-    ([["C3", 90, 0.6, 2]], 1, [0.4, -1], True),
-    ([["C3", 9, 0.6, 2]], 60, [0.4, -1], True),
-    ([], 60, [0.4, -1], True),
-]
-JUDGED = """((listed, visits) => {
-    const moves = listed.map(([name, visits, win, score]) => ({ move: Number(name === "D4"), visits, win, score }));
-    const before = 1 + moves.reduce((sum, one) => sum + one.visits, 0);
-    const node = { move: 1, mover: 1, visits, win: 0.4, score: -1, analysis: { mean: [0.4, -1] } };
-    return page.worthOf({ visits: before, analysis: { mover: 1, moves } }, node);
-})"""
-
-
-@pytest.mark.parametrize(("before", "visits", "after", "rough"), AFTER)
-def test_what_a_move_leads_to(tmp_path: Path, before: list[Any], visits: int, after: list[float], rough: bool) -> None:
-    assert computed(tmp_path, "losses", f"{JUDGED}({json.dumps(before)}, {visits})") == {"mean": after, "rough": rough}
 
 
 def test_the_page_knows_no_game() -> None:
