@@ -64,14 +64,13 @@ def our_command(folder: Path, *before: str, drop_arguments: bool = False) -> Pat
     return path
 
 
-def surroundings(home: Path) -> dict[str, str]:
-    """Environment variables for a client, which writes its settings to `home`; its `alphago` is the one under test."""
-    return {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default"}
-
-
 def driven(command: list[Any], home: Path, **environment: str) -> str:
-    """What a client's program prints; it must end without an error."""
-    words, environment = list(map(str, command)), {**surroundings(home), **environment}
+    """What a client's program prints; it must end without an error.
+
+    It writes its settings to `home`, and its `alphago` is the one under test.
+    """
+    ours = {"HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "default"}
+    words, environment = list(map(str, command)), {**os.environ, **ours, **environment}
     done = subprocess.run(words, cwd=home, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr, done.stderr
