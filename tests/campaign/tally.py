@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 
 from alphago.cli import main
@@ -97,9 +98,9 @@ def hang_guard(seconds: int = HANG) -> Iterator[None]:
 
 
 def memory() -> float:
-    """Return the megabytes that this process holds."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    """Return the megabytes that this process holds; 0 where the system does not tell."""
+    path = Path("/proc/self/statm")
+    return int(path.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20 if path.exists() else 0.0
 
 
 def slope(measure: Callable[[], float], work: Callable[[], object], count: int) -> float:

@@ -4,12 +4,10 @@ import contextlib
 import gc
 import json
 import logging
-import os
 import random
 import socket
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -21,6 +19,7 @@ from alphago.ui.web import server as server_module
 from alphago.ui.web.guard import MOST_MESSAGE, Guard
 from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
+from tests.campaign.tally import memory
 from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, Served, ask, reply, serving, threads, wait_until
 
@@ -145,19 +144,13 @@ def junk(chance: random.Random) -> str:
     return chance.choice([message, message, message[: chance.randrange(len(message) + 1)], "[" * 2000, "null"])
 
 
-def resident() -> float:
-    """Megabytes of this process's memory; 0 where the system does not tell."""
-    path = Path("/proc/self/statm")
-    return int(path.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if path.exists() else 0.0
-
-
 @pytest.mark.slow
 def test_ten_thousand_random_messages() -> None:
     """Each is answered; threads and memory stay as few as they were, and a page beside it is answered as before."""
     chance = random.Random(1)
     with serving() as served, served.page() as other:
         begun = ask(other, action="new")["game"]  # a page that asks nothing is closed after FIRST_SECONDS
-        memory = list[float]()
+        held = list[float]()
         with served.page() as page:
             heard = list[int]()
             reader = threading.Thread(target=lambda: heard.extend(len(message) for message in page), daemon=True)
@@ -167,9 +160,9 @@ def test_ten_thousand_random_messages() -> None:
                     page.send(junk(chance))
                 wait_until(lambda: len(heard) >= 1500 * part)  # noqa: B023 (it is called at once)
                 gc.collect()
-                memory.append(resident())
+                held.append(memory())
         reader.join(PATIENCE)
-        assert memory[-1] - memory[0] < FLAT, memory
+        assert held[-1] - held[0] < FLAT, held
         assert ask(other, action="view", game=begun, moves=[["B", "D4"]])["view"]["moves"] == 1
         await_quiet(served, 1)
         assert threads("alphago-page") <= 2  # one may be ending
