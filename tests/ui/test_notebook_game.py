@@ -1,4 +1,4 @@
-"""A game in a notebook: the widget's Python side with a browser that is played by the test, and its board in a real one."""
+"""A game in a notebook: the widget's Python side with a browser that the test plays, and its board in a real one."""
 
 import builtins
 import json
