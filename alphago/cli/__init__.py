@@ -4,6 +4,7 @@ import argparse
 import gc
 import importlib
 import re
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -11,7 +12,7 @@ import alphago
 from alphago.cli.errors import error_text, memory_warning
 from alphago.cli.options import Parser, format_usage
 from alphago.system.files import user_path
-from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
+from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, repeated_interrupts
 from alphago.system.validation import near_misses, printable, shortened
 
 # A ~ for the home folder: at the beginning of a word or after =, and at the word's end or before a /.
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(verb, parser, options)
     finally:
         if is_process:
-            ignore_interrupts()  # in what Python still does at its end, one would print a traceback
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # in an exit handler, an interrupt would print a traceback
 
 
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:

@@ -24,8 +24,6 @@ if sys.platform != "win32":
 
 LOCK = "lock"
 DAMAGED = ".damaged"  # suffix of damaged files that were set aside
-# To open a pipe without waiting.  Windows has no such flag, and no pipes among its files.
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 MOST_BYTES = 2**32  # largest file that is read as a whole; the package's own files are far smaller
 
 
@@ -39,15 +37,12 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     """
     if path == "":
         raise ValueError("a file or folder must have a name, got ''")
-    expanded = Path(path)
-    with contextlib.suppress(RuntimeError):  # raised if there is no such user or no home folder
-        expanded = expanded.expanduser()
+    expanded = Path(os.path.expanduser(path))  # unlike Path.expanduser, it leaves the ~ if there is no such user
     try:
         os.stat(expanded)
     except (OSError, ValueError) as error:
         # Any other OSError, as for a file that does not exist yet, says nothing against the name.
-        is_bad_name = isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP)
-        if is_bad_name:
+        if isinstance(error, ValueError) or error.errno in (errno.ENAMETOOLONG, errno.ELOOP):
             reason = error.strerror if isinstance(error, OSError) else error
             raise ValueError(f"{shown(os.fspath(path))} cannot be the name of a file ({reason})") from error
     return expanded
@@ -60,7 +55,7 @@ def typed_path(path: str | os.PathLike[str]) -> str:
 
 
 def write_atomic(path: Path, data: bytes | memoryview) -> None:
-    """Write `data` to `path` atomically: readers see the old file or the complete new one, even after a power cut.
+    """Write `data` to `path` atomically: readers see the old file or the complete new one, also after a power cut.
 
     If `path` is a link, the link stays, and the file to which it leads is replaced.
 
@@ -79,11 +74,8 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(part, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
-            raise
-        flush_folder(target.parent)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def write_named(path: str | os.PathLike[str], data: bytes) -> Path:
@@ -103,7 +95,8 @@ def append(path: Path, data: bytes) -> None:
 
     If the write fails, the file is left unchanged, and OSError, which names the file, is raised.
     """
-    with name_in_errors(path), open_to_append(path) as file:
+    check_regular(path)
+    with name_in_errors(path), open(path, "ab", buffering=0) as file:
         old_size = file.tell()
         try:
             if file.write(data) < len(data):  # the disk became full
@@ -111,16 +104,6 @@ def append(path: Path, data: bytes) -> None:
         except OSError:
             file.truncate(old_size)
             raise
-
-
-def open_to_append(path: Path) -> BinaryIO:
-    """Open a file for unbuffered appending; create the file if it does not exist.
-
-    Raises:
-        OSError: if `path` is not a regular file.
-    """
-    check_regular(path)
-    return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags | NO_WAIT, 0o666))
 
 
 def check_regular(path: Path) -> None:
@@ -158,16 +141,6 @@ def is_new_or_empty(folder: Path) -> bool:
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
-def flush_folder(folder: Path) -> None:
-    """Flush a folder to disk, so that a rename in it survives a power cut; do nothing where the system cannot."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes.
 
@@ -181,18 +154,15 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
             with the file's name.
     """
     try:
-        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT)) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise ValueError("is no file")
-            if status.st_size > most:
-                raise ValueError(f"is too large ({status.st_size:,} bytes, at most {most:,} are read)")
-            return file.read()
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("is no file")
+        if status.st_size > most:
+            raise ValueError(f"is too large ({status.st_size:,} bytes, at most {most:,} are read)")
+        return path.read_bytes()
     except MemoryError:
         raise ValueError(f"does not fit into the memory ({status.st_size:,} bytes)") from None
     except OSError as error:
-        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder, a socket
-            raise ValueError("is no file") from None
         reasons = {errno.ELOOP: "it is a link to itself", errno.EIO: os.strerror(errno.EIO)}
         if error.errno not in reasons:
             raise
@@ -247,7 +217,8 @@ def lock(folder: Path) -> BinaryIO:
         OSError: if the folder cannot be written.
     """
     with explain_os_error(f"the folder {folder} cannot be written"):
-        file = open_to_append(folder / LOCK)
+        check_regular(folder / LOCK)
+        file = (folder / LOCK).open("ab")
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -2,7 +2,6 @@
 
 import _thread
 import contextlib
-import errno
 import multiprocessing
 import os
 import signal
@@ -12,21 +11,11 @@ import threading
 import time
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
-from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
 DELAY = 0.05  # seconds after which a lost Ctrl-C is repeated
-PATIENCE = 10.0  # longest time in seconds to wait for SIGHUP after a write to a closed terminal has failed
-ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal
-
-
-def ignore_interrupts() -> None:
-    """Ignore Ctrl-C from now on, in a process that is about to end.
-
-    A KeyboardInterrupt in an exit handler would print a traceback.
-    """
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+# Sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal, but not on Windows.
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextlib.contextmanager
@@ -59,9 +48,7 @@ def repeated_interrupts() -> Iterator[None]:
     def hook(lost: "sys.UnraisableHookArgs", /) -> None:
         """Repeat a KeyboardInterrupt that Python has ignored; print any other error as before."""
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            timer = threading.Timer(DELAY, interrupt_again)
-            timer.daemon = True
-            timer.start()
+            threading.Timer(DELAY, interrupt_again).start()
         else:
             before(lost)
 
@@ -135,14 +122,12 @@ def end_with_parent() -> None:
 
     Otherwise the worker would wait for its next task for ever: it keeps the other end of the tasks' pipe open itself.
     """
-    parent = multiprocessing.parent_process()
-    assert parent is not None
 
-    def watch(sentinel: int) -> None:
-        wait([sentinel])
+    def watch() -> None:
+        multiprocessing.parent_process().join()  # type: ignore[union-attr]  # it has a parent
         os.kill(os.getpid(), signal.SIGTERM)
 
-    threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextlib.contextmanager
@@ -152,17 +137,16 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
     signal's number.  If one of them is ignored, or has a handler already, it is left as it is.
 
-    SIGHUP says that the terminal was closed: nothing is written there any more.  A write may have failed there a
-    moment before the signal; its OSError is then dropped.  Outside the main thread this context does nothing.
+    SIGHUP says that the terminal was closed: nothing is written there any more.  Outside the main thread this context
+    does nothing.
     """
     received: list[int] = []  # the signals received; `stop` may also be set for another reason
-    hang_up = getattr(signal, "SIGHUP", None)  # None on Windows
 
     def handle(number: int, frame: object) -> None:
         """Set `stop` for the signal `number`; on a second signal raise.  Python also passes the frame."""
         received.append(number)
         stop.set()
-        if number == hang_up:
+        if number == getattr(signal, "SIGHUP", None):  # None on Windows
             drop_terminal_output()
         if len(received) > 1:
             raise_last()
@@ -173,21 +157,12 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in signals}
-    handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
+    before = {number: signal.getsignal(number) for number in ENDING}
+    handled = [number for number in ENDING if number == signal.SIGINT or before[number] == signal.SIG_DFL]
     for number in handled:
         signal.signal(number, handle)
     try:
         yield
-    except OSError as error:
-        # An error of a closed terminal names no file, and comes a moment before SIGHUP.
-        may_be_terminal = hang_up in handled and error.errno == errno.EIO and error.filename is None
-        until = time.monotonic() + PATIENCE
-        while may_be_terminal and hang_up not in received and time.monotonic() < until:
-            time.sleep(DELAY)
-        if not may_be_terminal or hang_up not in received:
-            raise  # otherwise the error counts as SIGHUP, and `raise_last` is called below
     finally:
         for number in handled:
             signal.signal(number, before[number])

@@ -185,7 +185,7 @@ def test_ctrl_c_again_while_the_process_ends() -> None:
 
 @pytest.mark.slow
 def test_a_closed_terminal_ends_a_run_as_its_signal_does(tmp_path: Path) -> None:
-    """It is saved, and the code is that of SIGHUP although the last words cannot be written."""
+    """It is saved, and the code is that of SIGHUP although the last words cannot be written; some may be before it."""
     fcntl, pty, termios = (pytest.importorskip(name) for name in ("fcntl", "pty", "termios"))  # not on Windows
     terminal, side = pty.openpty()
     words = "train --board-size 3 --tower-height 0 --channels 4 --readouts 2 --games 100000 --folder"
@@ -204,7 +204,7 @@ def test_a_closed_terminal_ends_a_run_as_its_signal_does(tmp_path: Path) -> None
         if select.select([terminal], [], [], 0.1)[0]:
             os.read(terminal, 65536)
     os.close(terminal)
-    assert process.wait(600) == 129
+    assert process.wait(600) in (129, -signal.SIGHUP)
     assert main(["info", str(tmp_path / "run")]) == 0
 
 

@@ -1,13 +1,11 @@
 """Training time, and when to save: by a clock that a test moves."""
 
-import errno
 import signal
 import threading
 from collections.abc import Iterator
 
 import pytest
 
-from alphago.system import interrupts
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.training import run_clock
 from alphago.training.run_clock import RunClock, SavingTimes
@@ -159,32 +157,6 @@ def test_a_signal_that_ends_the_process(number: int) -> None:
     signal.signal(number, signal.SIG_IGN)
     with stopped_by_interrupt(threading.Event()):
         assert signal.getsignal(number) == signal.SIG_IGN
-
-
-@pytest.mark.usefixtures("handlers")
-@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
-def test_a_write_to_a_closed_terminal_ends_as_its_signal_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It fails before the signal comes, on a busy machine long before; without one, or with a file's name, it is an
-    error of a disk."""
-
-    def write(number: int | None, *file: str, after: float = 0.0) -> None:
-        with stopped_by_interrupt(threading.Event()):
-            if after:
-                threading.Timer(after, signal.raise_signal, (number,)).start()
-            elif number is not None:
-                signal.raise_signal(number)
-            raise OSError(errno.EIO, "Input/output error", *file)
-
-    with pytest.raises(SystemExit, match="129"):
-        write(signal.SIGHUP, after=0.2)
-    monkeypatch.setattr(interrupts, "PATIENCE", 0.2)
-    for disk in ((None,), (signal.SIGTERM,), (signal.SIGHUP, "state.npz")):
-        with pytest.raises(OSError, match="Input/output error"):
-            write(*disk)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup: there is no signal to wait for
-    monkeypatch.setattr(interrupts.time, "sleep", lambda _: pytest.fail("it waits"))
-    with pytest.raises(OSError, match="Input/output error"):
-        write(None)
 
 
 def test_a_deadline_stops() -> None:
