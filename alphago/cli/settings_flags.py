@@ -11,7 +11,7 @@ from types import MappingProxyType, NoneType
 from typing import Any, get_type_hints
 
 from alphago.cli.options import Parser, Setting, add_setting, in_shell, option, typed_setting
-from alphago.system.settings import Address, addresses
+from alphago.system.settings import Address, addresses, keywords
 from alphago.system.validation import near_misses
 
 # Flags of settings that have a longer name in Python.
@@ -74,8 +74,8 @@ def read_by_path(root: type, text: str) -> tuple[str, Any]:
 
 def given_settings(options: argparse.Namespace, root: type) -> dict[str, Any]:
     """Return the settings of the class `root` that were given on the command line, by keyword or by path."""
-    names = [address.keyword for address in addresses(root).values() if address.keyword]
-    given = {name: value for name, value in vars(options).items() if name in names}
+    known = keywords(root)
+    given = {name: value for name, value in vars(options).items() if name in known}
     return given | dict(getattr(options, BY_PATH, []))
 
 

@@ -200,17 +200,13 @@ def addresses(root: type) -> dict[str, Address]:
     Raises:
         ValueError: if two settings have one keyword.
     """
-    by_path: dict[str, Address] = {}
-    first_paths: dict[str, str] = {}  # by keyword
+    by_name: dict[str, Address] = {}  # by keyword, or by path for settings without one
     for address in _walk(root):
-        earlier = by_path.setdefault(address.path, address)  # the address itself, if the path is new
-        first_path = first_paths.setdefault(address.keyword, address.path) if address.keyword else address.path
+        first = by_name.setdefault(address.keyword or address.path, address)  # the address itself, if the name is new
         # Only in a part, whose path has a dot, several classes may have a setting of the same name.
-        is_repeated = earlier is not address and "." not in address.path
-        if first_path != address.path or is_repeated:
-            raise ValueError(f"two settings have the keyword {address.keyword}: {first_path} and {address.path}")
-        by_path[address.path] = replace(earlier, kinds=tuple(dict.fromkeys((*earlier.kinds, *address.kinds))))
-    return by_path
+        if first is not address and (first.path != address.path or "." not in address.path):
+            raise ValueError(f"two settings have the keyword {address.keyword}: {first.path} and {address.path}")
+    return {address.path: address for address in by_name.values()}
 
 
 def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instance: object = None) -> Iterator[Address]:
@@ -245,8 +241,9 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=defaults))
             for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
-                all_have_it = all(name in list_keywords(other) for other in declared.classes)
-                kinds = () if all_have_it else (declared.names.get(kind, field.name),)
+                owners = [other for other in declared.classes if name in list_keywords(other)]
+                names = [declared.names.get(other, field.name) for other in owners]
+                kinds = () if owners == declared.classes else tuple(names)
                 yield replace(address, kinds=address.kinds or kinds)  # a part within this part has set its own `kinds`
 
 
