@@ -3,14 +3,12 @@
 import contextlib
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, REFERENCES, is_packaged
 from alphago.mcts.search_specs import own_search
-from alphago.system.own_modules import import_own_module
-from alphago.system.validation import near_misses, near_names
+from alphago.system.own_modules import import_own_class
+from alphago.system.validation import near_names
 
 
 def named_game(text: str) -> str:
@@ -23,8 +21,7 @@ def named_game(text: str) -> str:
     Raises:
         ArgumentTypeError: if there is no such game.
     """
-    module, colon, name = text.rpartition(":")
-    if not colon:
+    if ":" not in text:
         if text in GAMES:
             return text
         near = near_names(text, list(GAMES))
@@ -32,12 +29,14 @@ def named_game(text: str) -> str:
         choices = f"one of {', '.join(GAMES)}, or FILE.py:CLASS for a game of your own"
         raise ArgumentTypeError(f"must be {choices}, got {text!r}{hint}")
     try:
-        env = game_class(import_own_module(module), name)
+        env = import_own_class(text, GameEnv, "game")
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
+    if not isinstance(getattr(env, "name", None), str):
+        raise ArgumentTypeError(f"{env.__name__} must have a name, a text, got {getattr(env, 'name', None)!r}")
     known = GAMES.get(env.name, env)
     if known is not env and is_packaged(known):
-        raise ArgumentTypeError(f"{name} must have a name of its own, got {env.name!r}, a game of the package")
+        raise ArgumentTypeError(f"{env.__name__} must have a name of its own, got {env.name!r}, a game of the package")
     GAMES[env.name] = env
     REFERENCES[env] = text
     return env.name
@@ -64,20 +63,3 @@ def import_own_classes(words: Sequence[str]) -> list[str]:
         elif flag == "--search" and ":" in value:
             renamed[i] = word.removesuffix(value) + own_search(value)
     return renamed
-
-
-def game_class(module: ModuleType, name: str) -> type[GameEnv]:
-    """Return the game class called `name` in a module; raise ValueError if there is none."""
-    # Games that the module imports are not suggested.
-    own = [key for key, item in vars(module).items() if is_game(item) and item.__module__ == module.__name__]
-    env: Any = getattr(module, name, None)
-    if not is_game(env):
-        raise ValueError(f"{module.__name__} has no game {name!r}: {near_misses(name, own)}")
-    if not isinstance(getattr(env, "name", None), str):
-        raise ValueError(f"{name} must have a name, a text, got {getattr(env, 'name', None)!r}")
-    return env
-
-
-def is_game(value: object) -> bool:
-    """Return whether a value is a class of games."""
-    return isinstance(value, type) and issubclass(value, GameEnv)

@@ -15,7 +15,7 @@ from typing import Any
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
-from alphago.system.own_modules import import_own_module
+from alphago.system.own_modules import import_own_class
 from alphago.system.settings import PartField, value_to_data
 from alphago.system.validation import plain_number, qualified_name, shown
 
@@ -55,10 +55,7 @@ def own_search(text: str) -> str:
     Raises:
         ValueError: if there is no such rule.
     """
-    module, _, name = text.rpartition(":")
-    kind: Any = getattr(import_own_module(module), name, None)
-    if not (isinstance(kind, type) and issubclass(kind, SearchSettings)):
-        raise ValueError(f"{module} must have {name}, a SearchSettings, got {kind!r}")
+    kind = import_own_class(text, SearchSettings, "search")  # type: ignore[type-abstract]
     SEARCHES[qualified_name(kind)] = kind
     return qualified_name(kind)
 

@@ -1,4 +1,4 @@
-"""Import a module of the user's own, by its file or its name."""
+"""Import a module of the user's own, by its file or its name, or a class in it."""
 
 import importlib
 import operator
@@ -6,9 +6,12 @@ import os
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from alphago.system.files import user_path
+from alphago.system.validation import near_misses
+
+Kind = TypeVar("Kind")
 
 
 def import_own_module(text: str) -> ModuleType:
@@ -34,6 +37,22 @@ def import_own_module(text: str) -> ModuleType:
     if path is not None and Path(getattr(module, "__file__", None) or "").resolve() != path:
         raise ValueError(f"{text} must have another name, since Python has a module {name}")
     return module
+
+
+def import_own_class(text: str, base: type[Kind], what: str) -> type[Kind]:
+    """Import a class derived from `base`; raise ValueError if that fails, or if there is no such class.
+
+    Args:
+        text: FILE.py:CLASS or MODULE:CLASS, for a module as in `import_own_module`.
+        what: what such a class is, for the message: "game".
+    """
+    place, _, name = text.rpartition(":")
+    module = import_own_module(place)
+    classes = {key: item for key, item in vars(module).items() if isinstance(item, type) and issubclass(item, base)}
+    if name not in classes:
+        own = [key for key, item in classes.items() if item.__module__ == module.__name__]  # not what it imports
+        raise ValueError(f"{module.__name__} has no {what} {name!r}: {near_misses(name, own)}")
+    return classes[name]
 
 
 def import_class(name: str) -> Any:
