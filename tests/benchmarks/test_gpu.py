@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv
-from tests.benchmarks.bench import Bench
+from tests.benchmarks.conftest import Bench
 from tests.devices import needs_compiler
 
 HOST = ("--device", "host", "--quick")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from alphago import GoEnv, GomokuEnv, NeuralNet
-from tests.benchmarks.bench import BENCHMARKS, Bench
+from tests.benchmarks.conftest import BENCHMARKS, Bench
 
 # By script: what makes it small, and a pattern of the figure that it tells last.
 SMALL = {

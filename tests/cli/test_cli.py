@@ -155,16 +155,6 @@ def test_ctrl_c_while_libraries_are_imported(module: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
-def test_help_loads_no_library() -> None:
-    """Neither torch nor numba is loaded for it."""
-    code = (
-        "import sys, alphago.cli; alphago.cli.main(['--help']); "
-        "sys.exit(bool({'torch', 'numba', 'numpy'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600)
-    assert done.returncode == 0
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_ctrl_c_again_while_the_process_ends() -> None:
