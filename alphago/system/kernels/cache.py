@@ -197,7 +197,7 @@ class KernelCache:
                 part.unlink(missing_ok=True)
         except OSError as error:
             warn_once(
-                f"compiled kernels cannot be kept in {self.cache_path} ({error.strerror}): each process will compile them "
+                f"compiled kernels cannot be kept in {path.parent} ({error.strerror}): each process will compile them "
                 "anew, unless NUMBA_CACHE_DIR names a folder of your own"
             )
 
