@@ -46,6 +46,7 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def flipped(data: bytes, chance: random.Random) -> bytes:
+    """The bytes with one or thirty bits changed."""
     changed = bytearray(data or b"\0")
     for _ in range(chance.choice([1, 1, 1, 30])):
         changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
@@ -70,17 +71,17 @@ def spoil_one(folder: Path, chance: random.Random) -> str:
     return f"{path.relative_to(folder)} {how}"
 
 
-def attack(area: Area, whole: Path, commands: list[list[str]], count: int, seed: int) -> None:
+def attack(name: str, whole: Path, count: int, *commands: str) -> None:
     """Damage copies of a folder, and run each of the commands on each: in them X is the copy."""
-    chance = random.Random(seed)
-    for number in rounds(count):
-        copy = Path("copy").absolute()
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(whole, copy)
-        what = f"{number}, {spoil_one(copy, chance)}"
-        for words in commands:
-            area.command(what, [word.replace("X", str(copy)) for word in words])
-        assert not Path(OWNED).exists(), what
+    chance, copy = random.Random(name), Path("copy").absolute()
+    with Area(name) as area:
+        for number in rounds(count):
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(whole, copy)
+            what = f"{number}, {spoil_one(copy, chance)}"
+            for command in commands:
+                area.command(what, [word.replace("X", str(copy)) for word in command.split()])
+            assert not Path(OWNED).exists(), what
 
 
 @pytest.fixture(scope="module")
@@ -91,34 +92,22 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_runs(trained: Path) -> None:
-    commands = [
-        ["info", "X"],
-        ["plot", "X", "--out", "a.svg"],
-        ["plot", "--games", "X", "--out", "b.svg"],
-        ["train", "--folder", "X", "--games", "18"],
-    ]
-    with Area("files of a run") as area:
-        attack(area, trained, commands, 400, 1)
+    commands = ["info X", "plot X --out a.svg", "plot --games X --out b.svg", "train --folder X --games 18"]
+    attack("files of a run", trained, 400, *commands)
 
 
 def test_networks(trained: Path) -> None:
     only = Path("net").absolute()
     only.mkdir()
     shutil.copy(trained / "weights.safetensors", only / "n.safetensors")
-    commands = [
-        ["info", "X/n.safetensors"],
-        ["export", "X/n.safetensors", "--format", "w32", "--out", "n.w32"],
-        ["plot", "--network", "X/n.safetensors", "--out", "n.svg"],
-    ]
-    with Area("networks") as area:
-        attack(area, only, commands, 1500, 2)
+    net = "X/n.safetensors"
+    commands = [f"info {net}", f"export {net} --format w32 --out n.w32", f"plot --network {net} --out n.svg"]
+    attack("networks", only, 1500, *commands)
 
 
 def test_datasets() -> None:
     import_games([GAMES], "dataset")
-    commands = [["sgf", "X"], ["sgf", str(GAMES), "--to", "X"]]
-    with Area("datasets") as area:
-        attack(area, Path("dataset"), commands, 300, 3)
+    attack("datasets", Path("dataset"), 300, "sgf X", f"sgf {GAMES} --to X")
 
 
 def test_exams() -> None:
@@ -134,10 +123,9 @@ def test_exams() -> None:
 
 
 def test_evaluations() -> None:
-    words = ["evaluate", "random", "uct:1", "--board-size", "3", "--games", "4", "--folder"]
-    assert main([*words, "played"]) == 0
-    with Area("games of evaluations") as area:
-        attack(area, Path("played"), [[*words, "X"]], 300, 5)
+    command = "evaluate random uct:1 --board-size 3 --games 4 --folder X"
+    assert main(command.replace("X", "played").split()) == 0
+    attack("games of evaluations", Path("played"), 300, command)
 
 
 def test_names_of_folders(trained: Path) -> None:
