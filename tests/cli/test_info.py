@@ -108,16 +108,13 @@ def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: py
     assert (facts["run"]["games"], facts["run"]["over"]) == ("0 of 16", "no")
     assert facts["run"]["to go on"] == f"alphago train --folder {tmp_path / 'new'}"
     assert facts["time"] == {}
-    run(tmp_path / "timed", None, max_minutes=0.005, source=RandomGames)
-    spend_all(tmp_path / "timed")
-    facts = facts_about(tmp_path / "timed", capsys)
-    assert facts["run"]["over"] == "yes, its time is over"
-    assert facts["run"]["to go on"].endswith("timed --minutes 0.01")
-    run(tmp_path / "by processor", None, max_processor_minutes=0.005, source=RandomGames)
-    spend_all(tmp_path / "by processor")
-    facts = facts_about(tmp_path / "by processor", capsys)
-    assert facts["run"]["minutes of the processor"].endswith(" of 0.005")
-    assert facts["run"]["to go on"].endswith(" --processor-minutes 0.01")
+    for name in ("minutes", "processor_minutes"):
+        run(tmp_path / name, None, source=RandomGames, **{f"max_{name}": 0.005})
+        spend_all(tmp_path / name)
+        facts = facts_about(tmp_path / name, capsys)["run"]
+        assert facts["over"] == "yes, its time is over"
+        assert facts["to go on"].endswith(f" --{name.replace('_', '-')} 0.01")
+    assert facts["minutes of the processor"].endswith(" of 0.005")
 
 
 def test_what_a_network_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,7 @@
 """Flags made from settings: what `--help` shows of them, what becomes of their values, and errors of mistyped ones."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
@@ -13,35 +13,18 @@ from alphago.cli.options import Parser, keyword_settings
 from alphago.cli.settings_flags import SHORT, add_flags, given_settings, to_setting
 from alphago.env.games import GAMES
 from alphago.mcts.search_specs import SEARCHES
-from alphago.system.settings import addresses, group, keywords, make_settings, part
+from alphago.system.settings import addresses, group, keywords, make_settings
 from alphago.system.validation import setting, settings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.supervised.supervised_settings import SupervisedSettings
+from tests.system.test_settings import Deep, Door, Root
 from tests.training.small_runs import run_settings
 
 
 @settings
-class Lamp:
-    watts: int = setting("power of the bulb; None for `most_watts`", default=40, least=1)
-
-
-@settings
-class Candle:
-    hours: float = setting("how long it burns (a tea light: 4)", default=4.0, positive=True)
-    watts: int = setting("power", default=60, least=1)
-
-
-@settings
-class Guest:
-    share: float = setting("share of the evenings", default=0.5, least=0, most=1)
-    chairs: int = setting("chairs to bring", default=1)
-
-
-@settings
 class Kitchen:
-    doors: int = setting("doors; at least one", default=1, least=1, shown="doors")
-    threads: int = setting("cooks", default=None)
+    doors: int = setting("doors (a hut: 1); None for `most_doors`", default=1, least=1, shown="doors")
     fast: bool = setting("whether to hurry", default=None)
     lit: bool = setting("whether it is lit", default=False)
     colour: Literal["red", "blue"] = setting("of the walls", default="red")
@@ -52,15 +35,9 @@ class Kitchen:
 
 
 @settings
-class House:
-    most_watts: int | None = setting(
-        "limit of the power; None for none", default=None, shown="limit of the power", python="Or a Fuse"
-    )
+class House(Root):
+    most_doors: int | None = setting("limit; None for none", default=None, shown="limit of doors", python="Or a Gate")
     kitchen: Kitchen = group("kitchen", Kitchen)
-    light: Any = part(
-        "what burns", default=Lamp(), title="light", choices={"lamp": Lamp, "candle": Candle}, shown="what burns"
-    )
-    aunt: Guest | None = part("whether the aunt comes", default=None, title="the aunt", kind=Guest, prefix="aunt_")
     paint: str = setting("colour of the walls", default="white", path_only=True)
     windows: int = setting("panes of glass", default=4, least=1, path_only=True)
 
@@ -68,7 +45,7 @@ class House:
 @pytest.fixture(params=[False])
 def parser(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Parser:
     """The parser of a house; in full if the test's parameter is True."""
-    monkeypatch.setitem(SHORT, "most_watts", "limit")
+    monkeypatch.setitem(SHORT, "most_doors", "limit")
     parser = Parser("house", in_full=request.param)
     add_flags(parser, House, "house")
     return parser
@@ -108,14 +85,14 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
-            ("--watts x", "argument --watts: must be an integer, got 'x'"),
+            ("--leaves x", "argument --leaves: must be an integer, got 'x'"),
             ("--steps 7", "argument --steps: must be pairs such as 7:0.3,9:0.7, got '7'"),
             ("--range 7", "argument --range: must be a pair such as 0:40, got '7'"),
             ("--colour green", "argument --colour: invalid choice: 'green'"),
-            ("--wats 3", "no option --wats: did you mean --watts or"),
+            ("--widht 3", "no option --widht: did you mean --width"),
             ("--zzzz=3", "no option --zzzz: house --help lists them all"),
             ("--no 4", "no option --no: did you mean --no-fast or --no-lit or --no-dimmed?"),
-            ("--watts-x 3", "no option --watts-x: did you mean --watts?"),
+            ("--leaves-x 3", "no option --leaves-x: did you mean --leaves"),
             ("extra", "unrecognized arguments: extra"),
             ("--set window=6", "argument --set: has no setting window: did you mean windows"),
             ("--set windows", "argument --set: must be PATH=VALUE, got windows"),
@@ -130,29 +107,29 @@ class TestSettings:
         assert error.count("\n") == 1
 
     def test_what_is_given(self, parser: Parser) -> None:
-        words = "--limit none --doors 2 --threads none --no-fast --light candle --hours 3 --aunt 0.25 --aunt-chairs 2"
+        words = "--limit none --doors 2 --threads none --no-fast --search broad --width 3 --gate 0.25 --gate-games 2"
         given = given_settings(parser.parse_args(words.split()), House)
-        expected = {"most_watts": None, "doors": 2, "threads": None, "fast": False, "light": "candle", "hours": 3.0}
-        assert given == {**expected, "aunt": 0.25, "aunt_chairs": 2}
-        assert make_settings(House, given).aunt == Guest(0.25, 2)
+        expected = {"most_doors": None, "doors": 2, "threads": None, "fast": False, "search": "broad", "width": 3}
+        assert given == {**expected, "gate": 0.25, "gate_games": 2}
+        assert make_settings(House, given).gate == Door(0.25, 2)
         assert given_settings(parser.parse_args([]), House) == {}
-        assert given_settings(parser.parse_args(["--aunt", "none"]), House) == {"aunt": None}
+        assert given_settings(parser.parse_args(["--gate", "none"]), House) == {"gate": None}
 
     def test_what_is_given_by_path(self, parser: Parser) -> None:
         """A value is read as its setting's type."""
-        words = ["--set", "windows=6", "--set", "paint=red", "--set", "light.hours=2", "--light", "candle"]
+        words = ["--set", "windows=6", "--set", "paint=red", "--set", "search.depth=2"]
         given = given_settings(parser.parse_args(words), House)
-        assert given == {"windows": 6, "paint": "red", "light.hours": 2.0, "light": "candle"}
+        assert given == {"windows": 6, "paint": "red", "search.depth": 2.0}
         made = make_settings(House, given)
-        assert (made.windows, made.paint, made.light) == (6, "red", Candle(2.0))
+        assert (made.windows, made.paint, made.play.search) == (6, "red", Deep(2.0))
 
     def test_help_shows_what_people_set(self, parser: Parser) -> None:
         text = parser.format_help()
         assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  --")] == [
-            "--limit N limit of the power",
+            "--search NAME the search: broad, deep (deep)",
+            "--limit N limit of doors",
             "--doors N doors (1)",
-            "--light NAME what burns: lamp, candle (lamp)",
-            "--set PATH=VALUE any setting by its path, as paint",
+            "--set PATH=VALUE any setting by its path, as trace",
             "--help-all show all options, by part, and exit",
         ]
 
@@ -161,19 +138,18 @@ class TestSettings:
         with pytest.raises(SystemExit, match="0"):
             parser.parse_args(["--help-all"])
         text = capsys.readouterr().out
-        assert "\nthe aunt:\n" in text
+        assert "\nthe gate:\n" in text
         for line in (
-            "--limit N limit of the power; none for none",
-            "--doors N doors; at least one (1)",
-            "--threads N cooks",
+            "--limit N limit; none for none",
+            "--doors N doors (a hut: 1); none for --limit (1)",
+            "--threads N threads",
             "--no-fast whether to hurry",
-            "--watts N power of the bulb; none for --limit (40)",
-            "--hours X how long it burns (a tea light: 4) [candle] (4.0)",
-            "--aunt X share of the evenings",
-            "--aunt-chairs N chairs to bring (1)",
+            "--depth X how deep [deep] (2.0)",
+            "--gate X how often",
+            "--gate-games N how many (10)",
         ):
             assert line in " ".join(text.split()), line
-        assert "Fuse" not in text
+        assert "Or a Gate" not in text
 
     @pytest.mark.parametrize("target", [RunSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()])
     def test_every_setting_is_described(self, target: type) -> None:

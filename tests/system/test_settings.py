@@ -53,7 +53,7 @@ class Door:
 class Play:
     readouts: int = setting("simulations", default=8, least=1)
     threads: int = setting("threads", default=None, least=1, structural=True)
-    search: Any = part("the search", default=Deep(), title="the search", choices={"broad": Broad, "deep": Deep})
+    search: Any = part("the search", default=Deep(), choices={"broad": Broad, "deep": Deep}, shown="the search")
 
 
 @settings
