@@ -159,7 +159,8 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
             raise ValueError("is no file")
         if status.st_size > most:
             raise ValueError(f"is too large ({status.st_size:,} bytes, at most {most:,} are read)")
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read()
     except MemoryError:
         raise ValueError(f"does not fit into the memory ({status.st_size:,} bytes)") from None
     except OSError as error:
@@ -218,7 +219,7 @@ def lock(folder: Path) -> BinaryIO:
     """
     with explain_os_error(f"the folder {folder} cannot be written"):
         check_regular(folder / LOCK)
-        file = (folder / LOCK).open("ab")
+        file = open(folder / LOCK, "ab")  # noqa: SIM115  # it stays open
     if sys.platform != "win32":
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
