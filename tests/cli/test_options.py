@@ -58,11 +58,6 @@ class TestSettings:
         room = type("Room", (), {"__doc__": text, "__init__": lambda self, shade=0.5: None})
         assert [setting.help for setting in keyword_settings(room)] == ["of the walls; on a sunny day (0.5)"]
 
-    def test_a_flag_with_another_name(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit, match="2"):
-            main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--verbose"])
-        assert "no option --max-minutes: --minutes is the length" in capsys.readouterr().err
-
     @pytest.mark.parametrize(
         ("words", "value"),
         [

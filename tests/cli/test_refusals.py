@@ -37,6 +37,7 @@ train --c-puct 4 -> --c-puct is a setting of Puct, but this search is Gumbel: ad
 train --watch-share 0.1 -> --watch must be names such as "random@0" and "gnugo:10@64", got none
 train --loss-value -1 -> the loss's weight value
 train --minutes none --games none -> --games or --minutes must
+train --folder x --stop-after 3 --max-minutes 9 -> no option --max-minutes: --minutes is the length
 train --stop-after 0 -> --stop-after, in minutes, must be
 train --model go --preset oware -> go plays go, got --preset oware, which is for oware
 play --rules Japanese -> --rules must score by area, as Chinese ones do, got those of 'Japanese', which

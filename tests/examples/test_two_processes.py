@@ -1,6 +1,7 @@
 """A learner of two processes: its weights are those of one."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,8 @@ def trained(make: Callable[..., Any], threads: int, batches: list[Sample]) -> tu
     """The network after a gradient step on each batch, and the losses of these steps."""
     with seeded(1):
         net = NeuralNet(GO, tower_height=1, channels=8)
-    with one_torch_thread(), Workers(threads) as workers:
-        learner = make(net, SETTINGS, workers, CPU)
-        try:
-            rows = [learner.step(batch) for batch in batches]
-        finally:
-            learner.close()
+    with one_torch_thread(), Workers(threads) as workers, closing(make(net, SETTINGS, workers, CPU)) as learner:
+        rows = [learner.step(batch) for batch in batches]
         return learner.net, [row["policy_loss"] + row["value_loss"] for row in rows if row is not None]
 
 
