@@ -18,10 +18,10 @@ from alphago.drawing.board_view import SIDES, BoardView
 from alphago.env import symmetry
 from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game_options import HIDDEN, Option, to_option
+from alphago.env.other_names import GAME_NAMES, with_name_hints
 from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
-from alphago.system.other_names import GAME_NAMES, with_name_hints
 from alphago.system.validation import check_keywords, list_keywords, shown, takes_any_keyword
 
 PLAYER_NAMES = {1: SIDES[0], -1: SIDES[1]}

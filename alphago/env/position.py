@@ -15,7 +15,7 @@ from alphago.drawing.planes import planes_picture
 from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.batch import FIRST, GameBatch, Line
-from alphago.system.other_names import POSITION_NAMES, with_name_hints
+from alphago.env.other_names import POSITION_NAMES, with_name_hints
 from alphago.system.validation import shown
 
 

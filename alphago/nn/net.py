@@ -14,6 +14,7 @@ from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import GAMES, is_go
 from alphago.env.go_rules import KATAGO
+from alphago.env.other_names import NETWORK_NAMES
 from alphago.env.position import Position
 from alphago.nn import model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower, transformer_tower
@@ -28,7 +29,6 @@ from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
 from alphago.nn.threads import one_torch_thread, own_settings
 from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
-from alphago.system.other_names import NETWORK_NAMES
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 from alphago.workers.work import known_game, plain_game
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from alphago import GomokuEnv, NeuralNet
-from alphago.system.other_names import GAME_NAMES, NETWORK_NAMES, POSITION_NAMES
+from alphago.env.other_names import GAME_NAMES, NETWORK_NAMES, POSITION_NAMES
 
 ENV = GomokuEnv(3, 3)
 NET = NeuralNet(ENV, tower_height=0, channels=2)
