@@ -11,8 +11,8 @@ import torch
 
 from alphago import GoEnv, GomokuEnv, ReversiEnv
 from alphago.cuda.backend import find_backend
+from alphago.env.batch import Leaves, Reached
 from alphago.env.game import GameEnv
-from alphago.env.leaves import Leaves, Reached
 
 OPENING = 10  # plies before a wave is timed
 

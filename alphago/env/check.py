@@ -9,10 +9,9 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
+from alphago.env.batch import GameBatch, Leaves, Reached
 from alphago.env.board import StonesPosition
 from alphago.env.game import PLAYER_NAMES, GameEnv, check_env
-from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
 from alphago.system.validation import checks_keywords, is_int

@@ -9,9 +9,7 @@ import numpy as np
 from alphago.drawing.board_view import BoardView
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
-from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.kernels import connect_four as kernels
-from alphago.env.kernels.rows import HEADER
 from alphago.env.packed_batch import LineBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import checks_keywords
@@ -51,11 +49,9 @@ class ConnectFourEnv(StonesEnv):
         columns = np.arange(WIDTH)
         return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))
 
-    def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch | DeviceRowBatch":
+    def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
         """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
-        if device == "cpu":
-            return ConnectFourBatch(self, count, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
-        return rows_on(device, self, count, kernels)
+        return ConnectFourBatch.on(device, self, count)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
         """Return the only position in `batch`; setup: the keywords of `position` with which its game began."""

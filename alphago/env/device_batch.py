@@ -10,9 +10,8 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import Array, Backend, KernelArray
 from alphago.cuda.kernel_source import LANES, Program
-from alphago.env.batch import GameBatch
+from alphago.env.batch import GameBatch, Leaves, Reached
 from alphago.env.game import GameEnv
-from alphago.env.leaves import Leaves, Reached
 
 Out = TypeVar("Out", bound=Array)
 # The array of planes that a kernel writes, then the steps in this array, in items: from a board to the next board, from

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from alphago.cuda.backend import find_backend
 from alphago.cuda.contract import Array, Backend
 from alphago.cuda.kernel_source import Program, constants
 from alphago.env.batch import FIRST
@@ -63,16 +62,6 @@ class DeviceRowBatch(DeviceBatch):
         height, width = self.env.plane_shape
         points = height * width
         self._launch(f"planes_{dtype}_batch", slots, *target, points, threads=points)
-
-
-def rows_on(device: str, env: GameEnv, count: int, kernels: ModuleType) -> DeviceRowBatch:
-    """Return a batch of a game on the device "cuda" or "host"; this function is `new_batch` of the small games.
-
-    Args:
-        count: number of slots, each at the start position.
-        kernels: the module of the game's kernels, see `row_program`.
-    """
-    return DeviceRowBatch(env, count, find_backend(device), row_program(kernels))
 
 
 def start_row(env: GameEnv, **setup: object) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from alphago.cuda.backend import find_backend
 from alphago.drawing.board_view import BoardView
-from alphago.env import symmetry
+from alphago.env import go_rules, symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, check_board, check_player
 from alphago.env.game import GameEnv
@@ -21,26 +21,7 @@ from alphago.env.game_options import Option, to_option
 from alphago.env.go_batch import GoBatch, GoStart
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import (
-    ENDLESS,
-    HANDICAP_KOMI,
-    KATAGO,
-    KO_RULES,
-    MAX_SIZE,
-    MIN_SIZE,
-    USUAL_SPREAD,
-    Rules,
-    Stones,
-    check_komi,
-    check_planes,
-    handicap_points,
-    list_points,
-    named_rules,
-    played_rules,
-    rules_name,
-    star_points,
-    usual_komi,
-)
+from alphago.env.go_rules import Rules, Stones
 from alphago.env.go_setup import setup_texts, with_past
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_katago, go_planes
@@ -114,34 +95,33 @@ class GoEnv(StonesEnv):
     ) -> None:
         if max_moves is not None and turns is not None:
             raise ValueError(f"max_moves must be None in a game of {turns!r} turns, got {max_moves!r}")
-        self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
-        self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
-        self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
-        self.has_device_kernels = self.plane_set != KATAGO
-        # A named set of planes shows one board; a number of planes is AlphaGo Zero's history, two planes a board.
-        boards = 1 if self.plane_set else (self.planes - 1) // 2
-        self.history = go_katago.DEPTH if self.plane_set == KATAGO else boards  # boards that a position remembers
-        self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
-        self.turns = None if turns is None else check_int("turns", turns, 1)
+        self.N = check_int("board_size", board_size, go_rules.MIN_SIZE, go_rules.MAX_SIZE)
+        self.komi = go_rules.check_komi(go_rules.usual_komi(self.N) if komi is None else komi)
+        self.plane_set, self.planes = go_rules.check_planes("rules" if planes is None else planes)
+        self.has_device_kernels = self.plane_set != go_rules.KATAGO
+        # Boards that a position remembers.  A number of planes is AlphaGo Zero's history, two planes a board; all named
+        # sets but KataGo's show one board.
+        remembered = {None: (self.planes - 1) // 2, go_rules.KATAGO: go_katago.DEPTH}
+        self.history = remembered.get(self.plane_set, 1)
+        self.ko, self.suicide = check_choice("ko", ko, go_rules.KO_RULES), check_bool("suicide", suicide)
+        self.turns = None if turns is None else check_int("turns", turns, 1, go_rules.ENDLESS // 2)
         self.cuts_games = self.turns is None  # games of `turns` end by their own rule at `max_moves`
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
             self.max_moves = 7 * self.N * self.N // 5  # as in AlphaGo.jl
         else:
-            self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS  # 0: no limit
-        if self.max_moves > ENDLESS:
-            raise ValueError(f"max_moves must be at most {ENDLESS}, got {self.max_moves}")
+            self.max_moves = check_int("max_moves", max_moves, 0, go_rules.ENDLESS) or go_rules.ENDLESS  # 0: no limit
         self.margin_weight = check_float("margin_weight", margin_weight, 0, 1)
         self.komi_spread = check_float("komi_spread", komi_spread, 0)
-        self.first_pass = check_int("first_pass", first_pass, 0, ENDLESS)
+        self.first_pass = check_int("first_pass", first_pass, 0, go_rules.ENDLESS)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N
 
     @property
     def config(self) -> dict[str, object]:
-        cap = 0 if self.max_moves == ENDLESS else self.max_moves  # as the argument `max_moves`, 0 for no limit
+        cap = 0 if self.max_moves == go_rules.ENDLESS else self.max_moves  # as the argument `max_moves`, 0 for no limit
         return {
             "board_size": self.N,
             "komi": self.komi,
@@ -175,31 +155,31 @@ class GoEnv(StonesEnv):
     @cached_property
     def board_view(self) -> BoardView:
         hint = DEAD_STONES if self.turns is None else STONES_COUNT
-        return replace(super().board_view, stars=tuple(star_points(self.N)), mark=KO_MARK, pass_hint=hint)
+        return replace(super().board_view, stars=tuple(go_rules.star_points(self.N)), mark=KO_MARK, pass_hint=hint)
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """What a person may choose for a new game: size, komi, rules by name, and handicap."""
-        usual = {size: usual_komi(size) for size in range(MIN_SIZE, MAX_SIZE + 1)}
-        name = rules_name(self.rules)
-        names = tuple(dict.fromkeys([name, *played_rules()]))
+        usual = {size: go_rules.usual_komi(size) for size in range(go_rules.MIN_SIZE, go_rules.MAX_SIZE + 1)}
+        name = go_rules.rules_name(self.rules)
+        names = tuple(dict.fromkeys([name, *go_rules.played_rules()]))
         return (
-            to_option("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, common=(9, 13, 19)),
+            to_option("board_size", self.N, least=go_rules.MIN_SIZE, most=go_rules.MAX_SIZE, common=(9, 13, 19)),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
             Option("rules", "Rules", name, choices=names),
-            Option("handicap", "Handicap", 0, most=9, also={"komi": HANDICAP_KOMI}, at_start=True),
+            Option("handicap", "Handicap", 0, most=9, also={"komi": go_rules.HANDICAP_KOMI}, at_start=True),
         )
 
     def choose(self, **chosen: object) -> Self:
         """Return the same game with other values of some `options`; `rules`, a name, sets ko and suicide."""
         if "rules" in chosen:
-            chosen |= named_rules(str(chosen.pop("rules")))._asdict()
+            chosen |= go_rules.named_rules(str(chosen.pop("rules")))._asdict()
         return super().choose(**chosen)
 
     @property
     def summary(self) -> str:
         """A short text, such as '9x9, komi 7'; rules and turns are included if they are not the default."""
-        rules = "" if self.rules == Rules() else f", {rules_name(self.rules)} rules"
+        rules = "" if self.rules == Rules() else f", {go_rules.rules_name(self.rules)} rules"
         turns = "" if self.turns is None else f", {self.turns} turns each"
         return f"{self.N}x{self.N}, komi {self.komi:g}{rules}{turns}"
 
@@ -216,7 +196,7 @@ class GoEnv(StonesEnv):
         """
         if self.turns is not None:
             return self.replace(board_size=size, komi=None)
-        cap = 0 if self.max_moves == ENDLESS else None  # 0: no limit; None: the new board's default
+        cap = 0 if self.max_moves == go_rules.ENDLESS else None  # 0: no limit; None: the new board's default
         return self.replace(board_size=size, komi=None, max_moves=cap, first_pass=0)
 
     def selfplay_variant(self) -> Self:
@@ -226,7 +206,7 @@ class GoEnv(StonesEnv):
         """
         return self.replace(
             margin_weight=self.margin_weight or 0.3,
-            komi_spread=self.komi_spread or USUAL_SPREAD,
+            komi_spread=self.komi_spread or go_rules.USUAL_SPREAD,
             first_pass=self.first_pass or 9 * self.N * self.N // 10,
         )
 
@@ -279,7 +259,7 @@ class GoEnv(StonesEnv):
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
         same_rules = all(getattr(self, name) == getattr(position.env, name) for name in ("N", "ko", "suicide", "turns"))
-        spread = self.komi_spread or USUAL_SPREAD  # see `selfplay_variant`
+        spread = self.komi_spread or go_rules.USUAL_SPREAD  # see `selfplay_variant`
         return same_rules and abs(position.komi - self.komi) <= spread
 
     def __repr__(self) -> str:
@@ -294,14 +274,14 @@ class GoEnv(StonesEnv):
     @cached_property
     def start(self) -> GoStart:
         """The data from which every batch of this game is created."""
-        ko = KO_RULES[self.ko]
+        ko = go_rules.KO_RULES[self.ko]
         row = np.zeros(layout.row_words(self.N, self.history, ko, self.max_moves), np.int32)
         row[layout.SIZE] = self.N
         row[layout.DEPTH] = self.history
         row[layout.KO_RULE] = ko
         row[layout.SUICIDE] = self.suicide
         # KataGo's planes show more last moves than the three which every row keeps.
-        row[layout.FURTHER] = go_katago.MOVES - 3 if self.plane_set == KATAGO else 0
+        row[layout.FURTHER] = go_katago.MOVES - 3 if self.plane_set == go_rules.KATAGO else 0
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have
@@ -309,14 +289,14 @@ class GoEnv(StonesEnv):
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
-        empty = GoEnv(self.N, ko="simple").start.row if self.plane_set == KATAGO else None
+        empty = GoEnv(self.N, ko="simple").start.row if self.plane_set == go_rules.KATAGO else None
         return GoStart(row, places, empty)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
         """Return a batch of `count` start positions on a device: "cpu"; but for KataGo's planes also "cuda", "host"."""
         if device == "cpu":
             return GoBatch(self, count)
-        if self.plane_set == KATAGO:
+        if not self.has_device_kernels:
             self.require_cpu(device)
         return CudaGoBatch(self, count, find_backend(device))
 
@@ -359,15 +339,15 @@ class GoEnv(StonesEnv):
                 contradict each other.
         """
         if handicap:
-            black = [*list_points(black), *handicap_points(self.N, handicap)]
+            black = [*go_rules.list_points(black), *go_rules.handicap_points(self.N, handicap)]
             to_play = to_play or "white"
         if board is not None:
             drawn = check_board(board, self.plane_shape).ravel()
-            black = [*list_points(black), *np.flatnonzero(drawn == 1).tolist()]
-            white = [*list_points(white), *np.flatnonzero(drawn == -1).tolist()]
+            black = [*go_rules.list_points(black), *np.flatnonzero(drawn == 1).tolist()]
+            white = [*go_rules.list_points(white), *np.flatnonzero(drawn == -1).tolist()]
         stones = self.place(black, white)
         mover = None if to_play is None else check_player(to_play)
-        komi = None if komi is None else check_komi(komi)
+        komi = None if komi is None else go_rules.check_komi(komi)
         return with_past(self, stones, mover, komi, move_number=move_number, captures=captures, ko=ko, history=history)
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
@@ -384,7 +364,7 @@ class GoEnv(StonesEnv):
         """
         stones = np.zeros(self.N * self.N, np.int8)
         for colour, points in ((1, black), (-1, white)):
-            for point in list_points(points):
+            for point in go_rules.list_points(points):
                 action = self.from_text(point) if isinstance(point, str) else point
                 if not is_int(action, 0) or action >= self.pass_action:
                     raise ValueError(f"stones must be on points of {self}, got {shown(point)}")

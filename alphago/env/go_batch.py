@@ -93,7 +93,7 @@ class GoBatch(PackedBatch):
         elif self._start.places is not None:  # a set of rule planes
             go_planes.rule_planes_batch(self.rows, slots, self._start.places, flat)
         else:
-            go_planes.history_planes_batch(self.rows, slots, self.env.history, flat)
+            go_planes.history_planes_batch(self.rows, slots, flat)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -7,8 +7,8 @@ import numpy as np
 
 from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
+from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv
-from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game_options import Option, to_option
 from alphago.env.go_rules import star_points
 from alphago.env.kernels import gomoku as kernels
@@ -70,11 +70,9 @@ class GomokuEnv(StonesEnv):
     def symmetries(self) -> Symmetries:
         return symmetry.square(self.N)
 
-    def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch | DeviceRowBatch":
+    def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
         """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
-        if device == "cpu":
-            return GomokuBatch(self, count)
-        return rows_on(device, self, count, kernels)
+        return GomokuBatch.on(device, self, count)
 
 
 class GomokuBatch(LineBatch):

@@ -9,7 +9,6 @@ import numpy as np
 from alphago.drawing.board_view import BoardView
 from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
-from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, to_option
 from alphago.env.kernels import oware as kernels
@@ -163,11 +162,9 @@ class OwareEnv(GameEnv):
         """Return the game without graded outcomes, since a match counts wins."""
         return self.replace(graded=False)
 
-    def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch | DeviceRowBatch":
+    def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
         """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
-        if device == "cpu":
-            return OwareBatch(self, count)
-        return rows_on(device, self, count, kernels)
+        return OwareBatch.on(device, self, count)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "OwarePosition":
         """Return the only position in `batch`; setup: the keywords of `position` with which its game began."""

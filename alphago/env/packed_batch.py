@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago.cuda.backend import find_backend
 from alphago.env.batch import GameBatch
 from alphago.env.board import check_board, check_player
+from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.kernels import rows as row_kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, OVER, PLY, TO_PLAY
@@ -82,16 +84,26 @@ class RowBatch(PackedBatch):
     The module `rules` also has the game's kernels `reset` and `planes_batch`.
 
     Args:
-        words: number of int64 words of a row.
-        options: the arguments of `reset` that follow the row.
+        words: number of int64 words of a row; None for a row that ends with a cell for each point.
+        options: the arguments of `reset` that follow the row; None for the board's height and width.
     """
 
     common = row_kernels
 
-    def __init__(self, env: GameEnv, count: int, words: int, options: Sequence[int] = ()) -> None:
+    def __init__(
+        self, env: GameEnv, count: int, words: int | None = None, options: Sequence[int] | None = None
+    ) -> None:
+        words = HEADER + math.prod(env.plane_shape) if words is None else words
         super().__init__(env, np.zeros((count, words), np.int64))
-        self._options = tuple(options)
+        self._options = env.plane_shape if options is None else options
         self.reset(np.arange(count))
+
+    @classmethod
+    def on(cls, device: str, env: GameEnv, count: int) -> "RowBatch | DeviceRowBatch":
+        """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
+        if device == "cpu":
+            return cls(env, count)
+        return DeviceRowBatch(env, count, find_backend(device), row_program(cls.rules))
 
     def reset(self, slots: np.ndarray) -> None:
         """Set the slots to the start position; a game with set-ups overrides this."""

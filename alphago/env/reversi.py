@@ -10,11 +10,9 @@ from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
-from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.game_options import Option, to_option
 from alphago.env.kernels import reversi as kernels
-from alphago.env.kernels.rows import HEADER
 from alphago.env.packed_batch import StonesBatch
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int, checks_keywords
@@ -73,11 +71,9 @@ class ReversiEnv(StonesEnv):
         kept = [0, 2, 4, 6]  # `square` returns rotations by 0, 1, 2 and 3 quarter turns, then each of them transposed
         return Symmetries(points[kept], actions[kept])
 
-    def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
+    def new_batch(self, count: int, device: str = "cpu") -> GameBatch:
         """Return a batch of `count` start positions on a device: "cpu", "cuda" or "host"."""
-        if device == "cpu":
-            return ReversiBatch(self, count, words=HEADER + self.N * self.N, options=(self.N,))
-        return rows_on(device, self, count, kernels)
+        return ReversiBatch.on(device, self, count)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
         """Return the only position in `batch`; setup: the keywords of `position` with which its game began."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from alphago.cuda.contract import Backend
 from alphago.cuda.kernel_source import Program, constants
-from alphago.env.leaves import Leaves, Reached
+from alphago.env.batch import Leaves, Reached
 from alphago.mcts.evaluator import WaveEvaluator
 from alphago.mcts.kernels import nodes, waves
 from alphago.mcts.kernels.nodes import NONE, ROOT

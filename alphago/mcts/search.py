@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.env.batch import FIRST, GameBatch
+from alphago.env.batch import FIRST, GameBatch, Leaves, Reached
 from alphago.env.game import GameEnv
-from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.device_tree import DeviceTree, DeviceWaves
 from alphago.mcts.evaluator import Evaluations, Evaluator, evaluate_boards, new_boards, new_evaluations, points_forecast

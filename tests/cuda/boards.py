@@ -7,12 +7,12 @@ import numpy as np
 
 from alphago import GameEnv, GoEnv
 from alphago.cuda.contract import Backend
+from alphago.env.batch import Leaves, Reached
 from alphago.env.device_batch import REACHED, DeviceBatch
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.kernels import connect_four, gomoku, oware, reversi
-from alphago.env.leaves import Leaves, Reached
 
 ROWS = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}
 PROGRAMS = {"go": GO, **{game: row_program(kernels) for game, kernels in ROWS.items()}}

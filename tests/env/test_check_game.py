@@ -9,9 +9,9 @@ import pytest
 
 from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv, check_game, evaluate
 from alphago.env import symmetry
+from alphago.env.batch import Leaves, Reached
 from alphago.env.check import GameError
 from alphago.env.go_batch import GoBatch
-from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import PlainBatch
 from alphago.env.symmetry import Symmetries
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv

@@ -16,6 +16,7 @@ from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_legal import is_repetition, legal_bits
 from alphago.env.kernels.go_row import action_of, cell, neighbour, occupied_bits
 from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
+from alphago.env.kernels.rows import over_slots, write_batch
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 # Rule planes, all from the mover's view.
@@ -205,8 +206,8 @@ def rule_planes_batch(rows, slots, places, out):
 
 
 @part
-def history_planes(row, history, out):
-    """Write 2 * history + 1 planes of N * N floats into `out`.
+def history_planes(row, out):
+    """Write 2 planes of N * N floats for each board that the row keeps into `out`, and a last plane.
 
     The planes are own and enemy stones of the newest board, of the board before, and so on (AlphaGo Zero, "Neural
     network architecture"); boards before the start are empty.  The last plane is 1 if Black is to move.
@@ -215,7 +216,7 @@ def history_planes(row, history, out):
     depth = load(row, layout.DEPTH)
     black_moves = load(row, layout.TO_PLAY) == layout.BLACK
     at = 0
-    for age in range(history):
+    for age in range(depth):
         slot = load(row, layout.NEWEST) - age  # in the ring buffer of boards
         if slot < 0:
             slot += depth
@@ -232,8 +233,4 @@ def history_planes(row, history, out):
         store(out, at + i, np.float32(black_moves))
 
 
-@kernel
-def history_planes_batch(rows, slots, history, out):
-    """Write history planes for each slot into its row of `out`, float32 [n, (2 * history + 1) * N * N]."""
-    for i in range(slots.shape[0]):
-        history_planes(rows[slots[i]], history, out[i])
+history_planes_batch = over_slots(write_batch, history_planes)

@@ -66,11 +66,11 @@ def legal_bits(own, enemy, size):
 
 
 @kernel
-def reset(row, size):
+def reset(row, height, width):
     """Put four stones in the middle: Black's at the upper right and lower left, White's on the other diagonal."""
-    clear(row, size, size)
-    upper_left = layout.HEADER + (size // 2 - 1) * (size + 1)  # row and column size // 2 - 1
-    lower_left = upper_left + size
+    clear(row, height, width)
+    upper_left = layout.HEADER + (height // 2 - 1) * (width + 1)  # row and column height // 2 - 1: the board is square
+    lower_left = upper_left + width
     store(row, upper_left, layout.WHITE)
     store(row, upper_left + 1, layout.BLACK)
     store(row, lower_left, layout.BLACK)

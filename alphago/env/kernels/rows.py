@@ -224,44 +224,40 @@ def copy_batch(from_rows, sources, rows, targets):
         copy(from_rows[sources[i]], rows[targets[i]])
 
 
-@kernel
-def to_play_batch(rows, slots, out):
-    """Write the side to move: 1 Black, -1 White."""
-    for i in range(slots.shape[0]):
-        out[i] = load(rows[slots[i]], TO_PLAY)
+@part
+def to_play(row):
+    """Return the side to move: 1 Black, -1 White."""
+    return load(row, TO_PLAY)
 
 
-@kernel
-def is_over_batch(rows, slots, out):
-    """Write whether each game is over."""
-    for i in range(slots.shape[0]):
-        out[i] = load(rows[slots[i]], OVER) != 0
+@part
+def is_over(row):
+    """Return whether the game is over."""
+    return load(row, OVER) != 0
 
 
-hash_batch = over_slots(answer_batch, position_hash)
+@part
+def score(row):
+    """Return the mover's margin if the game ended now."""
+    return load(row, MARGIN) * load(row, TO_PLAY)
 
 
-@kernel
-def score_batch(rows, slots, out):
-    """Write each mover's margin if the game ended now."""
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        out[i] = load(row, MARGIN) * load(row, TO_PLAY)
+@part
+def outcome(row):
+    """Return the sign of the mover's margin: 1, 0 or -1."""
+    return (score(row) > 0) - (score(row) < 0)
 
 
-@kernel
-def outcome_batch(rows, slots, out):
-    """Write the sign of each mover's margin: 1, 0 or -1."""
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        margin = load(row, MARGIN) * load(row, TO_PLAY)
-        out[i] = (margin > 0) - (margin < 0)
-
-
-@kernel
-def ownership_batch(rows, slots, out):
+@part
+def ownership(row, out):
     """Write the owner of the stone on each point: 1 the mover, -1 the other side, 0 for an empty point."""
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        for point in range(out.shape[1]):
-            out[i, point] = load(row, HEADER + point) * load(row, TO_PLAY)
+    for point in range(points(row)):
+        store(out, point, load(row, HEADER + point) * load(row, TO_PLAY))
+
+
+to_play_batch = over_slots(answer_batch, to_play)
+is_over_batch = over_slots(answer_batch, is_over)
+hash_batch = over_slots(answer_batch, position_hash)
+score_batch = over_slots(answer_batch, score)
+outcome_batch = over_slots(answer_batch, outcome)
+ownership_batch = over_slots(write_batch, ownership)
