@@ -72,7 +72,7 @@ class Twins:
         assert np.array_equal(self.ours.rows, self.theirs.rows)
         return masks
 
-    def play_on(self, random: np.random.Generator, plies: int, every: int = 1, pass_rate: float = 0.02) -> None:
+    def play_on(self, random: np.random.Generator, plies: int, every: int = 1) -> None:
         """Random legal moves until all games are over, or for so many plies; compares after every so many."""
         for ply in range(plies):
             if ply % every == 0:
@@ -83,7 +83,7 @@ class Twins:
                 return
             chances = random.random(masks.shape) * masks
             if self.env.pass_action is not None:
-                chances[:, -1] *= random.random(len(masks)) < pass_rate
+                chances[:, -1] *= random.random(len(masks)) < 0.02
                 chances[:, -1] += 1e-9 * masks[:, -1]
             self.do("play", going, chances[going].argmax(axis=1).astype(np.int32))
         self.compare()

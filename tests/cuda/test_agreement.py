@@ -1,56 +1,75 @@
 """The kernels and numba's agree on every answer and every word of the rows."""
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from alphago import GameEnv, GoEnv, GomokuEnv, ReversiEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda.contract import Backend
-from alphago.env.kernels import playouts
-from alphago.records.sgf import read_sgf
-from tests.cuda.boards import Twins
+from alphago.env.kernels.playouts import playout
+from benchmarks.row_playouts import PLAYOUTS
+from tests.cuda.boards import Twins, batch_on
 from tests.naive.go import random_board
 
-GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
+RULES = [{"ko": ko, "suicide": suicide} for ko in ("simple", "positional", "situational") for suicide in (False, True)]
+GO = [
+    *(
+        GoEnv(size, planes="turns", max_moves=7 * size * size // 5 + 40, margin_weight=0.3, **rules)
+        for size in (2, 3, 5, 7, 9, 13, 19, 25)
+        for rules in RULES
+    ),
+    # Nobody passes.
+    *(GoEnv(size, "turns", max_moves=200, first_pass=200, **rules) for size in (2, 3, 4) for rules in RULES[1::2]),
+    GoEnv(5, 3),
+    GoEnv(7, 17),
+    GoEnv(9, 17, ko="simple"),
+    GoEnv(5, "turns", turns=20, komi=0),
+    GoEnv(5, first_pass=20),
+    GoEnv(7, komi=-3, margin_weight=1.0),
+    GoEnv(3, max_moves=0, komi=1000),
+]
+SMALL = [
+    *(ReversiEnv(size) for size in (4, 6, 8, 10, 12, 16)),
+    *(GomokuEnv(*options) for options in ((2, 1, 3), (3, 3, 3), (5, 4, 5), (6, 3, 17), (9, 5, 17), (15, 5, 5))),
+    ConnectFourEnv(),
+]
+OWARE = [
+    OwareEnv(),
+    OwareEnv(rules="cgzero", planes="one-hot"),
+    OwareEnv(graded=True),
+    OwareEnv(30, remainder="nobody"),
+    OwareEnv(20),
+]
 
 
-@pytest.mark.parametrize("suicide", [False, True])
-@pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
-@pytest.mark.parametrize("size", [2, 3, 5, 7, 9, 13, 19, 25])
-def test_random_games(backend: Backend, size: int, ko: str, suicide: bool) -> None:
-    env = GoEnv(size, ko=ko, suicide=suicide, planes="turns", max_moves=7 * size * size // 5 + 40, margin_weight=0.3)
-    twins = Twins(env, 4, backend)
-    twins.play_on(np.random.default_rng(size), env.max_moves, every=max(1, size * size // 12))
+# Some games of Oware end by repetition or by the limit, in some a side has no move left.
+@pytest.mark.parametrize(("env", "games"), [*((env, 5) for env in GO + SMALL), *((env, 40) for env in OWARE)], ids=repr)
+def test_random_games(backend: Backend, env: GameEnv, games: int) -> None:
+    plies = min(env.max_moves, 1000)
+    Twins(env, games, backend).play_on(np.random.default_rng(env.N), plies, every=max(1, plies // 25))
 
 
-@pytest.mark.parametrize(
-    ("size", "options"),
-    [
-        (5, {"planes": 3}),
-        (7, {"planes": 17}),
-        (9, {"planes": 17, "ko": "simple"}),
-        (5, {"turns": 20, "komi": 0, "planes": "turns"}),
-        (5, {"first_pass": 20}),
-        (7, {"komi": -3, "margin_weight": 1.0}),
-        (3, {"max_moves": 0, "komi": 1000}),
-    ],
-)
-def test_options(backend: Backend, size: int, options: dict) -> None:
-    twins = Twins(GoEnv(size, **options), 6, backend)
-    twins.play_on(np.random.default_rng(1), 150, every=3, pass_rate=0.2)
+@pytest.mark.gpu
+@pytest.mark.parametrize("env", [*SMALL, *OWARE, GomokuEnv(25, 5, 3), GomokuEnv(19, 6, 65)], ids=repr)
+def test_thousands_of_random_games(env: GameEnv) -> None:
+    from alphago.cuda.device import Device
+
+    Twins(env, 4096, Device()).play_on(np.random.default_rng(2), env.max_moves, every=max(1, env.N**2 // 4))
 
 
-@pytest.mark.parametrize("size", [2, 3, 4])
-@pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
-def test_ko_in_games_that_nobody_passes(backend: Backend, size: int, ko: str) -> None:
-    twins = Twins(GoEnv(size, ko=ko, suicide=True, max_moves=200, planes="turns"), 8, backend)
-    twins.play_on(np.random.default_rng(2), 200, every=5, pass_rate=0)
+GOS = [GoEnv(size, planes="turns", margin_weight=0.3) for size in (2, 7)]
+OTHERS = [ConnectFourEnv(), OwareEnv(), OwareEnv(rules="cgzero", planes="one-hot")]
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(6), ReversiEnv(10), GomokuEnv(7, 4, 9), *OTHERS, *GOS], ids=repr)
+def test_every_verb_with_answers_on_the_device(backend: Backend, env: GameEnv) -> None:
+    Twins(env, 12, backend).exercise(np.random.default_rng(4), 25 if env in GOS else 9)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9, 19])
 @pytest.mark.parametrize("options", [{}, {"ko": "simple", "suicide": True, "planes": "turns"}])
-def test_set_ups(backend: Backend, size: int, options: dict) -> None:
+def test_set_ups_of_go(backend: Backend, size: int, options: dict) -> None:
     """Crowded boards, each side to move and komi of their own in every slot."""
     random = np.random.default_rng(size)
     twins = Twins(GoEnv(size, **options), 6, backend)
@@ -66,6 +85,37 @@ def test_set_ups(backend: Backend, size: int, options: dict) -> None:
     twins.play_on(random, 30, every=4)
     twins.do("reset", twins.slots[::2], to_play="white")
     twins.compare()
+
+
+@pytest.mark.parametrize(
+    ("env", "setup"),
+    [
+        (GomokuEnv(4, 3, 7), {"board": [[1, 0, 0, 0], [0, -1, 0, 0], [0, 0, 1, 0], [0] * 4]}),
+        (GomokuEnv(3, 2, 5), {"to_play": "white"}),
+        (GomokuEnv(3, 2, 5), {"board": [[1, 1, 0], [-1, 0, 0], [0, 0, 0]]}),
+        (ReversiEnv(4), {"board": [[0, 1, 1, 1], [0, -1, 1, 0], [0, 1, -1, 0], [0] * 4], "to_play": -1}),
+        (ReversiEnv(4), {"board": [[0] * 4, [0, 1, 1, 0], [0, 1, 1, 0], [0] * 4]}),
+        (ConnectFourEnv(), {"board": [[0] * 7] * 4 + [[1, 0, 0, 0, 0, 0, 0], [-1, 1, -1, 0, 0, 1, 0]]}),
+        (OwareEnv(), {"houses": [0, 0, 0, 0, 0, 8, 2, 1, 2, 0, 0, 1], "margin": 0, "to_play": "black"}),
+        (OwareEnv(rules="cgzero"), {"houses": [1, 0, 0, 0, 2, 18, 0, 0, 0, 0, 0, 1], "margin": -6, "move_number": 190}),
+    ],
+)
+def test_set_ups(backend: Backend, env: GameEnv, setup: dict[str, Any]) -> None:
+    """In some slots; what was played before is forgotten, and what is played after is remembered."""
+    twins = Twins(env, 6, backend)
+    twins.play_on(np.random.default_rng(7), 3)
+    twins.do("reset", twins.slots[1:5], **setup)
+    twins.play_on(np.random.default_rng(8), env.max_moves)
+    twins.do("reset", twins.slots[::2])
+    twins.compare()
+
+
+def test_a_board_that_no_game_has_is_refused(backend: Backend) -> None:
+    batch = batch_on(backend, ReversiEnv(4), 2)
+    before = batch.rows.copy()
+    with pytest.raises(ValueError, match="must have stones on the four points in the middle"):
+        batch.reset(np.arange(2), board=np.zeros((4, 4)))
+    assert np.array_equal(batch.rows, before)
 
 
 OF_16_BITS = [GoEnv(size, planes=planes) for size in (2, 9, 25) for planes in ("rules", "turns", 3)]
@@ -90,35 +140,41 @@ def test_planes_of_16_bits(backend: Backend, env: GameEnv) -> None:
             assert not backend.download(memory[:first]).any()
 
 
-@pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
-def test_games_of_players(backend: Backend, path: Path) -> None:
-    replay(path, backend, every=8)
-
-
-def replay(path: Path, backend: Backend, every: int) -> None:
-    """A game move by move; all that can be asked is compared after every so many."""
-    game = read_sgf(path)
-    start = game.position(ply=0)
-    twins = Twins(start.env, 1, backend)
-    twins.do("copy", twins.slots, twins.slots, start.batch)
-    for ply, move in enumerate(game.moves):
-        if ply % every == 0:
-            assert twins.compare()[0, move]
-        twins.do("play", twins.slots, np.array([move], np.int32))
-    twins.compare()
-    end = start.env.position_of(twins.theirs, 0)
-    assert np.array_equal(end.board, game.position().board)
-    assert end.score() == game.position().score()
-
-
-def test_random_playouts(backend: Backend) -> None:
+@pytest.mark.parametrize(
+    ("env", "fill_eyes"),
+    [
+        *((GoEnv(size, ko="situational"), size < 9) for size in (2, 5, 9, 19)),
+        (GoEnv(9), True),
+        *((env, False) for env in (ReversiEnv(4), ReversiEnv(8), ReversiEnv(12), GomokuEnv(9), *OTHERS)),
+    ],
+    ids=repr,
+)
+def test_random_playouts(backend: Backend, env: GameEnv, fill_eyes: bool) -> None:
     """The same streams of random numbers give the same games, and stand where numba's stand in the end."""
-    for size, fill_eyes in ((2, True), (5, False), (9, False), (9, True), (19, False)):
-        env = GoEnv(size, ko=["positional", "situational"][size % 2])
-        twins = Twins(env, 5, backend)
-        states = np.random.default_rng(size).integers(-(2**63), 2**63, 5)
-        numbas = states.copy()
-        moves = [playouts.playout(twins.ours.rows[i], numbas[i : i + 1], fill_eyes) for i in range(5)]
-        assert np.array_equal(twins.theirs.playout(twins.slots, states, fill_eyes), moves)
-        assert np.array_equal(states, numbas)
-        assert not twins.compare().any()
+    twins = Twins(env, 20, backend)
+    twins.play_on(np.random.default_rng(5), 3, every=3)
+    states = np.random.default_rng(6).integers(-(2**63), 2**63, 20)
+    numbas, mask, moves = states.copy(), np.zeros(env.action_space, np.bool_), []
+    for slot in twins.slots:
+        rows, state = twins.ours.rows, numbas[slot : slot + 1]
+        if env.name == "go":
+            moves.append(playout(rows[slot], state, fill_eyes))
+        else:
+            moves.append(PLAYOUTS[env.name](rows, np.array([slot]), mask, state))
+    assert np.array_equal(twins.theirs.playout(twins.slots, states, fill_eyes), moves)
+    assert np.array_equal(states, numbas)
+    assert not twins.compare().any()
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7), ConnectFourEnv(), OwareEnv(), GoEnv(5)], ids=repr)
+def test_positions_come_back_to_the_cpu(backend: Backend, env: GameEnv) -> None:
+    """From one batch to another, and as positions to read."""
+    twins = Twins(env, 3, backend)
+    twins.play_on(np.random.default_rng(10), 6, every=6)
+    slots, back = np.arange(3), env.new_batch(3)
+    there = batch_on(backend, env, 3)
+    there.copy(slots[::-1].copy(), slots, of=twins.ours)
+    back.copy(slots, slots, of=there)
+    assert np.array_equal(back.rows, twins.ours.rows[::-1])
+    for slot in slots:
+        assert str(env.position_of(twins.theirs, slot)) == str(env.position_of(twins.ours, slot))

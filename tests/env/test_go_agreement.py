@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from alphago import GoEnv, check_game
-from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels import go_score as scoring
-from alphago.env.kernels.playouts import random_action
-from tests.diagrams import draw, stones
-from tests.naive.go import is_own_eye, naive_go, random_board
+from tests.naive.go import naive_go, random_board
 
+# Hundreds of captures on a tiny board, where nobody passes: nearly every legal point is one that superko left.
+CROWDED = [
+    (size, games, {"max_moves": limit, "first_pass": limit, "ko": ko, "suicide": suicide})
+    for size, games, limit in ((2, 3, 60), (3, 1, 150), (4, 1, 150))
+    for ko in ("simple", "positional", "situational")
+    for suicide in (False, True)
+]
 # How many times as many games.
 THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
 
@@ -49,6 +52,8 @@ THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
         (4, 3, {"planes": "katago", "ko": "simple", "komi": -100}),
         (5, 1, {"planes": "katago", "komi": 1}),
         (5, 1, {"planes": "katago", "turns": 15}),
+        (2, 4, {"max_moves": 0, "planes": "turns"}),
+        *CROWDED,
     ],
 )
 def test_random_games(size: int, games: int, options: dict, times: int) -> None:
@@ -74,81 +79,6 @@ def test_random_set_ups(size: int, games: int, max_moves: int, times: int) -> No
     for options in ({}, {"ko": "simple", "suicide": True, "planes": "turns"}):
         env, plain = (kind(size, max_moves=max_moves, **options) for kind in (GoEnv, naive_go))
         check_game(env, plain, games=games // 2, setups=setups)
-
-
-@pytest.mark.parametrize("suicide", [False, True])
-@pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
-@pytest.mark.parametrize(("size", "limit"), [(2, 200), (3, 300), (4, 300)])
-def test_ko_in_games_that_nobody_passes(size: int, limit: int, ko: str, suicide: bool) -> None:
-    """Hundreds of captures on a tiny board: nearly every legal point is one that superko left."""
-    options = {"max_moves": limit, "ko": ko, "suicide": suicide}
-    env, plain = GoEnv(size, **options), naive_go(size, **options)
-    random = np.random.default_rng(size)
-    refused = 0
-    for _ in range(20 if size == 2 else 2):
-        batch, state, slot = env.new_batch(1), plain.new(), np.zeros(1, np.int64)
-        for _ in range(limit):
-            mask = batch.legal_mask(slot, np.empty((1, env.action_space), np.bool_))[0]
-            assert np.array_equal(mask, state.legal_mask())
-            if state.is_over():
-                break
-            without_history = plain.new(stones=state.board, to_play=state.to_play)
-            refused += int((without_history.legal_mask() & ~mask).sum())
-            points = np.flatnonzero(mask[:-1])
-            action = int(random.choice(points)) if len(points) else env.pass_action
-            batch.play(slot, np.array([action], np.int32))
-            state.play(action)
-    assert (refused == 0) == (size == 2 and ko == "simple")  # on 2x2 nobody ever takes one stone with one
-
-
-# Those that remember nothing: the others tell of superko and of the last moves.
-OF_THE_BOARD = [number for number in range(16) if number not in (5, 6, 7, 8, 12)]
-
-
-@pytest.mark.parametrize("size", [3, 9, 19])
-def test_what_is_kept_in_step_equals_a_fresh_set_up(size: int) -> None:
-    """Hash, score, stones and liberties after hundreds of plies are those of the same board set up at once."""
-    env = GoEnv(size)
-    random = np.random.default_rng(0)
-    slot = np.zeros(1, np.int64)
-    for _ in range(3):
-        now = env.position()
-        while not now.is_over:
-            points = np.flatnonzero(now.legal_mask[:-1])
-            now = now.play(random.choice(points) if len(points) else env.pass_action)
-            if now.moves[-1] == env.pass_action or len(now.moves) % 5:
-                continue
-            fresh = env.position(**stones(draw(now)), to_play=now.to_play)
-            hashes = [p.batch.hash(slot, np.empty(1, np.int64))[0] for p in (now, fresh)]
-            assert hashes[0] == hashes[1]
-            assert now.score() == fresh.score()
-            assert np.array_equal(now.planes()[OF_THE_BOARD], fresh.planes()[OF_THE_BOARD])
-
-
-def test_light_playouts_end_with_legal_games() -> None:
-    """The kernel's own random games, move by move on plain Go: no eyes filled, no pass while there is a move."""
-    state = np.array([7], np.int64)
-    for size in (2, 5, 9):
-        env, plain = GoEnv(size), naive_go(size)
-        row, twin = env.new_batch(1).rows[0], plain.new()
-        while not layout.is_over(row):
-            action = random_action(row, state, False)
-            mask = twin.legal_mask()
-            mask[:-1] &= [not is_own_eye(twin.board, p, twin.to_play, size) for p in range(size**2)]
-            assert mask[action]
-            assert (action == env.pass_action) == (not mask[:-1].any())
-            assert sorted(listed_empties(row)) == [point for point in range(size**2) if twin.board[point] == 0]
-            kernels.play(row, action)
-            twin.play(action)
-        assert twin.is_over()
-        assert scoring.score(row) == twin.score()
-
-
-def listed_empties(row: np.ndarray) -> list[int]:
-    """The actions in the list of empty points, each of which knows its place there."""
-    points = [int(row[layout.cell(place) + layout.EMPTY_POINT]) for place in range(row[layout.EMPTY_COUNT])]
-    assert [row[layout.cell(point) + layout.PLACE] for point in points] == list(range(len(points)))
-    return [int(layout.action_of(row, point)) for point in points]
 
 
 def test_liberties_fit_into_one_number() -> None:

@@ -7,7 +7,6 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_lines
 from alphago.env.kernels import go_row as layout
-from tests.random_games import random_game
 
 
 def follow(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[object], int]:
@@ -41,11 +40,11 @@ def expected(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[
 
 
 @pytest.mark.parametrize("ko", ["simple", "positional", "situational"])
-@pytest.mark.parametrize("suicide", [False, True])
-def test_random_lines(ko: str, suicide: bool) -> None:
+@pytest.mark.parametrize(("suicide", "first_pass"), [(False, 0), (True, 0), (True, 9)])
+def test_random_lines(ko: str, suicide: bool, first_pass: int) -> None:
     """On 3x3, where kos, suicides and passes are everywhere; one colour may play twice."""
     generator = np.random.default_rng(1)
-    env = GoEnv(3, ko=ko, suicide=suicide, max_moves=60)
+    env = GoEnv(3, ko=ko, suicide=suicide, first_pass=first_pass, max_moves=60)
     lengths = []
     for _ in range(300):
         colour, plays = 1, []
@@ -56,13 +55,3 @@ def test_random_lines(ko: str, suicide: bool) -> None:
         assert found == expected(env, plays)
         lengths.append(found[1])
     assert max(lengths) > 8
-
-
-@pytest.mark.parametrize("first_pass", [0, 5])
-def test_single_actions(first_pass: int) -> None:
-    """Every action of every position of a game, as in its legal mask."""
-    env = GoEnv(4, first_pass=first_pass)
-    for position in random_game(env, 2):
-        mask = [bool(go_lines.is_legal(position.row, action)) for action in range(env.action_space)]
-        assert mask == position.legal_mask.astype(bool).tolist()
-    assert not any(mask)

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from alphago import GoEnv, IllegalMove
+from alphago.env.go_rules import PLANE_SETS
+from alphago.env.kernels import go_planes
 
 
 def test_first_pass() -> None:
@@ -15,6 +17,18 @@ def test_first_pass() -> None:
         position.play(env.pass_action)
     later = position.play(env.from_text("B2")).play(env.from_text("A1"))
     assert later.legal_mask[env.pass_action]
+
+
+def test_a_networks_input_tells_its_set() -> None:
+    """Every set has another even number of planes, boards alone an odd one; each begins with what all know."""
+    counts = PLANE_SETS.values()
+    assert len(set(counts)) == len(counts)
+    assert not any(count % 2 for count in counts)
+    for name, planes in go_planes.SETS.items():
+        assert len(planes) == len(set(planes)) == GoEnv(5, planes=name).planes
+        assert max(planes) < go_planes.PLANES
+    assert go_planes.SETS["rules"] == tuple(range(16))  # what the networks that come with the package see
+    assert set().union(*go_planes.SETS.values()) == set(range(go_planes.PLANES))
 
 
 ALL_OPTIONS = {

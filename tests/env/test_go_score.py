@@ -29,12 +29,6 @@ def test_komi_decides(colour: str, komi: float, score: float, text: str, mover: 
     assert "-0.0" not in {str(ended.result), str(ended.score()), str(ended.outcome)}
 
 
-def test_a_big_komi_and_a_full_19x19_board_score_exactly() -> None:
-    env = GoEnv(19)
-    full = env.position(black=[a for a in range(361) if a != 180], komi=-999.5)
-    assert full.score() == 361 + 999.5
-
-
 def test_outcomes_may_depend_on_the_margin_but_results_do_not() -> None:
     for komi, margin in ((4, 5), (9, 0), (20.5, -11.5)):
         graded = position(". X .\n. . X\n. . .", env=GoEnv(3, margin_weight=0.3), komi=komi, to_play="white")

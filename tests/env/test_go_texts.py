@@ -25,15 +25,6 @@ from tests.diagrams import draw, play, tidy
 FEW = settings(max_examples=80, deadline=None)
 
 
-@pytest.mark.parametrize("size", [2, 9, 19, 25])
-def test_every_point_has_a_name_of_its_own(size: int) -> None:
-    env = GoEnv(size)
-    names = [env.to_text(action) for action in range(env.action_space)]
-    assert [env.from_text(f" {name.lower()} ") for name in names] == list(range(env.action_space))
-    last = "ABCDEFGHJKLMNOPQRSTUVWXYZ"[size - 1]  # no I
-    assert (names[0], names[size - 1], names[-2]) == (f"A{size}", f"{last}{size}", f"{last}1")
-
-
 @FEW
 @given(st.integers(2, 25), st.one_of(st.text(max_size=5), st.from_regex("[A-Za-z][0-9]{1,3}", fullmatch=True)))
 @example(9, "i5")
@@ -88,11 +79,7 @@ def test_names_of_rules() -> None:
         assert read_rules(text) == NAMED[name]
     assert all(why_other_score(text) for text in ("日本", "韩国规则", "Japanese Rules"))
     assert not why_other_score("中国")
-    for unknown in (
-        "{Chinese",
-        '{"koRule": "SIMPLE"}',
-        '{"ko": "SIMPLE", "komi": 7}',
-    ):  # what KataGo does not know is no rule
+    for unknown in ("{Chinese", '{"koRule": "SIMPLE"}', '{"ko": "SIMPLE", "komi": 7}'):  # KataGo has no such fields
         assert read_rules(unknown) is None
     assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
     for other in ("koSIMPLEscoreTERRITORYtaxSEKIsui0", "koſIMPLEscoreAREAsui0"):  # a long s is no S

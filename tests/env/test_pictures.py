@@ -3,7 +3,6 @@
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, OwareEnv, ReversiEnv
-from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title
@@ -139,10 +138,3 @@ def test_an_expected_line() -> None:
     assert now.svg(line=[8, 7]) == svg
     with pytest.raises(IllegalMove, match="illegal move C3: Black has a stone there"):
         now.svg(line="C3")
-
-
-def test_the_last_stone_of_a_column_is_ringed() -> None:
-    """In a game of columns that does not know where its stones land."""
-    now = Columns().position().play(3).play(3)
-    (ring,), (white,) = shapes(now.svg(), "circle", fill="none"), shapes(now.svg(), "circle", fill=WHITE, stroke=EDGE)
-    assert (ring.get("cx"), ring.get("cy")) == (white.get("cx"), white.get("cy"))

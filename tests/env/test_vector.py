@@ -15,8 +15,21 @@ def random_actions(legal_mask: Any, random: np.random.Generator) -> np.ndarray:
     return (random.random(mask.shape) * mask).argmax(axis=1)
 
 
-def play_beside_positions(env: GameEnv, num_envs: int, games: int, **options: Any) -> None:
-    """Play so many games at once and compare them with positions; what they say is compared at every move."""
+GPU = {"device": "cuda", "convert": lambda array: torch.as_tensor(array).cpu()}
+
+
+@pytest.mark.parametrize(
+    ("env", "num_envs", "games", "options"),
+    [
+        *((env, 4, 8, {}) for env in (GoEnv(3), GoEnv(5, margin_weight=0.2), ConnectFourEnv(), TicTacToeEnv())),
+        pytest.param(GoEnv(5), 64, 1000, {"device": "host"}, marks=pytest.mark.slow),
+        pytest.param(GoEnv(5), 64, 1000, {"convert": torch.as_tensor}, marks=pytest.mark.slow),
+        pytest.param(GoEnv(5), 16, 32, GPU, marks=pytest.mark.gpu),
+    ],
+    ids=repr,
+)
+def test_the_games_are_those_of_positions(env: GameEnv, num_envs: int, games: int, options: dict[str, Any]) -> None:
+    """So many games at once are compared with positions, and what they say at every move."""
     envs, random, ended = VectorEnv(env, num_envs, **options), np.random.default_rng(0), 0
     planes, info = envs.reset()
     positions = [env.position()] * num_envs
@@ -34,24 +47,6 @@ def play_beside_positions(env: GameEnv, num_envs: int, games: int, **options: An
             positions[game] = env.position() if after.is_over else after
         ended += int(np.sum(np.asarray(terminated)))
         assert not np.asarray(truncated).any()
-
-
-@pytest.mark.parametrize("env", [GoEnv(3), GoEnv(5, margin_weight=0.2), ConnectFourEnv(), TicTacToeEnv()], ids=repr)
-def test_the_games_are_those_of_positions(env: GameEnv) -> None:
-    play_beside_positions(env, num_envs=4, games=8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options", [{}, {"device": "host"}, {"convert": torch.as_tensor}], ids=["numpy", "host", "torch"]
-)
-def test_a_thousand_games_are_those_of_positions(options: dict[str, Any]) -> None:
-    play_beside_positions(GoEnv(5), num_envs=64, games=1000, **options)
-
-
-@pytest.mark.gpu
-def test_games_on_a_gpu_are_those_of_positions() -> None:
-    play_beside_positions(GoEnv(5), 16, 32, device="cuda", convert=lambda array: torch.as_tensor(array).cpu())
 
 
 def test_tensors_come_and_go() -> None:

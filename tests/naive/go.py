@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.go import GoEnv
-from tests.naive.plain import with_states
+from tests.naive.plain import NaiveState, with_states
 
 BLACK, WHITE, EMPTY = 1, -1, 0
 # The planes of `NaiveGo.rule_planes` that each named set has; those of "katago" are its own.
@@ -121,7 +121,7 @@ def pass_alive(board: Board, colour: int, size: int, suicide: bool = False) -> s
     return set().union(*chains, *inside)
 
 
-class NaiveGo:
+class NaiveGo(NaiveState):
     """One Go position; `boards` holds every board since the start, one per ply."""
 
     def __init__(self, env: GoEnv, stones: Any = None, to_play: Any = BLACK, komi: float | None = None) -> None:
@@ -238,12 +238,6 @@ class NaiveGo:
             planes[2 * age + 1] = stones == -self.to_play
         planes[-1] = self.to_play == BLACK
         return planes
-
-    def copy(self) -> "NaiveGo":
-        twin = NaiveGo.__new__(NaiveGo)
-        twin.env, twin.to_play, twin.komi = self.env, self.to_play, self.komi
-        twin.boards, twin.seen, twin.moves = list(self.boards), set(self.seen), list(self.moves)
-        return twin
 
 
 def naive_go(size: int, **options: Any) -> Any:

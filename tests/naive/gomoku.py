@@ -3,9 +3,10 @@
 import numpy as np
 
 from alphago import GomokuEnv
+from tests.naive.plain import NaiveState
 
 
-class NaiveGomoku:
+class NaiveGomoku(NaiveState):
     def __init__(self, env: GomokuEnv) -> None:
         self.env, self.size, self.connect = env, env.N, env.connect_row
         self.boards = [np.zeros((env.N, env.N), np.int8)]  # oldest first: 1 Black, -1 White
@@ -47,8 +48,3 @@ class NaiveGomoku:
             planes[2 * age + 1] = board == -self.to_play
         planes[-1] = self.to_play == 1
         return planes
-
-    def copy(self) -> "NaiveGomoku":
-        twin = NaiveGomoku(self.env)
-        twin.boards, twin.to_play, twin.winner = list(self.boards), self.to_play, self.winner
-        return twin

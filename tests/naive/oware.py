@@ -3,11 +3,12 @@
 import numpy as np
 
 from alphago import OwareEnv
+from tests.naive.plain import NaiveState
 
 EXACT = 12  # numbers of seeds that have a plane of their own
 
 
-class NaiveOware:
+class NaiveOware(NaiveState):
     def __init__(self, env: OwareEnv, houses: list[int] | None = None, margin: int = 0, to_play: int = 1) -> None:
         houses = houses or [4] * 12
         captured = 48 - sum(houses)
@@ -104,10 +105,3 @@ class NaiveOware:
         constant = [np.full((2, 6), share) for share in shares]
         exact = [seeds == number for number in range(EXACT)]
         return np.stack([*exact, seeds / 12, *constant]).astype(np.float32)
-
-    def copy(self) -> "NaiveOware":
-        twin = NaiveOware(self.env)
-        twin.houses = {player: list(side) for player, side in self.houses.items()}
-        twin.stores, twin.seen = dict(self.stores), list(self.seen)
-        twin.to_play, twin.ply, twin.over = self.to_play, self.ply, self.over
-        return twin

@@ -2,10 +2,21 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from alphago import GameEnv
 from alphago.env.plain_batch import PlainBatch
+
+
+class NaiveState:
+    """Base class of a position in plain Python whose lists, sets and dictionaries hold what never changes."""
+
+    def copy(self) -> Self:
+        twin = copy.copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, (list, set, dict)):
+                setattr(twin, name, value.copy())
+        return twin
 
 
 def with_states(env: GameEnv, state: Callable[..., Any]) -> Any:

@@ -3,11 +3,12 @@
 import numpy as np
 
 from alphago import ReversiEnv
+from tests.naive.plain import NaiveState
 
 DIRECTIONS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0)]
 
 
-class NaiveReversi:
+class NaiveReversi(NaiveState):
     def __init__(self, env: ReversiEnv) -> None:
         self.env, self.size = env, env.N
         high = env.N // 2
@@ -63,8 +64,3 @@ class NaiveReversi:
         for plane, mover in zip(planes[2:], (self.to_play, -self.to_play), strict=True):
             plane.ravel()[self.moves(mover)] = 1
         return planes
-
-    def copy(self) -> "NaiveReversi":
-        twin = NaiveReversi(self.env)
-        twin.stones, twin.to_play = dict(self.stones), self.to_play
-        return twin
