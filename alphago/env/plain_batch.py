@@ -2,7 +2,7 @@
 
 import hashlib
 from numbers import Real
-from typing import Any, NoReturn, Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -49,6 +49,7 @@ class BrokenGame(ValueError):
     """A state has broken the contract of a game; the message says what its method must do, and what it did."""
 
     def __init__(self, env: object, method: str, expected: str, got: object) -> None:
+        """Say that `method` of the game must do what `expected` says, and returned `got`."""
         super().__init__(f"{method} of {env} must {expected}, got {shown(got)}; check_game says more")
         self.expected, self.got = expected, shown(got)
 
@@ -80,7 +81,7 @@ class PlainBatch(GameBatch):
             state = source_batch.states[source]
             copied = state.copy()
             if not isinstance(copied, type(state)):  # such as None
-                self._break("copy", "return another state", copied)
+                raise BrokenGame(self.env, "copy", "return another state", copied)
             self.states[target] = copied
             self.plies[target] = source_batch.plies[source]
 
@@ -92,14 +93,14 @@ class PlainBatch(GameBatch):
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         for slot, action in zip(slots, actions, strict=True):
             if self.plies[slot] >= self.env.max_moves:
-                self._break("is_over", f"be True after max_moves, {self.env.max_moves} plies", False)
+                raise BrokenGame(self.env, "is_over", f"be True after max_moves, {self.env.max_moves} plies", False)
             self.states[slot].play(int(action))
             self.plies[slot] += 1
 
     def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for slot, mask in zip(slots, self._answers("legal_mask", slots, out), strict=True):
             if not mask.any() and not self.states[slot].is_over():
-                self._break("legal_mask", "have a legal action in a game that is not over", mask)
+                raise BrokenGame(self.env, "legal_mask", "have a legal action in a game that is not over", mask)
         return out
 
     def _answers(self, method: str, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -107,19 +108,15 @@ class PlainBatch(GameBatch):
         for i, slot in enumerate(slots):
             answer = getattr(self.states[slot], method)()
             if np.shape(answer) != out.shape[1:]:
-                self._break(method, f"return an array {list(out.shape[1:])}", answer)
+                raise BrokenGame(self.env, method, f"return an array {list(out.shape[1:])}", answer)
             out[i] = answer
         return out
 
     def _number(self, method: str, answer: object, most: float) -> float:
         """Return a state's answer as a float; raise BrokenGame unless it is a number from -most to most."""
         if not (isinstance(answer, Real) and -most <= float(answer) <= most):
-            self._break(method, f"be a number from {-most:g} to {most:g}", answer)
+            raise BrokenGame(self.env, method, f"be a number from {-most:g} to {most:g}", answer)
         return float(answer)
-
-    def _break(self, method: str, expected: str, got: object) -> NoReturn:
-        """Raise BrokenGame: `method` must do what `expected` says, and returned `got`."""
-        raise BrokenGame(self.env, method, expected, got)
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
@@ -139,7 +136,7 @@ class PlainBatch(GameBatch):
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         if not np.isfinite(self._answers("planes", slots, out)).all():
-            self._break("planes", "be finite", next(row for row in out if not np.isfinite(row).all()))
+            raise BrokenGame(self.env, "planes", "be finite", next(row for row in out if not np.isfinite(row).all()))
         return out
 
     def is_over(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -149,7 +146,7 @@ class PlainBatch(GameBatch):
         for i, slot in enumerate(slots):
             out[i] = self._number("to_play", self.states[slot].to_play, 1)
             if not out[i]:  # 0, or a fraction that int8 has cut to 0
-                self._break("to_play", "be 1 or -1", 0)
+                raise BrokenGame(self.env, "to_play", "be 1 or -1", 0)
         return out
 
     def hash(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

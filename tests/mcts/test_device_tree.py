@@ -123,7 +123,7 @@ def test_self_play(env: GameEnv, rule: str, device: str) -> None:
 @pytest.mark.parametrize("rule", ["puct-8", "rounds"])
 def test_no_memory_is_shared(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what is on a device, as on a GPU."""
-    monkeypatch.setattr("alphago.env.device_rows.find_backend", lambda device: FarHost())
+    monkeypatch.setattr("alphago.env.packed_batch.find_backend", lambda device: FarHost())
     test_self_play(ConnectFourEnv(), rule, "host")
     test_analyses(ConnectFourEnv(), rule, "host")
 
