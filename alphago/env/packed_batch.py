@@ -84,18 +84,15 @@ class RowBatch(PackedBatch):
     The module `rules` also has the game's kernels `reset` and `planes_batch`.
 
     Args:
-        words: number of int64 words of a row; None for a row that ends with a cell for each point.
-        options: the arguments of `reset` that follow the row; None for the board's height and width.
+        words: number of int64 words of a row; 0 for a row that ends with a cell for each point.
+        options: the arguments of `reset` that follow the row; () for the board's height and width.
     """
 
     common = row_kernels
 
-    def __init__(
-        self, env: GameEnv, count: int, words: int | None = None, options: Sequence[int] | None = None
-    ) -> None:
-        words = HEADER + math.prod(env.plane_shape) if words is None else words
-        super().__init__(env, np.zeros((count, words), np.int64))
-        self._options = env.plane_shape if options is None else options
+    def __init__(self, env: GameEnv, count: int, words: int = 0, options: Sequence[int] = ()) -> None:
+        super().__init__(env, np.zeros((count, words or HEADER + math.prod(env.plane_shape)), np.int64))
+        self._options = options or env.plane_shape
         self.reset(np.arange(count))
 
     @classmethod

@@ -1,5 +1,3 @@
-import copy
-import pickle
 import re
 
 import pytest
@@ -19,8 +17,3 @@ def test_names_of_other_libraries_say_what_is_there_instead(thing, names):
         with pytest.raises(AttributeError, match=f"has no {name}: {re.escape(hint)}$"):
             getattr(thing, name)
     assert not hasattr(thing, "nonsense")
-
-
-def test_games_and_networks_are_still_copied_and_pickled():
-    assert pickle.loads(pickle.dumps(ENV)) == copy.deepcopy(ENV) == ENV
-    assert copy.deepcopy(NET).num_parameters == NET.num_parameters

@@ -22,11 +22,10 @@ GPU = {"device": "cuda", "convert": lambda array: torch.as_tensor(array).cpu()}
     ("env", "num_envs", "games", "options"),
     [
         *((env, 4, 8, {}) for env in (GoEnv(3), GoEnv(5, margin_weight=0.2), ConnectFourEnv(), TicTacToeEnv())),
-        pytest.param(GoEnv(5), 64, 1000, {"device": "host"}, marks=pytest.mark.slow),
-        pytest.param(GoEnv(5), 64, 1000, {"convert": torch.as_tensor}, marks=pytest.mark.slow),
-        pytest.param(GoEnv(5), 16, 32, GPU, marks=pytest.mark.gpu),
+        pytest.param(GoEnv(5), 64, 1000, {"device": "host"}, marks=pytest.mark.slow, id="host"),
+        pytest.param(GoEnv(5), 64, 1000, {"convert": torch.as_tensor}, marks=pytest.mark.slow, id="torch"),
+        pytest.param(GoEnv(5), 16, 32, GPU, marks=pytest.mark.gpu, id="gpu"),
     ],
-    ids=repr,
 )
 def test_the_games_are_those_of_positions(env: GameEnv, num_envs: int, games: int, options: dict[str, Any]) -> None:
     """So many games at once are compared with positions, and what they say at every move."""
