@@ -15,11 +15,6 @@ CONNECT, DEPTH = 6, 7  # header words of this game
 UNKNOWN = -1
 
 
-def row_words(size, depth):
-    """Return the number of int64 words of a row, for a board of this size and `depth` remembered actions."""
-    return layout.HEADER + size * size + depth
-
-
 @kernel
 def reset(row, size, connect, depth):
     """Set the row to an empty board with Black to move; the arguments are explained in the module."""
