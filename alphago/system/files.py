@@ -55,7 +55,7 @@ def typed_path(path: str | os.PathLike[str]) -> str:
 
 
 def write_atomic(path: Path, data: bytes | memoryview) -> None:
-    """Write `data` to `path` atomically: readers see the old file or the complete new one, also after a power cut.
+    """Write `data` to `path` atomically: readers see the old file or the complete new one, even after a power cut.
 
     If `path` is a link, the link stays, and the file to which it leads is replaced.
 
@@ -76,6 +76,7 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
             os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
+        flush_folder(target.parent)
 
 
 def write_named(path: str | os.PathLike[str], data: bytes) -> Path:
@@ -139,6 +140,16 @@ def os_error_text(error: OSError) -> str:
 def is_new_or_empty(folder: Path) -> bool:
     """Return whether a path does not exist or is an empty folder."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush a folder to disk, so that a rename in it survives a power cut; do nothing where the system cannot."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
