@@ -106,13 +106,14 @@ class KernelCache:
 
     Args:
         function: the Python function.
-        folder: the folder of all cached kernels.  The function's own folder in it has to be private, see
-            `make_private`: a pickle can run any code.
+        folder: the folder of all cached kernels, which has to be private, see `make_private`: a pickle can run any
+            code.
     """
 
     def __init__(self, function: Callable[..., object], folder: str) -> None:
         source = Path(function.__code__.co_filename)
         place_digest = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
+        self.folder = folder
         self.cache_path = os.path.join(folder, f"{source.parent.name}_{place_digest}")  # one for each installed copy
         self.function = function
         self.lock: BinaryIO | None = None  # held while this process compiles the function
@@ -161,10 +162,15 @@ class KernelCache:
 
         return compile_and_unlock
 
+    def make_folders(self) -> None:
+        """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
+        for folder in (self.folder, self.cache_path):
+            make_private(Path(folder))
+
     def read(self, path: Path, signature: Signature, target_context: BaseContext) -> CompileResult | None:
         """Return the compiled function in a file; None if the file is missing or damaged, or its folder not private."""
         try:
-            make_private(path.parent)
+            self.make_folders()
             data = path.read_bytes()
             digest, pickled = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
             if hashlib.sha256(pickled).digest() != digest:
@@ -189,7 +195,7 @@ class KernelCache:
         """Write a file with its digest; warn once if it cannot be written."""
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
         try:
-            make_private(path.parent)
+            self.make_folders()
             try:
                 part.write_bytes(hashlib.sha256(data).digest() + data)
                 os.replace(part, path)
@@ -197,7 +203,7 @@ class KernelCache:
                 part.unlink(missing_ok=True)
         except OSError as error:
             warn_once(
-                f"compiled kernels cannot be kept in {path.parent} ({error.strerror}): each process will compile them "
+                f"compiled kernels cannot be kept in {self.folder} ({error.strerror}): each process will compile them "
                 "anew, unless NUMBA_CACHE_DIR names a folder of your own"
             )
 
