@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     SIGTERM: a folder's worker after at most one move, a Ray worker at once, whose tasks other workers do again.
     """
     from alphago.mcts.warm_up import warm_up
-    from alphago.system.interrupts import stopped_by_interrupt
+    from alphago.training.call.signals import stopped_by_interrupt
     from alphago.workers.ray_cluster import join_cluster
     from alphago.workers.shared_folder import FolderWorker
 

@@ -41,7 +41,7 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     script.write_text(
         "import multiprocessing, os, signal\n"
         "from concurrent.futures import ProcessPoolExecutor\n"
-        "from alphago.system.interrupts import end_with_parent\n"
+        "from alphago.training.sweeps.processes import end_with_parent\n"
         "if __name__ == '__main__':\n"
         "    pool = ProcessPoolExecutor(1, multiprocessing.get_context('spawn'), end_with_parent)\n"
         "    print(pool.submit(abs, -7).result(), flush=True)\n"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.training import run_clock
+from alphago.training.call.signals import stopped_at, stopped_by_interrupt
 from alphago.training.run_clock import RunClock, SavingTimes
 
 

@@ -15,10 +15,10 @@ from alphago.nn.model_files import LATEST, read_notes, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
-from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
 from alphago.system.settings import addresses, value_to_data
 from alphago.training.call.progress import run_progress
+from alphago.training.call.signals import stopped_at, stopped_by_interrupt
 from alphago.training.call.start import Call, Start, value_for_message
 from alphago.training.call.summary import prolonging_option
 from alphago.training.history import METRICS, read_rows

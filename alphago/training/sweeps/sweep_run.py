@@ -12,13 +12,21 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from alphago.system import interrupts
 from alphago.system.files import LOCK, parse_json, read_file, write_atomic
 from alphago.system.validation import shown
 from alphago.training.call.summary import run_summary
 from alphago.training.code_digest import as_text, code_digests
 from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
+from alphago.training.sweeps.processes import (
+    NEEDS_FILE,
+    NEEDS_GUARD,
+    comes_from_standard_input,
+    end_with_parent,
+    has_importable_program,
+    leave_if_imported_again,
+    only_parent_is_interrupted,
+)
 
 MOST_BYTES = 2**20  # largest file of a call that is read
 LOSSES = ("policy_loss", "value_loss")
@@ -149,10 +157,10 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
     if alone:
         return
     try:
-        if interrupts.comes_from_standard_input():
-            raise TypeError(interrupts.NEEDS_FILE)
+        if comes_from_standard_input():
+            raise TypeError(NEEDS_FILE)
         pickled = pickle.dumps((call, [run.settings for run in runs]))
-        if b"__main__" in pickled and not interrupts.has_importable_program():
+        if b"__main__" in pickled and not has_importable_program():
             raise TypeError("this program is no file")
     except (pickle.PicklingError, AttributeError, TypeError) as error:  # from `dumps`, or raised above
         raise TypeError(
@@ -189,7 +197,7 @@ def run_all(runs: Sequence[SweepRun], processes: int, on_end: OnEnd) -> None:
             if not fault and run.numbers() is None:  # its run was stopped
                 break
         return
-    interrupts.leave_if_imported_again()
+    leave_if_imported_again()
     runs_left = list(runs)
     running: list[RunningCall] = []
     try:
@@ -220,7 +228,7 @@ def start_call(run: SweepRun, place: int) -> RunningCall:
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=make_call_here, args=(run, core, sender))
-    with interrupts.only_parent_is_interrupted():
+    with only_parent_is_interrupted():
         process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
     return RunningCall(run, process, receiver, place)
@@ -232,7 +240,7 @@ def failure_reason(ended: RunningCall) -> str:
         return str(ended.receiver.recv())
     except EOFError:
         code = ended.process.exitcode  # 1 if `leave_if_imported_again` has ended the process
-        return f"its process ended with code {code}" + (f": {interrupts.NEEDS_GUARD}" if code == 1 else "")
+        return f"its process ended with code {code}" + (f": {NEEDS_GUARD}" if code == 1 else "")
     finally:
         ended.receiver.close()
         ended.process.join()
@@ -249,7 +257,7 @@ def make_call_here(run: SweepRun, core: int | None, sender: Connection) -> None:
     """
     if core is not None:
         os.sched_setaffinity(0, [core])
-    interrupts.end_with_parent()
+    end_with_parent()
     sender.send(run_call(run))
 
 
