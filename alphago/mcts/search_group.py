@@ -86,6 +86,8 @@ class SearchGroup:
         most = self.search.settings.leaves  # for one question
         if self.count > 1:  # all questions together fill the batch
             return max(1, min(most, FULL_BATCH // max(1, len(self.questions))))
+        if most <= FIRST_LEAVES:
+            return most
         # A multiple of FIRST_LEAVES: a CPU takes as long for a part of such a block as for the whole.
         wished = int(self.search.tree.visits[:, ROOT].max()) // VISITS_PER_LEAF
         return min(max(FIRST_LEAVES, wished - wished % FIRST_LEAVES), most)

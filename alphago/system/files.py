@@ -75,7 +75,8 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
                 os.fsync(file.fileno())
             os.replace(part, target)
         finally:
-            part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it would hide the error of the block
+                part.unlink(missing_ok=True)
         flush_folder(target.parent)
 
 

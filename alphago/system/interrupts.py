@@ -42,7 +42,9 @@ def repeated_interrupts() -> Iterator[None]:
     def hook(lost: "sys.UnraisableHookArgs", /) -> None:
         """Repeat a KeyboardInterrupt that Python has ignored; print any other error as before."""
         if issubclass(lost.exc_type, KeyboardInterrupt):
-            threading.Timer(DELAY, interrupt_again).start()
+            timer = threading.Timer(DELAY, interrupt_again)
+            timer.daemon = True  # it does not delay the end of the program
+            timer.start()
         else:
             before(lost)
 

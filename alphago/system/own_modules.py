@@ -51,7 +51,9 @@ def import_own_class(text: str, base: type[Kind], what: str) -> type[Kind]:
     classes = {key: item for key, item in vars(module).items() if isinstance(item, type) and issubclass(item, base)}
     if name not in classes:
         own = [key for key, item in classes.items() if item.__module__ == module.__name__]  # not what it imports
-        raise ValueError(f"{module.__name__} has no {what} {name!r}: {near_misses(name, own)}")
+        raise ValueError(
+            f"{place} has no {what} {name!r}, a class derived from {base.__name__}: {near_misses(name, own)}"
+        )
     return classes[name]
 
 

@@ -292,6 +292,8 @@ class NetworkConverter:
         """
         sizes = ("heads", "groups of heads", "size of a key", "size of a value")
         heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
+        if heads % groups or key % 2:
+            raise ValueError(f"heads must be a multiple of groups and a key even, got {heads}, {groups}, {key}")
         rotated, learned = self.stream.integer("rotated", 0, 1), self.stream.integer("learned", 0, 1)
         epsilon, weight = self.rms(channels)
         inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]

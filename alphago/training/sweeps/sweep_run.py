@@ -78,14 +78,13 @@ class SweepRun(NamedTuple):
             ValueError: if the file is damaged, or is of another seed, function or setting, or of other code; or if
                 there is none, but the folder holds something else than a run.
         """
-        may_begin = self.is_free or holds_run(self.folder)
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
             # What is left in `saved` then is compared with `identity`; the code is compared name by name.
             numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
             numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
         except FileNotFoundError:
-            if not may_begin:
+            if not self.may_begin:
                 raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep") from None
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -93,7 +92,7 @@ class SweepRun(NamedTuple):
         expected = self.identity
         code_now = expected.pop("code")
         # The settings may differ if the call has written nothing yet, or only a run, whose settings `train` compares.
-        if saved != expected and (numbers is not None or not may_begin):
+        if saved != expected and (numbers is not None or not self.may_begin):
             raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
         if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(
@@ -103,9 +102,10 @@ class SweepRun(NamedTuple):
         return numbers
 
     @property
-    def is_free(self) -> bool:
-        """Whether the call's folder holds nothing of a call, or at most a lock."""
-        return not self.folder.is_dir() or {path.name for path in self.folder.iterdir()} <= {LOCK}
+    def may_begin(self) -> bool:
+        """Whether the call's folder holds a run, or nothing of a call, at most a lock."""
+        names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+        return names <= {LOCK} or holds_run(self.folder)
 
     def make(self) -> None:
         """Make the call and save its numbers, unless its run was stopped before the end.
