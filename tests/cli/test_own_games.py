@@ -131,7 +131,7 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
         (f"{'b' * 300}.py:X", f"argument --game: '{'b' * 99}"),
         (
             "my_game.py:X",
-            "argument --game: my_game.py has no game 'X', a class derived from GameEnv: there are CornersEnv, SizedEnv,",
+            "argument --game: my_game.py has no game 'X', a class derived from GameEnv: there are CornersEnv,",
         ),
         ("random.py:X", "argument --game: random.py must have another name, since Python has a module random\n"),
         ("broken_game:X", "argument --game: broken_game cannot be imported: ModuleNotFoundError: No module named "),
@@ -142,7 +142,7 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             "my_game:MODULE",
-            "argument --game: my_game has no game 'MODULE', a class derived from GameEnv: there are CornersEnv, SizedEnv,",
+            "argument --game: my_game has no game 'MODULE', a class derived from GameEnv: there are CornersEnv,",
         ),
         ("my_game:LikeGo", "argument --game: LikeGo must have a name of its own, got 'go', a game of the package"),
         ("my_game:SizedEnv", "--board-size must be given for sized\n"),
