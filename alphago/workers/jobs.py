@@ -117,9 +117,9 @@ class JobPool:
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
-        # `begun` is the number of jobs that were submitted, `next_turn` the number of answers that were yielded.
-        # Without an order, each answer has the next turn.
-        numbered_jobs, begun, next_turn = enumerate(jobs), 0, 0
+        numbered_jobs = enumerate(jobs)
+        begun = 0  # number of jobs that were submitted
+        next_turn = 0  # number of answers that were yielded; without an order, each answer has the next turn
         by_turn: dict[int, Any] = {}  # answers that are to be yielded at a later turn; their jobs count as under way
 
         def hand_back(number: int, answer: Any) -> int:
@@ -129,11 +129,13 @@ class JobPool:
 
         try:
             while not (stop is not None and stop.is_set()):
-                most = max(FEWEST, AHEAD * self.cores)  # workers come and go
+                # The most jobs that may be under way.  It shrinks when workers go, and more jobs may be under way then:
+                # hence not below 0.
+                most = max(FEWEST, AHEAD * self.cores)
                 for number, job in itertools.islice(numbered_jobs, max(0, next_turn + most - begun)):
                     self.submit(work, job, read, partial(hand_back, number))
                     begun += 1
-                if begun == next_turn:
+                if begun == next_turn:  # no job is left or under way
                     return
                 try:
                     number, answer = arrived.get(timeout=WAIT)
@@ -183,7 +185,7 @@ class JobPool:
             raise self.error
 
     def metrics(self) -> dict[str, Any]:
-        """Return metrics of the workers, by name: speeds since the last call, and counts of the whole stage."""
+        """Return metrics of the workers, by name: speeds since the last call, and counts since the pool began."""
         with self.lock:
             seconds = max(time.monotonic() - self.measured_at, 1e-9)  # never 0, by which speeds are divided
             speeds = {name: self.moves[name] / seconds for name in sorted(self.live)}
@@ -238,12 +240,13 @@ class JobPool:
             self._give_jobs()
 
     def _note_workers(self, workers: dict[str, int]) -> None:
-        """Note which workers are there; take their jobs from those that are gone, for other workers.
+        """Note which workers are there; let other workers do the jobs of those that are gone.
 
         Args:
             workers: by name: how many jobs the worker does at the same time.
         """
-        before, self.live = self.live, {name: cores for name, cores in workers.items() if name not in self.refused}
+        before = self.live
+        self.live = {name: cores for name, cores in workers.items() if name not in self.refused}
         for name, cores in sorted(self.live.items()):
             if name not in before and not self.transport.is_own:  # the start of own workers is no news
                 self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
@@ -362,7 +365,9 @@ def find_workers(workers: str | int | None) -> MakeTransport | None:
 
 
 def open_pool(workers: str | int | None, env: GameEnv | None = None) -> AbstractContextManager[JobPool | None]:
-    """Return a context of a JobPool of the workers that a user names; of None for this process's threads.
+    """Return a context manager for `with`, which gives a JobPool of the workers that a user names, and closes it.
+
+    It gives None if `workers` means this process's threads.
 
     Args:
         workers: as in `find_workers`.

@@ -52,7 +52,8 @@ class OwnWorkers(SharedFolder):
             for folder in folders:
                 (folder / LEFT).touch()
                 self.gone[folder.name] = "its process has ended"
-            self.false_starts += all(folder.name not in self.live for folder in folders)  # 1 if it was never live
+            # True counts as 1: the process was never a live worker, or has made no folder.
+            self.false_starts += all(folder.name not in self.live for folder in folders)
             if self.false_starts >= MOST_FALSE_STARTS * self.count:
                 raise ChildProcessError(
                     f"{self.false_starts} processes of workers have ended before they began, the last with code "

@@ -172,8 +172,8 @@ class RayCluster:
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         """Begin the job `key` of a work on a worker, unless the worker is gone; see `Transport.give`."""
         if worker in self.members:
-            answer = self.members[worker].actor.play.remote(work, self.references[work], job)
-            self.pending[answer] = worker, key
+            reference = self.members[worker].actor.play.remote(work, self.references[work], job)
+            self.pending[reference] = worker, key
 
     def answers(self) -> list[JobAnswer]:
         """Return answers that arrive within POLL seconds; remove workers that Ray has lost."""
@@ -238,7 +238,9 @@ def last_exception(log: str) -> str:
 
 
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
-    """Make this machine a node of a Ray cluster until `stop` is set; other nodes do again what it then leaves undone.
+    """Make this machine a node of a Ray cluster until `stop` is set.
+
+    Other nodes then do the jobs that it has not finished, from their beginnings.
 
     Args:
         address: the cluster's.

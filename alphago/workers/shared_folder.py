@@ -91,11 +91,11 @@ class SharedFolder:
         self.live, self.looked_at = {}, now
         for folder in files_in(self.path / WORKERS):
             pulse = self._read_pulse(folder, now)
-            has_left = (folder / LEFT).exists() and not files_in(folder / ANSWERS)
+            has_left = (folder / LEFT).exists() and not files_in(folder / ANSWERS)  # first its last answers are taken
             if has_left or now - pulse.since > self.dead:
                 del self.pulses[folder.name]
                 silence = f"nothing was heard of it for {self.dead:g} s"
-                self.gone.setdefault(folder.name, HAS_LEFT if has_left else silence)
+                self.gone.setdefault(folder.name, HAS_LEFT if has_left else silence)  # OwnWorkers may have set a reason
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
@@ -159,7 +159,7 @@ class FolderWorker:
         self.path, self.cores, self.tell = user_path(path), cores, tell
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
         self.refused = ""  # why this worker cannot do the run's work
-        self.own_folder = self.path / WORKERS / "none"  # which `join` names and makes
+        self.own_folder = self.path / WORKERS / "none"  # no folder has this name; `join` names and makes the real one
 
     def join(self, stop: threading.Event) -> None:
         """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
@@ -173,8 +173,8 @@ class FolderWorker:
             if stop.wait(POLL):
                 return
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
-        # This worker's folder, the number of its beats, and the time of the latest beat.
-        self.own_folder, self.beats, self.beat_at = self.path / WORKERS / name, 0, 0.0
+        self.own_folder = self.path / WORKERS / name
+        self.beats, self.beat_at = 0, 0.0  # the number of beats so far, and the time of the latest one
         for inner in (TASKS, ANSWERS):
             (self.own_folder / inner).mkdir(parents=True)
         self.beat()

@@ -113,7 +113,8 @@ def read_work(data: bytes, device: str = "cpu") -> RemoteWork:
 @cache
 def build_info() -> dict[str, str]:
     """Return what must be the same on a worker and its run: a digest of this package, and versions of libraries."""
-    folder, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=8)
+    folder = Path(__file__).parents[1]
+    digest = hashlib.blake2b(digest_size=8)
     for path in sorted(folder.rglob("*.py")):
         digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
     python = ".".join(platform.python_version_tuple()[:2])
@@ -199,7 +200,7 @@ class Transport(Protocol):
         """Give workers a work, and drop all other works except those named in `keep`.
 
         Args:
-            name: its name.
+            name: the work's name.
             data: the result of `to_publish`.
         """
 
@@ -220,7 +221,7 @@ class Transport(Protocol):
         """Return the answers that have arrived; may wait for a short time."""
 
     def how_to_join(self) -> str:
-        """Return the end of the sentence "the run waits for a worker, and there is none: …": how one comes."""
+        """Return how a worker can come: the end of the sentence "the run waits for a worker, and there is none: …"."""
 
     def close(self) -> None:
         """Release what the transport holds, such as processes and locks."""

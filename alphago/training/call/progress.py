@@ -7,7 +7,7 @@ from alphago.training.history import number
 from alphago.training.run import Run
 from alphago.training.watch.report import Progress
 
-SPEED_ROWS = 21  # number of latest iterations over which the speed is averaged: not in every iteration games end
+SPEED_ROWS = 21  # number of latest iterations over which the speed is averaged, since no game ends in some iterations
 ACTIVITIES = {
     PLAYING.name: "playing",
     OPTIMIZER.name: "learning",
@@ -22,7 +22,7 @@ ACTIVITIES = {
 def run_progress(run: Run) -> Progress:
     """Return the progress of a run at this moment; it may be called at any time and from any thread."""
     left, now = remaining(run), run.clock.seconds
-    # Of the run's time; while that is unknown, `run.progress` is the share of its games.
+    # The share of the run's time that has passed; while the time left is unknown, the share of the games that are over.
     share = run.progress if left is None else now / max(now + left, 1e-9)  # no division by 0
     kind, seconds = run.stopwatch.current
     return Progress(min(1.0, share), left, ACTIVITIES.get(kind, ""), seconds)
@@ -35,9 +35,11 @@ def remaining(run: Run) -> float | None:
     """
     if run.is_over:
         return 0.0
-    time_left, num_games, rows = run.clock.remaining, run.settings.num_games, run.reporter.diagnosis.rows
-    times = [] if math.isinf(time_left) else [time_left]
+    time_left, num_games = run.clock.remaining, run.settings.num_games
+    rows = run.reporter.diagnosis.rows
+    times = [] if math.isinf(time_left) else [time_left]  # infinite without a limit of time
     if num_games is not None and rows:
+        # The oldest of the latest SPEED_ROWS rows, or of all if there are fewer, and the newest.
         first, last = rows[-min(len(rows), SPEED_ROWS)], rows[-1]
         # The games and the time between these two rows.
         games, seconds = ((number(last, key) or 0) - (number(first, key) or 0) for key in ("games", "seconds"))

@@ -82,7 +82,7 @@ def selfplay(
                     f"with workers, the player must be a network, which can travel to them, got {shown(nn)}"
                 )
             make_source = partial(RemoteSelfPlay, make_transport=make_transport)
-        # Games in parallel, not more than there are; also a bound of the threads below, which play if no workers do.
+        # The number of games in parallel: at most all of them.  If there are no workers, threads play, at most as many.
         in_flight = min(chosen.games_in_flight or default_games_in_flight(player_device), num_games)
         chosen = replace(chosen, games_in_flight=in_flight).completed(in_flight, default_groups(player_device))
         if make_transport is not None:  # each group is a task: a worker plays all its games at once, to their ends

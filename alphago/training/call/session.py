@@ -102,17 +102,15 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
         device: where to play and train.
         notes: sentences to report first.
     """
-    groups, is_new = start.settings.selfplay.groups, folder.config is None
+    is_new = folder.config is None
+    groups = start.settings.selfplay.groups
     with one_torch_thread(), Workers(groups) as workers, closing(GpuMeter()) as meter, usual_report() as console:
         # With a state, a TypeError or LookupError means that another version wrote it; then `version_errors` says so.
         with nullcontext() if is_new else version_errors(folder.path, "a state"):
             state = None if is_new else folder.restore()
-            reporter = Reporter(
-                [console] if call.reports is None else call.reports,
-                flat_settings(start.config),
-                read_rows(folder.path / METRICS, "seconds"),
-                meter,
-            )
+            reports = [console] if call.reports is None else call.reports
+            rows = read_rows(folder.path / METRICS, "seconds")
+            reporter = Reporter(reports, flat_settings(start.config), rows, meter)
             run = Run(
                 start.settings,
                 start.model,
@@ -145,7 +143,7 @@ def make_judges(call: Call, start: Start, folder: Path) -> list[Judge[Any]]:
     """Return the judges of the run in `folder`, in the order in which they judge."""
     settings, env = start.settings, call.env
     judges: list[Judge[Any]] = [] if settings.gate is None else [Gatekeeper(settings.gate, start.model)]
-    judges += [judge.make_judge(env, start.model, folder) for judge in settings.judges]
+    judges += [maker.make_judge(env, start.model, folder) for maker in settings.judges]
     if settings.until is not None:
         judges.append(Examiner(env, settings.until, folder))
     if settings.watch is not None:
@@ -188,7 +186,7 @@ def finish_call(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> Non
     if run.learner.has_diverged:
         run.note(divergence_sentence(run))
     # Until here `model` is the network that is trained, and the checkpoint has saved its latest weights.  The run's
-    # network may be an earlier one, which a judge has chosen.
+    # network, `run.player`, may be an earlier one, which a judge has chosen.
     model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
     model.notes = read_notes(description)
@@ -255,7 +253,8 @@ def change_entries(start: Start, games: int) -> list[dict[str, Any]]:
     known = addresses(type(start.settings))
     entries = []
     for name, values in start.changes.items():
-        part = known[name].part if name in known else None  # a change of a function's code has no setting
+        # The setting's part, if it is one, says how it is saved.  A change of a function's code is of no setting.
+        part = known[name].part if name in known else None
         was, now = (value_to_data(value, part) for value in values)
         entries.append({"games": games, "setting": name, "was": was, "now": now})
     return entries

@@ -66,7 +66,7 @@ def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
     if deadline is None:
         yield
         return
-    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)  # at once if the deadline is over
     timer.daemon = True
     timer.start()
     try:

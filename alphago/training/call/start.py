@@ -76,7 +76,8 @@ class Call:
         self.sizes = {name: size for name, size in sizes.items() if size is not None}
         if network is not None and self.sizes:
             raise ValueError(f"{' and '.join(self.sizes)} must be left out with a model, which has its own: {network}")
-        self.device, self.may_change = find_device(self.env, device), device == "auto"
+        self.device = find_device(self.env, device)
+        self.may_change = device == "auto"
         self.reports, self.parts = reports, parts
 
 
@@ -178,8 +179,8 @@ def saved_run(
 
     Args:
         kind: the class of the settings: RunSettings for self-play, SupervisedSettings for given games.
-        given: the call's settings by path, such as "search.c_puct".  Functions must be among them: only their names are
-            saved.
+        given: the call's settings by path, such as "search.c_puct".  A setting that is a function must be given again,
+            since only its name is saved.
         config: the saved config of the run in `folder`.
         of_recipe: keywords of NeuralNet from the recipe that the call names; {} if it names none.
 
@@ -201,7 +202,7 @@ def saved_run(
     check_unchanged(folder, config["env"], env.config)
     if model is None:
         check_unchanged(folder, network, {**of_recipe, **call.sizes})
-        with version_errors(folder, "a network"), seeded(0):  # the state has the weights
+        with version_errors(folder, "a network"), seeded(0):  # any seed: the saved state has the weights
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
                 raise ValueError(
@@ -228,7 +229,8 @@ def change_config(
 ) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:
     """Return a resumed run's new config, and its changes, as in Start.
 
-    A function or class among the settings whose code was edited is a change, too: its values are digests of the code.
+    A function or class among the settings whose code was edited is a change, too: from the old code's digest to the
+    new code's.
 
     Args:
         before: the run's settings so far.

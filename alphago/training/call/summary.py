@@ -41,6 +41,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     option = ""  # the option that prolongs a run that is over
     if over:
         option = "--until none" if PROVED in over else prolonging_option(settings, number(last, "games") or 0)
+    faults = {f"diagnosis, {fault.what}": f"{fault.evidence}; {fault.remedy}" for fault in diagnose(rows, settings)}
     return {
         "game": game_text(config),
         **(network_facts(network) if network.exists() else {}),
@@ -56,22 +57,21 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "to go on": how_to_continue(folder, option),
         **latest_losses(rows),
         **match_facts(matches),
-        **{
-            f"diagnosis, {finding.what}": f"{finding.evidence}; {finding.remedy}"
-            for finding in diagnose(rows, settings)
-        },
+        **faults,
     }
 
 
 def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     """Return what to do with a run next, as texts by name: how far to train it, and commands to test and to play it.
 
-    If it is known after how many positions the run of this recipe beat GNU Go, one text compares the run with that.
+    If the recipe has `beats_gnugo_after`, the number of positions after which a network trained by it beat GNU Go, one
+    text compares the run's positions with that.
 
     Args:
         config: the config of the run in `folder`.
     """
-    rows, name = read_rows(folder / METRICS, "seconds"), str(config.get("recipe", ""))
+    rows = read_rows(folder / METRICS, "seconds")
+    name = str(config.get("recipe", ""))
     needed = RECIPES[name].beats_gnugo_after if name in RECIPES else 0
     steps = {}
     if needed:
@@ -82,7 +82,8 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
         steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
     games_with_exams = [(env.name, env.N) for env in map(exam_env, packaged_exams())]
     has_exam = (config["game"], config["env"].get("board_size")) in games_with_exams
-    path, game = typed_path(folder), game_flag(config["game"], folder)
+    path = typed_path(folder)
+    game = game_flag(config["game"], folder)
     grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
     return {**steps, "how good it is": grade + game, "play it": f"alphago web {path}{game}"}
 
@@ -133,8 +134,8 @@ def minutes_spent(settings: Mapping[str, Any], last: Row) -> dict[str, str]:
         last: the newest row of metrics.jsonl.
     """
     minutes = of_total((number(last, "seconds") or 0) / 60, settings.get("max_minutes"), decimals=1)
-    spent = limits(settings, last).get("max_processor_minutes")
-    of_processor = {} if spent is None else {"minutes of the processor": of_total(*spent, decimals=1)}
+    spent_and_limit = limits(settings, last).get("max_processor_minutes")
+    of_processor = {} if not spent_and_limit else {"minutes of the processor": of_total(*spent_and_limit, decimals=1)}
     return {"minutes of training": minutes, **of_processor}
 
 
@@ -146,7 +147,8 @@ def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> 
         matches: the rows of evaluations.jsonl.
     """
     for setting, (spent, limit) in limits(settings, last).items():
-        # Times may lack a little, since the row is older than the run's end: 2 % of a short limit.
+        # The row is older than the run's end, so its times may be a little below the limit: by MOST_SLACK minutes, or
+        # by 2 % of a short limit.
         slack = 0 if setting == "num_games" else min(0.02 * limit, MOST_SLACK)
         if spent >= limit - slack:
             return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
@@ -173,8 +175,8 @@ def prolonging_option(settings: Mapping[str, Any], games: float) -> str:
 
 def latest_losses(rows: Sequence[Row]) -> dict[str, str]:
     """Return the losses of the latest iteration that took gradient steps, as texts by name."""
-    trained = next((row for row in reversed(rows) if number(row, "policy_loss") is not None), {})
-    losses = {name: number(trained, name) for name in LOSSES}
+    newest = next((row for row in reversed(rows) if number(row, "policy_loss") is not None), {})
+    losses = {name: number(newest, name) for name in LOSSES}
     return {name.replace("_", " "): f"{loss:.3f}" for name, loss in losses.items() if loss is not None}
 
 
@@ -195,6 +197,6 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
             facts[f"against {opponent_name(row)}"] = share  # replaces an older result
     decisions = [row for row in matches if "accepted" in row]
     for judge in dict.fromkeys(row.get("judge") for row in decisions):
-        candidates = [row["accepted"] for row in decisions if row.get("judge") == judge]
-        facts[f"candidates of the {judge}"] = f"{sum(candidates)} of {len(candidates)} accepted"
+        accepted = [row["accepted"] for row in decisions if row.get("judge") == judge]  # a bool for each candidate
+        facts[f"candidates of the {judge}"] = f"{sum(accepted)} of {len(accepted)} accepted"
     return facts

@@ -42,7 +42,7 @@ def train(
 ) -> NeuralNet:
     """Train a network on games against itself and return it.
 
-    On Ctrl-C, and at the end of its time, the run stops at the next move or gradient step, and everything is
+    On Ctrl-C, and when the run's time is over, it stops at the next move or gradient step, and everything is
     saved.  A later call with the same `folder` resumes the run.  A call with more games or minutes prolongs a finished
     run: the schedules then span the whole run, and the curriculum does not return to smaller boards.
 
@@ -106,10 +106,10 @@ def train(
     given = values_by_path(RunSettings, settings)
 
     def start_of(config: Mapping[str, Any] | None, path: Path) -> Start:
-        """Return how the run in the folder `path` goes on; how a new run starts if `config` is None."""
+        """Return the start of the run in the folder `path`, whose saved config is `config`; None for a new run."""
         if config is not None:
             return resumed_run(call, given, preset, config, path)
-        # Defaults that suit workers take the place of the recipe's values, too.
+        # The defaults for workers replace the recipe's values, and the call's settings replace both.
         defaults = values_by_path(RunSettings, settings_with_workers(workers)) if by_workers else {}
         return new_run(call, {**defaults, **given}, preset)
 
@@ -145,16 +145,17 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
         # Without a valid number of games the run is limited by time, or `new_settings` raises.
         return recipe.for_games(games) if is_int(games, least=1) else recipe
     recipe = named_recipe(preset)
-    if recipe.game != env.name and recipe.settings.get("curriculum"):  # its board sizes are of that game
+    if recipe.game != env.name and recipe.settings.get("curriculum"):  # with the board sizes of that game
         raise ValueError(f"preset must be a recipe for {env.name}, got {preset!r}, which is for {recipe.game}")
     return recipe
 
 
 def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSettings:
-    """Return the settings of a new run: the call's, else the recipe's, else the defaults, before `completed`.
+    """Return the settings of a new run: the call's, else the recipe's, else the defaults.
 
-    With a limit of time and no limit of games, in the call or the recipe, games are not limited.  A limit of processor
-    time in the call replaces the recipe's limit of time.
+    Settings that are None are not chosen yet: the caller calls `completed`.  With a limit of time and no limit of
+    games, in the call or the recipe, games are not limited.  A limit of processor time in the call replaces the
+    recipe's limit of time.
 
     Args:
         given: as in `new_run`.
@@ -184,6 +185,7 @@ def resumed_run(
         ValueError: if the call changes a setting that a run cannot change; the message has both values.
     """
     recipe = Recipe(env={}, network={}) if preset is None else named_recipe(preset)  # an empty recipe changes nothing
+    # `network_like` finds the recipe's network for the device on which the run was begun.
     before, model = saved_run(call, RunSettings, given, config, folder, recipe.network_like(config["network"]))
     of_recipe = values_by_path(RunSettings, recipe.settings_on(call.device))
     # In two steps, as in `new_settings`.

@@ -73,7 +73,7 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     in_parts = dict(config["settings"])
     memory = in_parts.get("memory", {})  # a run on given games has none, and no settings of self-play
     flat = {**in_parts.pop("learning"), **in_parts.pop("selfplay", {})}
-    return {**in_parts, **flat, **({} if KIND in memory else memory)}  # other kinds are saved with their kind
+    return {**in_parts, **flat, **({} if KIND in memory else memory)}  # a memory of another kind has this entry
 
 
 def run_game(folder: Path) -> "GameEnv":
@@ -168,7 +168,7 @@ def how_to_continue(folder: Path, more: str = "") -> str:
         more: further options of the command, such as "--games 200".
     """
     config = read_config(folder)
-    given: Mapping[str, Any] | None = config.get("given")
+    given: Mapping[str, Any] | None = config.get("given")  # which only the config of a run on given games has
     game = game_flag(config["game"], folder)
     if config["network"]["custom"] or (given is not None and game):  # `alphago supervised` has no option --game
         call = "train(env, model=net" if given is None else "train_supervised(env, games, net"

@@ -241,7 +241,8 @@ class RunFolder(contextlib.ExitStack):
         before = self.states()
         number = int(before[-1].stem) + 1 if before else 1
         write_atomic(self.path / STATE / f"{number:06d}.safetensors", state_bytes(state.tensors, data))
-        for path in filter(Path.is_file, before[: 1 - STATES]):  # all but the newest STATES - 1 of them
+        # All but the newest STATES - 1 of them; a folder of such a name is not the run's, and stays.
+        for path in filter(Path.is_file, before[: 1 - STATES]):
             path.unlink()
 
     def states(self) -> list[Path]:
@@ -282,7 +283,7 @@ class RunFolder(contextlib.ExitStack):
             if latest.exists():
                 try:
                     read_weights(latest)
-                except ModelError as error:
+                except ModelError as error:  # its text begins with the path, as does the sentence of `set_aside`
                     state.notes.append(set_aside(latest, str(error).removeprefix(f"{latest} ")))
             state.notes += repair_config(self.path, self.config)
             self.shards.restore(state.data["shards"])
@@ -291,8 +292,8 @@ class RunFolder(contextlib.ExitStack):
                 if games.isdecimal() and int(games) > state.data["counts"]["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
-                if loss := truncate(self.path / name, length):
-                    state.notes.append(loss)
+                if note := truncate(self.path / name, length):  # the log was shorter already
+                    state.notes.append(note)
         return state
 
     def has_weights(self, net: NeuralNet) -> bool:

@@ -87,11 +87,9 @@ def train_supervised(
             raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
-    source = partial(Epochs, given)
-    call = Call(env, net, sizes, device, reports=reports, stop_after=stop_after, make_source=source)
+    call = Call(env, net, sizes, device, reports=reports, stop_after=stop_after, make_source=partial(Epochs, given))
     values = values_by_path(SupervisedSettings, settings)
-    start_of = partial(start_of_supervised, call, given, values, dataset_path(dataset))
-    return train_run(call, folder, start_of)
+    return train_run(call, folder, partial(start_of_supervised, call, given, values, dataset_path(dataset)))
 
 
 def start_of_supervised(
@@ -124,18 +122,18 @@ def start_of_supervised(
             model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
         if call.device == "cpu":
             settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
-        now = new_config(model, settings, given={"dataset": path})
+        new = new_config(model, settings, given={"dataset": path})
     else:
         before, model = saved_run(call, SupervisedSettings, values, config, folder, of_recipe={})
         settings, notes = change_settings(before, values).completed(games), []
-        now, changed = change_config(before, settings, config, folder)
+        new, changed = change_config(before, settings, config, folder)
         saved_path = config["given"]["dataset"]
         if path is not None and path != saved_path:  # the games are the same: the run compares their digests
             changed["dataset"] = (saved_path, path)
-        now["given"] = {"dataset": path or saved_path}
+        new["given"] = {"dataset": path or saved_path}
     if left_out := sentence_of(given.left_out):
         notes = [left_out, *notes]
-    return make_start(call, run_settings(settings, given), model, now, notes=notes, changes=changed)
+    return make_start(call, run_settings(settings, given), model, new, notes=notes, changes=changed)
 
 
 def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings:
@@ -145,14 +143,16 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
         raise ValueError(
             f"dataset must have validation games of {given.env!r}, got none: a larger one, or another split"
         )
-    mean_length = max(1.0, float(given.lengths.mean()))
+    mean_length = max(1.0, float(given.lengths.mean()))  # below 1 if many games have no moves
     games_for_steps = round(STEPS_AT_ONCE * settings.learning.batch_size / mean_length)
-    at_once = max(1, min(settings.games_per_check, len(given.lengths), games_for_steps))  # games in an iteration
+    # The games in an iteration: about STEPS_AT_ONCE steps' worth, but no more than between two tests or in an epoch.
+    at_once = max(1, min(settings.games_per_check, len(given.lengths), games_for_steps))
     # The settings that runs of both kinds have.
     shared = {field.name: getattr(settings, field.name) for field in fields(AnyRunSettings)}
     return RunSettings(
         **shared,
-        exact_rules=True,
+        exact_rules=True,  # the game itself, not its variant for self-play
+        # No games are played.  An iteration takes `games_in_flight` games; `groups` is the number of threads.
         selfplay=SelfPlaySettings(games_in_flight=at_once, groups=settings.threads),
         memory=given,
         targets=LambdaReturns(settings.search_share),

@@ -83,7 +83,7 @@ class GivenGames(Memory, Protocol):
         return int(self.lengths.sum())
 
     def remember(self, records: Sequence[GameRecord]) -> float:
-        """Count the positions of these games; return their number, so that each makes one sample due."""
+        """Count the positions of these games, and return their number: as many samples to learn become due."""
         self.newly_added = sum(int((record.weights > 0).sum()) for record in records)
         self.added += self.newly_added
         return self.newly_added
@@ -97,11 +97,11 @@ class GivenGames(Memory, Protocol):
         return self.sample(count, generator)
 
     def state(self) -> dict[str, Any]:
-        """Return the number of positions so far, and that no games are needed to go on."""
+        """Return the number of positions so far; "games" says that `restore` needs the records of no games."""
         return {"games": 0, "added": self.added}
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
-        """Continue from the result of `state`; there are no `records`, since it asks for none."""
+        """Continue from the result of `state`; `records` is not used."""
         self.added = state["added"]
 
 
@@ -134,7 +134,7 @@ class DatasetGames(GivenGames):
             NO_RESULT: len(on_board) - len(with_result),
             ILLEGAL: int((~is_legal).sum()),
         }
-        self.left_out = +Counter(left_out)  # without reasons that no game has
+        self.left_out = +Counter(left_out)  # the plus removes reasons that no game has
         splits = dataset.rows["split"][with_result]
         # By split: the numbers of its games, and the positions up to each game's end, counted through these games.
         self.numbers = {split: with_result[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
@@ -190,24 +190,27 @@ class DatasetGames(GivenGames):
         drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through the split's games
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         indices = np.searchsorted(ends, drawn, side="right")  # of the positions' games in the split
-        plies = drawn - np.where(indices > 0, ends[indices - 1], 0)  # of the positions in their games
+        # Of the positions in their games: the game before ends where a position's game begins; the first begins at 0.
+        plies = drawn - np.where(indices > 0, ends[indices - 1], 0)
         games = [self.dataset.game(int(number)) for number in self.numbers[split][indices]]
         return self.rebuild(games, plies, symmetries)
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the position before the stored ply `plies[i]` of game i, with symmetry `symmetries[i]`, for each i.
 
-        A game is stored with its skipped turns.  A skipped turn gets the weight 0, since no move was played there.
+        Where one colour moved twice in a row, the stored game has a ply in between, for the skipped turn of the other
+        colour.  The position before such a ply gets the weight 0, since no move was played there.
         """
         pairs = list(zip(games, plies, strict=True))
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
-        # The number of moves before each stored ply.  Skipped turns have entries in `skipped`, and none in `moves`.
-        moves = [int((~game.skipped[:ply]).sum()) for game, ply in pairs]
-        memory, parts = ReplayMemory(self.env, 1, masked=self.masked), []  # stores no games, only makes samples
+        # Records have no skipped turns: the position before a stored ply is the one after as many moves as precede it.
+        moves_before = [int((~game.skipped[:ply]).sum()) for game, ply in pairs]
+        memory = ReplayMemory(self.env, 1, masked=self.masked)  # stores no games, only makes samples
+        parts = []  # samples of at most AT_ONCE positions
         for first in range(0, len(games), AT_ONCE):
             rows = slice(first, first + AT_ONCE)
             entries = [memory.entry(game.to_record(self.env)) for game in games[rows]]
-            parts.append(memory.rebuild(entries, moves[rows], symmetries[rows]))
+            parts.append(memory.rebuild(entries, moves_before[rows], symmetries[rows]))
         sample = Sample(*map(np.concatenate, zip(*parts, strict=True)))  # field by field
         return sample._replace(weight=sample.weight * weights)
 
@@ -227,13 +230,13 @@ class LabelledGames(DatasetGames):
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the labelled position of each game, the one before its last stored ply; `plies` is not used."""
         last_plies = np.array([len(game.skipped) - 1 for game in games])
-        # First without symmetries, since the labels are not turned; the last line then turns both.
+        # Without symmetries for now: the labels are not turned either, and `apply_symmetries` then turns both together.
         sample = super().rebuild(games, last_plies, np.zeros_like(symmetries))
         labels = np.array([game.label for game in games])
         sample = sample._replace(
             policy=np.where(sample.policy < 0, sample.policy, label_policies(labels)),  # illegal actions stay marked
             value=label_values(labels, self.env.margin_weight),
-            score=labels["lead"].copy(),
+            score=labels["lead"].copy(),  # contiguous, unlike a field of `labels`
             ownership=labels["ownership"].astype(np.float32) / OWNED,
             ended=np.ones(len(games), np.float32),
         )

@@ -45,8 +45,8 @@ class RecordGames(GivenGames):
         every = round(1 / HELD_OUT_SHARE)
         self.held_out_games = kept[every - 1 :: every]
         self.records = [record for number, record in enumerate(kept, 1) if number % every != 0]
-        by_reason = {**(left_out or {}), "without moves to learn": len(records) - len(kept)}
-        self.left_out = +Counter(by_reason)  # without reasons that no game has
+        # The plus removes reasons that no game has.
+        self.left_out = +Counter({**(left_out or {}), "without moves to learn": len(records) - len(kept)})
         if not self.held_out_games:
             raise ValueError(
                 f"records must be at least {every} games with moves to learn, got {len(kept)}{reason_of(self.left_out)}"
@@ -69,7 +69,8 @@ class RecordGames(GivenGames):
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return the first held-out games with about `positions` positions in all; `split` is ignored."""
-        # The positions in the games before each game; one entry more than games, hence not strict.
+        # For each game, the number of positions in the games before it.  `accumulate` yields one more entry, the total,
+        # which belongs to no game: hence not strict.
         before = accumulate(map(len, self.held_out_games), initial=0)
         return [record for record, count in zip(self.held_out_games, before, strict=False) if count < positions]
 
@@ -137,11 +138,11 @@ class Epochs(GameSource):
         self.numbers = numbers
         self.seed = seed
         self.next = numbers.start  # number of the next game
-        self.waiting = 0  # number of games before it that wait for `take`
+        self.waiting = 0  # number of games, the last ones before `next`, that wait for `take`
 
     @property
     def begun(self) -> int:
-        """The number of the next game."""
+        """A number greater than the numbers of all games begun so far: that of the next game."""
         return self.next
 
     def number_of(self, game: int) -> int:
@@ -158,7 +159,7 @@ class Epochs(GameSource):
         self.next += self.waiting
 
     def advance(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Return at once that nothing is left to play."""
+        """Return True at once: nothing is left to play."""
         return True
 
     @SAMPLING
@@ -169,11 +170,11 @@ class Epochs(GameSource):
         return [self.given.record(self.number_of(game)) for game in games]
 
     def metrics(self) -> dict[str, Any]:
-        """Return no readouts in place of the run's number, since there is no search."""
+        """Return None as the readouts in an iteration's row, in place of the run's setting: there is no search."""
         return {"readouts": None}
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return which game is next, how many games before it still wait for `take`, and the digest of all games."""
+        """Return no arrays, and as data which game is next, how many wait for `take`, and the digest of all games."""
         return {}, {"next": self.next, "taken": self.waiting, "digest": self.given.digest}
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:

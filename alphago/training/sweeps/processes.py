@@ -25,7 +25,7 @@ def only_parent_is_interrupted() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
-    resource_tracker.ensure_running()  # its start would let interrupts through again
+    resource_tracker.ensure_running()  # started later, within the block, it would let interrupts through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits the mask
     try:
         yield

@@ -117,7 +117,7 @@ def short_text(estimate: Estimate, *, signed: bool = False) -> str:
     margin = 0 if np.isnan(estimate.margin) else estimate.margin
     size = np.nanmax(np.abs([estimate.value, margin])) or 1.0  # no logarithm of 0
     digits_before_point = int(np.floor(np.log10(size))) + 1  # 0 for 0.12, -1 for 0.012
-    return estimate_text(estimate, max(0, 3 - digits_before_point), signed=signed)
+    return estimate_text(estimate, max(0, 3 - digits_before_point), signed=signed)  # no decimals from 100 on
 
 
 @checks_keywords()
@@ -140,7 +140,7 @@ def sweep(
     Args:
         call: called as `call(folder=…, seed=…, **settings[name])`, such as `functools.partial(train, GoEnv(6,
             komi=4), num_games=400, watch=["random@0"])`, or a function of a module that trains, measures and returns
-            a number, or several numbers by name. If it returns anything else, its numbers are the latest measurements
+            a number, or several numbers by name.  If it returns anything else, its numbers are the latest measurements
             of the run in its folder: losses, and win rates and grades by what it watched.
         settings: the keywords of the call, by a name for each variant; the other variants are compared to the first.
         seeds: the seeds of each variant; a number n for the seeds 0 to n - 1.
@@ -162,8 +162,7 @@ def sweep(
         raise ValueError(f"seeds must be a number, or different seeds, got {seeds}")
     if not isinstance(settings, Mapping) or not all(isinstance(keywords, Mapping) for keywords in settings.values()):
         raise TypeError(f"settings must be dictionaries by name, such as {{'usual': {{}}}}, got {shown(settings)}")
-    may_be_folders = [isinstance(name, str) and Path(name).name == name for name in settings]
-    if not settings or not all(may_be_folders):
+    if not settings or not all(isinstance(name, str) and Path(name).name == name for name in settings):
         raise ValueError(f"settings must have names that may be folders, got {shown(list(settings))}")
     path = user_path(folder)
     runs_by_name = {

@@ -78,13 +78,15 @@ class SweepRun(NamedTuple):
             ValueError: if the file is damaged, or is of another seed, function or setting, or of other code; or if
                 there is none, but the folder holds something else than a run.
         """
+        # Before the file is read: in between, another machine may begin the call, which writes the file first.
+        may_begin = self.may_begin
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
             # What is left in `saved` then is compared with `identity`; the code is compared name by name.
             numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
             numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
         except FileNotFoundError:
-            if not self.may_begin:
+            if not may_begin:
                 raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep") from None
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -92,7 +94,7 @@ class SweepRun(NamedTuple):
         expected = self.identity
         code_now = expected.pop("code")
         # The settings may differ if the call has written nothing yet, or only a run, whose settings `train` compares.
-        if saved != expected and (numbers is not None or not self.may_begin):
+        if saved != expected and (numbers is not None or not may_begin):
             raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
         if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(

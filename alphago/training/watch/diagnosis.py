@@ -108,7 +108,8 @@ class Recent:
     def games(self) -> str:
         """Return the number of games in the latest block as text, such as "64 games".
 
-        There must be a block; without one, the metrics before "games" in a rule of diagnosis.toml are None.
+        There must be a block.  Without one, no rule of diagnosis.toml calls this method: a metric that the rule names
+        before "games" is None, which ends the rule.
         """
         return f"{sum(games for _, games in self.blocks[0]):.0f} games"
 
@@ -169,7 +170,7 @@ class Recent:
             The difference and the ratio of the errors, and a clause `beside` for the rule's evidence.
         """
         if "kind" in self.settings.get("memory", {}):  # not the usual window of games, see `flat_settings`
-            return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
+            return None  # it may train on mean results, whose error is smaller than that of a new game's result
         variance = self.mean("value_variance")
         beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
         return {"gap": fresh - trained, "ratio": fresh / max(trained, 1e-9), "beside": beside}
@@ -204,10 +205,11 @@ class Recent:
             progress: the share of the run that is over; so much of the final number of positions is there.
 
         Returns:
-            That setting, the positions expected at the run's end, and how many times as many are needed.
+            The setting's value, the positions expected at the run's end, and how many times as many are needed.
         """
         least = number({**DEFAULTS, **self.settings}, "start_training_after") or 0.0
-        # Training has begun, or the speed is not known yet, or the memory is not the window that has this setting.
+        # Training has begun; or the run is too young to judge its speed, or has no limit (`progress` is 0); or the
+        # memory is not the window that has this setting.
         if steps or seconds < SETTLED or not progress or "kind" in self.settings.get("memory", {}):
             return None
         expected = positions / progress

@@ -57,6 +57,7 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
     length = f"{len(record)} moves" + ("" if record.seconds is None else f" in {record.seconds:.1f} s")
     parts = [f"{game} on {height}x{width}: {record.result_string} after {length}"]
     searched = record.policies.any(axis=1)  # a move without search has a policy of zeros
+    # The moves before the first searched one.
     opening = record.moves[: searched.argmax()] if searched.any() else record.moves
     if len(opening):
         parts.append(f"opening {' '.join(env.to_text(int(action)) for action in opening)}")

@@ -41,8 +41,8 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     for shard in [shards[i] for i in spaced_indices(len(shards), rows)]:
         records = load_records(shard)
         try:
-            # N of games-M-N.npz, whose last game is the N-th of the run.
-            number, record = int(shard.stem.rpartition("-")[2]), records[-1]
+            record = records[-1]
+            number = int(shard.stem.rpartition("-")[2])  # N of games-M-N.npz, whose last game is the N-th of the run
             pictures, texts = draw_row(record_game(env, record), record, number, columns)
         except (ValueError, LookupError) as error:  # no game, or one that cannot be replayed
             raise ValueError(f"{shard} is damaged: {error}") from error

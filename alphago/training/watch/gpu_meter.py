@@ -42,10 +42,9 @@ class GpuMeter:
                 self._thread = threading.Thread(target=self._poll, args=(self._read,), daemon=True)
                 self._thread.start()
             return None
-        count = len(self._readings)
-        readings = self._readings[:count]
-        del self._readings[:count]  # and not all, since the other thread may have appended to the list meanwhile
-        return sum(readings) / count if count else None
+        readings = self._readings.copy()
+        del self._readings[: len(readings)]  # not all, since the other thread may have appended to the list meanwhile
+        return sum(readings) / len(readings) if readings else None
 
     def _poll(self, read: Read) -> None:
         """Take readings until `close`; this is the work of the thread."""

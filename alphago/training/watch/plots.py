@@ -116,11 +116,13 @@ def read_curves(panel: Panel, source: CurveRows, x: str) -> Iterator[Curve]:
         rows = [row for row in source.rows if has_numbers(row, axis, key)]
         if not rows:
             continue
-        xs, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
+        xs = [row[axis] / divisor for row in rows]
+        values = [float(row[key]) for row in rows]
         # Rows of `mean_history` have the ends for each metric.
         are_means = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
-        band = []  # its lower and its upper ends, or nothing
-        for end_key in (key + LOW, key + HIGH) if are_means else panel.interval:
+        end_keys = (key + LOW, key + HIGH) if are_means else panel.interval
+        band = []  # the list of its lower ends and that of its upper ends; empty without a band
+        for end_key in end_keys:
             ends = [number(row, end_key) for row in rows]
             band.append([value if end is None else end for end, value in zip(ends, values, strict=True)])
         low, high = band or (None, None)
@@ -155,9 +157,8 @@ def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel]) 
     styles = choose_styles([row for history in histories for row in history.evaluations])
     if len(histories) == 1 and len(styles) > 1:
         rows = histories[0].evaluations
-        sources = [
-            CurveRows(rows_against(name, rows), colour, dash, name=name) for name, (colour, dash) in styles.items()
-        ]
+        # A style is a colour and a dash.
+        sources = [CurveRows(rows_against(name, rows), *style, name=name) for name, style in styles.items()]
         win_rate, *others = panels
         yield curve_panel(win_rate, sources, x, f"{win_rate.title} (dashed: the policy alone)")
         yield from (curve_panel(panel, sources, x) for panel in others)
@@ -230,7 +231,6 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
     """
     if len(histories) == 1:
         return histories[0]
-    metrics: list[Row] = list(mean_rows([history.metrics for history in histories], x))
     all_rows = [row for history in histories for row in history.evaluations]
     opponents = dict.fromkeys((row["opponent"], opponent_name(row)) for row in all_rows)
     evaluations: list[Row] = []
@@ -240,7 +240,7 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
         # These entries identify the measurement, so they are not averaged.
         same = {"opponent": opponent} | {key: first[key] for key in ("readouts", "judge") if key in first}
         evaluations += [row | same for row in mean_rows(runs, x)]
-    return History(Path(name), metrics, evaluations)
+    return History(Path(name), list(mean_rows([history.metrics for history in histories], x)), evaluations)
 
 
 def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]:
@@ -255,10 +255,8 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
         return
     first = max(map(min, xs_of_runs))
     last = min(map(max, xs_of_runs))
-    if first < last:
-        grid = np.linspace(first, last, min(POINTS, *map(len, xs_of_runs)))
-    else:
-        grid = np.array([last])
+    count = min(POINTS, *map(len, xs_of_runs))
+    grid = np.linspace(first, last, count) if first < last else np.array([last])
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
     for key in dict.fromkeys(key for row in runs[0] for key in row):  # each key once; others are not in all runs
         curves = [sorted((row[axis], row[key]) for row in run if has_numbers(row, axis, key)) for run in runs]
@@ -352,7 +350,8 @@ def list_panels(histories: Sequence[History], x: str, live: bool = False) -> Ite
         x: the x axis, a name in AXES.
         live: whether to yield only the panels that LiveReport shows, which are marked in plots.toml.
     """
-    matches, training = ([panel for panel in panels if panel.live or not live] for panels in (MATCHES, TRAINING))
+    matches = [panel for panel in MATCHES if panel.live or not live]
+    training = [panel for panel in TRAINING if panel.live or not live]
     boards = board_panels(histories[0]) if len(histories) == 1 and not live else ()
     for panel in chain(match_panels(histories, x, matches), boards, training_panels(histories, x, training)):
         if panel.curves or panel.picture:

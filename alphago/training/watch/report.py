@@ -118,8 +118,9 @@ class Reporter:
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Report finished games on one board; do nothing if there are none."""
-        for report in self.reports if records else ():
-            report.games(env, records)
+        if records:
+            for report in self.reports:
+                report.games(env, records)
 
     def match(self, row: Row) -> None:
         """Report a judge's measurement, a row of evaluations.jsonl."""

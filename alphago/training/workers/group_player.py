@@ -41,7 +41,8 @@ class GroupMessage(NamedTuple):
     Attributes:
         state: the result of `Group.state`, whose "left" is the number of moves to play.  The games that have not begun
             have the numbers range(next, end, step): state["next"], and in a task also state["end"] and state["step"].
-        games: the games in progress; in an answer then the finished games.  `from_bytes` makes games without a GameEnv.
+        games: the games in progress; in an answer, the finished games follow.  `from_bytes` makes games without a
+            GameEnv.
         work: in an answer the numbers of "moves" and "readouts" that were played, and "seconds" by kind of work; {} in
             a task.
     """
@@ -130,7 +131,7 @@ class GroupPlayer(RemoteWork):
         if version.digest is None:
             return cls(version, find_device(version.env, device))
         if device == "cuda":
-            warnings.warn(CPU_ONLY, stacklevel=2)  # once, not for each version
+            warnings.warn(CPU_ONLY, stacklevel=2)  # Python shows it once, not for each version
         return cls(version)
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
@@ -146,8 +147,8 @@ class GroupPlayer(RemoteWork):
             between moves: another worker lacks them, and must do the task from its beginning.
         """
         state = task.state
-        width, numbers = len(state["slots"]), range(state["next"], state["end"], state["step"])
-        group = Group(self.env, self.evaluator(), self.settings, width, seed=self.seed, numbers=numbers)
+        numbers = range(state["next"], state["end"], state["step"])
+        group = Group(self.env, self.evaluator(), self.settings, len(state["slots"]), seed=self.seed, numbers=numbers)
         group.restore(state, iter(task.games))
         group.play(stop)
         if group.left and self.settings.search.keeps_trees:
@@ -159,7 +160,8 @@ class GroupPlayer(RemoteWork):
 def own_evaluator(net: NeuralNet, dtype: str | None, device: str) -> Evaluator:
     """Return this thread's evaluator on a GPU, with the weights of a network."""
     if getattr(LOCAL, "net", None) is not net:  # a new thread has no `net` yet
-        before = getattr(LOCAL, "evaluator", None)  # a new one takes seconds, new weights take milliseconds
+        # The evaluator so far takes the new weights in milliseconds; to make another one takes seconds.
+        before = getattr(LOCAL, "evaluator", None)
         LOCAL.net, LOCAL.evaluator = net, net.evaluator(dtype, device, shared=False, before=before)
     evaluator: Evaluator = LOCAL.evaluator
     return evaluator

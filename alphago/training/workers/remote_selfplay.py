@@ -43,7 +43,7 @@ class RemoteGroup(GameGroup):
         self.games: list[GameRecord] = []  # the games in progress
 
     def use(self, evaluator: Evaluator) -> None:
-        """Do nothing: workers have evaluators, each task begins games in free slots, and there are no trees here."""
+        """Do nothing: the workers have evaluators and trees, and begin games in free slots."""
 
     def records(self) -> list[GameRecord]:
         return self.games + [record for _, record in self.finished]
@@ -53,6 +53,7 @@ class RemoteGroup(GameGroup):
 
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         self.slots = [None if slot is None else dict(slot) for slot in slots]
+        # Each slot that is not None has a game.  Further records remain in the iterator, for the caller.
         self.games = list(islice(records, sum(slot is not None for slot in slots)))
 
     @property
@@ -62,7 +63,7 @@ class RemoteGroup(GameGroup):
 
     def task(self) -> GroupMessage:
         """Return the task to play the moves that the group has left."""
-        # Finished games stay here.
+        # Finished games stay here, so the task has 0 of them.
         state = {**self.state(), "finished": 0, "end": self.numbers.stop, "step": self.numbers.step}
         return GroupMessage(state, self.games, {})
 
@@ -104,17 +105,20 @@ class RemoteSelfPlay(SelfPlay):
     def __post_init__(self) -> None:
         self.published = 0  # number of versions so far
         self.work_name = ""  # name of the newest version's work
-        self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
+        # Moves of an iteration in each game, sys.maxsize for all.  0 after `restore` until the next iteration begins.
+        self.plies = 0
         self.in_flight: dict[int, int] = {}  # by the index of a group with a task that is not done: the task's version
         self.has_arrived = threading.Event()  # set when an answer arrives; `advance` clears it
-        self.answers = 0  # number of answers that no iteration has taken yet
-        self.is_learning = False  # whether an iteration's answers are taken, and the next one has not begun
+        self.answers = 0  # number of answers that no iteration has taken yet (see `take`)
+        # True from `take` until the version that is learned from these answers is published, or the next iteration
+        # begins without one.
+        self.is_learning = False
         self.seconds: Counter[str] = Counter()  # by kind of work, since the last `time_spent`
         self.lags: list[int] = []  # of each answer since the last `metrics`, see `max_lag`
         self.dropped = 0  # number of answers that were too old
-        self.exact = self.max_lag is None and self.device == "cpu"
+        self.exact = self.max_lag is None and self.device == "cpu"  # whether games must be equal to the bit
         self.pool = JobPool(self.make_transport(self.env))
-        self.lock = self.pool.lock
+        self.lock = self.pool.lock  # for `SelfPlay.state`
 
     def new_group(self, width: int, numbers: range) -> GameGroup:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -155,11 +159,13 @@ class RemoteSelfPlay(SelfPlay):
             False if the wait ended before, or if there is news to report.
         """
         while True:
-            self.has_arrived.clear()
+            self.has_arrived.clear()  # before the look at the answers, so that one that arrives now ends the wait below
             with self.pool.lock:
                 for number in range(len(self.groups)):
                     self._submit(number)
                 has_all_answers = self.max_lag is not None and self.answers >= len(self.groups)
+                # Without a task in flight, a synchronous run has played the iteration's moves, an asynchronous run all
+                # games.
                 if has_all_answers or not self.in_flight:
                     return True
             self.pool.check()
@@ -176,11 +182,11 @@ class RemoteSelfPlay(SelfPlay):
         """
         if number in self.in_flight:
             return
-        group, too_early = self.groups[number], False
-        if self.max_lag is not None:
-            if not group.left and not group.is_over:  # all its moves are played: now those of its next iteration
-                group.left = self.plies
-            too_early = self._versions_until_learned(len(self.in_flight)) > self.max_lag
+        group = self.groups[number]
+        # Asynchronous: a group that has played its moves gets those of the next iteration at once.
+        if self.max_lag is not None and not group.left and not group.is_over:
+            group.left = self.plies
+        too_early = self.max_lag is not None and self._versions_until_learned(len(self.in_flight)) > self.max_lag
         if group.left and not too_early:
             self.in_flight[number] = self.published
             hand_back = partial(self._hand_back, number)
@@ -222,10 +228,12 @@ class RemoteSelfPlay(SelfPlay):
         return int(played.work["moves"])
 
     def take(self) -> list[GameRecord]:
-        """Return the games finished since the last call, ordered by number; an iteration's answers count as taken."""
+        """Return the games finished since the last call, ordered by number; the run then learns from them."""
         with self.pool.lock:
+            # An iteration takes as many answers as there are groups; further answers count for the next one.  When the
+            # games end, there may be fewer answers, since a group without games gets no task: hence not below 0.
             self.answers = max(0, self.answers - len(self.groups))
-            self.is_learning = True
+            self.is_learning = True  # one more version comes before the next answers are learned from
             return super().take()
 
     def time_spent(self) -> dict[str, float]:
@@ -234,7 +242,7 @@ class RemoteSelfPlay(SelfPlay):
         They are scaled from the number of the workers' cores to that of this process's threads, as a run's metrics
         expect them.
         """
-        scale = self.workers.count / max(1, self.pool.cores)
+        scale = self.workers.count / max(1, self.pool.cores)  # there may be no worker at the moment
         with self.pool.lock:
             by_kind, self.seconds = self.seconds, Counter()
         return {kind: seconds * scale for kind, seconds in by_kind.items()}
