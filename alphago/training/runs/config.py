@@ -123,8 +123,7 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     try:
         parse_config(path / CONFIG)
     except ValueError as error:
-        exists = os.path.lexists(path / CONFIG)
-        damage = set_aside(path / CONFIG, str(error)) if exists else f"{path / CONFIG} {error}"
+        damage = set_aside(path / CONFIG, str(error)) if os.path.lexists(path / CONFIG) else f"{path / CONFIG} {error}"
         notes.append(f"{damage}; it was restored from its copy")
     write_config(path, config)
     return notes

@@ -125,7 +125,8 @@ def start_of_supervised(
         new = new_config(model, settings, given={"dataset": path})
     else:
         before, model = saved_run(call, SupervisedSettings, values, config, folder, of_recipe={})
-        settings, notes = change_settings(before, values).completed(games), []
+        settings = change_settings(before, values).completed(games)
+        notes = []
         new, changed = change_config(before, settings, config, folder)
         saved_path = config["given"]["dataset"]
         if path is not None and path != saved_path:  # the games are the same: the run compares their digests

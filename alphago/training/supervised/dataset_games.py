@@ -190,7 +190,7 @@ class DatasetGames(GivenGames):
         drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through the split's games
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         indices = np.searchsorted(ends, drawn, side="right")  # of the positions' games in the split
-        # Of the positions in their games: the game before ends where a position's game begins; the first begins at 0.
+        # The positions' plies in their games.  A game begins where the one before it ends, the first at 0.
         plies = drawn - np.where(indices > 0, ends[indices - 1], 0)
         games = [self.dataset.game(int(number)) for number in self.numbers[split][indices]]
         return self.rebuild(games, plies, symmetries)

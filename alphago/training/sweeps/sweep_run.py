@@ -78,7 +78,7 @@ class SweepRun(NamedTuple):
             ValueError: if the file is damaged, or is of another seed, function or setting, or of other code; or if
                 there is none, but the folder holds something else than a run.
         """
-        # Before the file is read: in between, another machine may begin the call, which writes the file first.
+        # Checked before the file is read: in between, another machine may begin the call, and it writes the file first.
         may_begin = self.may_begin
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
