@@ -169,8 +169,8 @@ class RemoteSelfPlay(SelfPlay):
                 if has_all_answers or not self.in_flight:
                     return True
             self.pool.check()
-            is_over = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
-            if is_over or self.pool.sentences:
+            wait_ends = (stop is not None and stop.is_set()) or (until is not None and time.monotonic() >= until)
+            if wait_ends or self.pool.sentences:
                 return False
             self.has_arrived.wait(WAIT)
 
@@ -186,6 +186,7 @@ class RemoteSelfPlay(SelfPlay):
         # Asynchronous: a group that has played its moves gets those of the next iteration at once.
         if self.max_lag is not None and not group.left and not group.is_over:
             group.left = self.plies
+        # Too early: the run would learn from the answer more than `max_lag` versions later.
         too_early = self.max_lag is not None and self._versions_until_learned(len(self.in_flight)) > self.max_lag
         if group.left and not too_early:
             self.in_flight[number] = self.published
@@ -220,7 +221,8 @@ class RemoteSelfPlay(SelfPlay):
             self.answers += 1
             self.seconds.update(played.work["seconds"])
             self.lags.append(lag)
-        # Only now: if `take_in` has raised an error of `on_game`, `advance` waits for this task, and raises the error.
+        # Only now: if `take_in` raises an error of `on_game`, the task stays in flight, so `advance` goes on to
+        # `pool.check`, which raises the error.
         del self.in_flight[number]
         if self.max_lag is not None:
             self._submit(number)
