@@ -28,7 +28,9 @@ MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each 
 
 
 class Networks:
-    """The networks of an analysis engine; here one, for its own board size or, if it is size-free, for all sizes.
+    """The networks of an analysis engine.
+
+    This class has one network: for its own board size or, if it is size-free, for all sizes.
 
     Several threads may call the methods at once.
 
@@ -44,14 +46,14 @@ class Networks:
 
     @property
     def name(self) -> str:
-        """The networks' name in the reply to `query_models`, which exams and labels store as their author's name."""
-        taught_by = getattr(self.network, "taught_by", "")  # KataGo's own networks have it too
+        """The name in the reply to `query_models`; exams and labels made with the engine store it as their author's."""
+        taught_by = getattr(self.network, "taught_by", "")  # a network of KataGo's has this attribute as well
         name = (f"a network taught by {taught_by}" if taught_by else str(self.network))[:300]  # some networks are long
         if not hasattr(self.network, "state_dict"):
             return name
         from alphago.nn.model_files import fingerprint  # imported late, since other networks do not need torch
 
-        return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # tells it from networks of the same sizes
+        return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # tells networks of the same shape apart
 
     def game(self, size: int, rules: Rules) -> GoEnv:
         """Return the game of a query on a board of `size` x `size` points, with the input planes of its network.
@@ -114,7 +116,10 @@ class AnalysisEngine:
         )
 
     def receive(self, line: str) -> None:
-        """Handle one line of input, a query or an action; the reply to an invalid one is an error."""
+        """Handle one line of input, a query or an action.
+
+        An invalid line is answered with an error, a blank one not at all.
+        """
         fields: dict[str, Any] = {}
         try:
             if line.strip():
@@ -135,13 +140,14 @@ class AnalysisEngine:
         with self._open_lock:
             waiting, more, most = len(self._open), len(query.turns), self.limits.positions
             if waiting + more > most:
-                text = f"at most {most} positions may wait, got {more} more than {waiting}"
-                raise QueryError("analyzeTurns", text)
+                raise QueryError("analyzeTurns", f"at most {most} positions may wait, got {more} more than {waiting}")
             for turn in query.turns:
                 self._open_turn(query, turn)
 
     def _open_turn(self, query: Query, turn: QueryTurn) -> None:
-        """Ask the analyst about a turn, or send the reply that there are no results if its query forbids all moves.
+        """Ask the analyst about a turn.
+
+        If the query forbids all moves there, an error is sent, and the reply that the turn has no results.
 
         The caller holds `_open_lock`, so that `_tell`, which other threads call, cannot drop the turn before it is in
         `_open`.
@@ -174,7 +180,8 @@ class AnalysisEngine:
         """Send the new warnings of a query: those that no earlier query had.
 
         With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
-        new warning is a reply of its own, and warnings about rules are sent again for each query.
+        new warning is a reply of its own, and warnings about rules are sent again for each query: they say how its
+        scores differ from those that it asks for.
         """
         repeated = "" if self.notes else "rules"  # the field whose warnings are sent again; "" for none
         new = [warning for warning in query.warnings if warning[0] == repeated or warning not in self._warned]
@@ -299,6 +306,6 @@ def no_results(query: Query, turn: QueryTurn) -> dict[str, Any]:
 
 
 def error(message: str, field: str | None = None, query_id: object = None, kind: str = "error") -> dict[str, Any]:
-    """Return an error reply (kind "error" or "warning"), with the field and id of the query if they are known."""
+    """Return a reply with an error or a warning (the `kind`), and the query's field and id if they are known."""
     reply = {kind: message, "field": field, "id": query_id if isinstance(query_id, str) else None}
     return {name: value for name, value in reply.items() if value is not None}

@@ -51,7 +51,7 @@ class QueryError(ValueError):
 
 
 def require(holds: bool, name: str, expected: str, given: object, field: str = "") -> None:
-    """Raise QueryError unless `holds`; its text is "NAME must be EXPECTED, got GIVEN".
+    """Raise QueryError with the text "NAME must be EXPECTED, got GIVEN" unless `holds`.
 
     Args:
         field: the field of the query that is wrong; "" if it is `name`.
@@ -148,7 +148,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
-    # In `overrideSettings`, else in the query, else the default.
+    # The value in `overrideSettings` counts; if there is none, the query's; if there is none either, the default.
     max_visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
     visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_READOUTS)
     if visits > defaults.limits.visits:
@@ -180,7 +180,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
-    """Return the size of a query's board; raise QueryError if it is not square."""
+    """Return the size of a query's board; raise QueryError if it is impossible, or the board is not square."""
     names, limits = ("boardXSize", "boardYSize"), (go_rules.MIN_SIZE, go_rules.MAX_SIZE)
     width, height = (check_field(name, check_int, name, fields.get(name), *limits) for name in names)
     if width != height:
@@ -191,7 +191,8 @@ def board_size(fields: Mapping[str, Any]) -> int:
 def rules_text(fields: Mapping[str, Any]) -> str:
     """Return a query's rules as a text for `read_rules`: a name, or an object with their parts as JSON.
 
-    It is "", which names no rules, for a field of another type.  Raises QueryError if the field is missing.
+    For a field of another type it is "", which `interpret_rules` then refuses as unknown.  Raises QueryError if the
+    field is missing.
     """
     given = fields.get("rules")
     if given is None:
@@ -232,6 +233,7 @@ def parse_turns(
     first_player = moves[0][0] if moves else 1
     if "initialPlayer" in fields:
         first_player = colour("initialPlayer", fields["initialPlayer"])
+    # Whether the stones that are set up are a handicap; `game.has_handicap` below also counts stones that are played.
     is_handicap = not white and len(black) > 1 and first_player == -1
     default_komi = go_rules.handicap_komi(env.N, env.komi) if is_handicap else env.komi
     komi = check_field("komi", go_rules.check_komi, fields["komi"]) if "komi" in fields else default_komi
@@ -264,7 +266,7 @@ def parse_priorities(fields: Mapping[str, Any], last: int, most: int) -> dict[in
 
 
 def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[int]) -> dict[int, GoPosition]:
-    """Play moves in a game, and return the positions after some numbers of moves, by these numbers.
+    """Play moves in a game, and return the positions to which the given numbers of moves lead, by these numbers.
 
     The moves may go on after two passes.
 
@@ -286,7 +288,7 @@ def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[in
             except IllegalMove as error:
                 # KaTrain looks for the words "Illegal move", which are KataGo's.
                 raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
-        if number in numbers:
+        if number in numbers:  # the player of the next move, if there is one, is then to move
             positions[number] = game.position_for(moves[number][0] if number < len(moves) else game.to_play)
     return positions
 
@@ -294,14 +296,14 @@ def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[in
 def play_at_once(game: GtpGame, moves: Sequence[Play]) -> None:
     """Play a game's next moves with one kernel; play none if one of them is illegal or ends the game.
 
-    It is for speed: moves that are played one by one take more than ten times as long.
+    Playing moves one by one takes more than ten times as long.
     """
-    start, batch = game.position, game.position.batch.extract(0)
-    colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
-    legal_moves = go_lines.follow(GoPosition(start.env, batch, start.setup).row, colours, actions)  # plays in `batch`
+    start, batch = game.position, game.position.batch.extract(0)  # `batch` is a copy, in which the moves are played
+    colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()  # each int32 [moves]
+    legal_count = go_lines.follow(GoPosition(start.env, batch, start.setup).row, colours, actions)
     history = {"moves": (*start.moves, *actions.tolist()), "movers": (*start.movers, *colours.tolist())}
     position = GoPosition(start.env, batch, start.setup, **history)
-    if legal_moves == len(moves) and not position.is_over:
+    if legal_count == len(moves) and not position.is_over:
         game.position = position
         game.plays += moves
 

@@ -42,7 +42,7 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
         value, score, score_stdev, bound = move.q, move.score, move.score_stdev, move.lower_bound
     else:
         value, score, score_stdev = float(analysis.value[i]), analysis.root_score[i], analysis.root_score_stdev[i]
-        bound = (1 + value) / 2  # the win rate itself, 0 .. 1: without visits it has no interval
+        bound = (1 + value) / 2  # the win rate itself, 0 .. 1: without visits there is no confidence interval
     return {
         "move": analysis.env.to_text(move.action),
         "visits": move.visits,

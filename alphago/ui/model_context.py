@@ -48,7 +48,7 @@ class GoTools:
         position = position_at(read_game(game, size), at)
         env = position.env
         analysis = analyze([position], self.network(env.N), self.readouts, device=self.device)
-        value, score = (float(values[0]) for values in analysis.root_readings)  # -1 .. 1, and points, NaN if unknown
+        value, score = (float(numbers[0]) for numbers in analysis.root_readings)  # -1 .. 1, and points, NaN if unknown
         moves = [
             {
                 "move": env.to_text(move.action),
@@ -95,8 +95,8 @@ class GoTools:
         """
         position = position_at(read_game(game, size), at)
         why = explain(position, move or None, self.network(position.env.N), self.readouts, device=self.device)
-        told = why.fact_sentences
-        facts = [{"fact": type(fact).__name__, "sentence": text, **fact_numbers(fact)} for fact, text in told]
+        pairs = why.fact_sentences
+        facts = [{"fact": type(fact).__name__, "sentence": text, **fact_numbers(fact)} for fact, text in pairs]
         return {"move": why.env.to_text(why.action), "player": PLAYER_NAMES[why.loss.colour], "facts": facts}
 
     def show_board(self, game: str, size: int = 9, at: int | None = None) -> dict[str, str]:
@@ -117,10 +117,11 @@ class GoTools:
         for tool in tools:
             server.add_tool(translate_errors(tool, error))
         by_name = {tool.__name__: tool for tool in tools}
-        check, call = translate_errors(check_arguments, error), server.call_tool
+        check = translate_errors(check_arguments, error)
+        call = server.call_tool  # the original, since `server.call_tool` is replaced below
 
         async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
-            """Call a tool after checking its arguments; it replaces the server's `call_tool`.
+            """Call a tool after checking its arguments; this function replaces the server's `call_tool`.
 
             The SDK alone would ignore unknown arguments, and describe invalid ones in pydantic's words.
             """

@@ -91,7 +91,7 @@ class NotebookGame:
 
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell, but its queries are not answered any more."""
-        self._executor.shutdown(cancel_futures=True)  # before `close`, so that no search begins after it
+        self._executor.shutdown(cancel_futures=True)  # first, so that no query can begin a search afterwards
         self._answers.close()
 
     def show(self) -> None:

@@ -38,7 +38,8 @@ class MoveReview(NamedTuple):
         ply: number of the move, from 0.
         colour: who played it, +1 Black, -1 White.
         action, best: the move played and the best move.
-        rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and in points (NaN if unknown).
+        rate_loss, point_loss: what the move cost its player, in win rate (0 .. 1) and in points (NaN if unknown); never
+            negative.
         line: the best line of play, beginning with `best`.
         grade: a name of GRADES, "" for a good move.
     """
@@ -55,7 +56,7 @@ class MoveReview(NamedTuple):
     @property
     def cost(self) -> float:
         """What the move lost as one number: its loss of win rate, plus its points divided by POINTS_OF_A_GAME."""
-        return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / POINTS_OF_A_GAME
+        return self.rate_loss + float(np.nan_to_num(self.point_loss)) / POINTS_OF_A_GAME  # unknown points count as 0
 
     @property
     def cost_text(self) -> str:
@@ -90,7 +91,7 @@ class Review:
             moves = [move for move in self.moves if move.colour == colour]
             counts = [count_text(sum(move.grade == grade for move in moves), grade) for grade, *_ in GRADES]
             lost = [move.point_loss for move in moves if np.isfinite(move.point_loss)]
-            mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
+            mean = f", {np.mean(lost):.2f} points lost a move" if lost else ""
             lines.append(f"{name}: {count_text(len(moves), 'move')}, {', '.join(counts)}{mean}")
         for move in sorted(self.mistakes, key=lambda move: -move.cost)[:MOST_LISTED]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move)}")
@@ -115,8 +116,7 @@ class Review:
         """
         game, comments = self.game, dict(self.game.comments)
         for move in self.mistakes:
-            text = f"{PLAYER_NAMES[move.colour]} {self.sentence(move)}."
-            text = "\n".join([text, *self.why[move.ply].reasons])
+            text = "\n".join([f"{PLAYER_NAMES[move.colour]} {self.sentence(move)}.", *self.why[move.ply].reasons])
             comments[move.ply] = f"{comments[move.ply]}\n{text}" if move.ply in comments else text
         comment = f"{game.comment}\n\n{self.summary()}".strip()
         game = replace(game, comments=comments, notes=make_notes(self.analysis, game.moves), comment=comment)
@@ -161,7 +161,7 @@ def review_game(
         threads: how many threads search; None for one per core.
     """
     last = game.position()
-    positions = [*(before for before, _ in last.turns()), last]  # before each move, by its player's turn, and the last
+    positions = [*(before for before, _ in last.turns()), last]  # before each move, its player to move; and the last
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))  # all searched at the same time
         moves = [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)]
@@ -186,7 +186,7 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     # A search may find the played move better than the best one: then it has lost nothing.
     rate_loss = max(float(best_values[ply] - played_value) / 2, 0.0)
     point_loss = float(np.maximum(best_scores[ply] - played_score, 0.0))  # NaN if unknown
-    if action == best:  # the search after it may differ a little from the search before it
+    if action == best:  # it loses nothing, although the searches before and after it may differ a little
         rate_loss = 0.0
         point_loss = point_loss if np.isnan(point_loss) else 0.0
     line = analysis.move(ply, best, order=0).line  # order 0: it is the best move
@@ -255,15 +255,14 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, di
     """Return the analysis of each position of a game as KaTrain's SGF properties, by ply.
 
     The candidates of a position are its moves with visits.  Without a search it has one candidate, the move with the
-    greatest prior, with the value and score of the position.  The move that was played is added if it has no visits.
-    As in KaTrain, it has the numbers of the position after it.
+    greatest prior, with the value and score of the position.  If the move that was played is no candidate, it is
+    added with the numbers of the position after it, as in KaTrain.
 
     Args:
         analysis: of the first position, and of the position after each move.
         moves: the actions that were played.
     """
     black = analysis.as_black()
-    ownership = black.ownership
     properties: dict[int, dict[str, list[str]]] = {}
     for ply in range(len(black)):
         candidates = [move_fields(black, move, ply) for move in black.moves(ply, least=1)]
@@ -272,7 +271,7 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, di
             candidates.append(added_move(black, ply, moves[ply]))
         # KaTrain has -1 for illegal moves; without candidates the game is over, and has no policy.
         policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
-        owners = None if ownership is None else ownership[ply].ravel()
+        owners = None if black.ownership is None else black.ownership[ply].ravel()
         properties[ply] = {"KT": katrain_values(root_fields(black, ply), candidates, policy, owners)}
     properties[0]["KTV"] = [KATRAIN_VERSION]
     return properties

@@ -123,7 +123,7 @@ def read_forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
         raise GtpFailure(f"{key} needs a player, vertices and a depth")
     player, vertices, depth = check_colour(words[0]), words[1], integer(words[2])
     try:
-        actions = frozenset(env.from_text(vertex) for vertex in vertices.split(",") if vertex)
+        actions = frozenset(env.from_text(vertex) for vertex in vertices.split(",") if vertex)  # "D4," too
     except ValueError:
         raise GtpFailure(f"{key} needs vertices such as D4,Q16, got {vertices}") from None
     if depth < 1:
@@ -176,7 +176,7 @@ def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stre
 
 
 def read_position(engine: GtpEngine, arguments: list[str], kata: bool) -> tuple[AnalysisRequest, GoPosition]:
-    """Return a command's request and the position to search; raise GtpFailure if it forbids all legal moves."""
+    """Return a command's request and the position to search; raise GtpFailure if no legal move is allowed."""
     request = read_request(arguments, engine.game.env, kata)
     position = engine.game.position_for(request.colour or engine.game.to_play)
     with as_failure("no legal move is left to analyse"):
@@ -205,7 +205,7 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     if not all(0 <= symmetry < count for symmetry in symmetries):
         raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
     position = engine.game.position_for(colour or engine.game.to_play)
-    engine.end_background()
+    engine.end_background()  # wait for the search, which the arrival of this command has only told to stop
     evaluator = engine.analyst.evaluators(position.env)
     texts = []
     for symmetry in symmetries:

@@ -34,7 +34,7 @@ def load(engine: GtpEngine, arguments: list[str]) -> None:
     """
     argument(arguments, 0)  # fails without a name
     has_number = len(arguments) > 1 and INTEGER.fullmatch(arguments[-1])
-    # `pop` leaves the words of the file's name.
+    # `pop` leaves the words of the file's name.  No move comes before move 1, nor before a number below 1.
     count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
     try:
         game = first_game(str(file_path(arguments)), count)
@@ -165,6 +165,7 @@ def first_game(name: str, count: int | None) -> SgfGame:
         # If the handicap is faulty and White begins on an empty board, the handicap stones are missing.
         white_begins = game.setup.get("to_play") == "white"
         lacks_stones = fault.kind == HANDICAP and white_begins and not game.setup.get("black")
+        # Stones that are set up after the last move matter only if all moves are loaded.
         is_set_up = fault.kind == SET_UP or (fault.kind == FINAL_SET_UP and count is None)
         if fault.kind in FATAL or is_set_up or lacks_moves or lacks_stones:
             raise ValueError(fault.of(name))

@@ -60,7 +60,7 @@ def serve(
             output = stack.enter_context(protocol.reserved_stdout())
         engine = GoEngine(env, network, readouts, **options)
         lines = protocol.lines_of_stdin() if input is None else input
-        stack.callback(engine.close)  # the process must not end within a wave
+        stack.callback(engine.close)  # the process must not end while a search computes
         print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
         protocol.converse(engine.commands, lines, output, on_idle=engine.ponder, on_line=engine.stop_background)
 
@@ -168,7 +168,7 @@ class GoEngine(GtpEngine):
         If the board has too few such points, fewer stones than requested are placed, as GTP allows.
         """
         count, most = integer(argument(arguments, 0)), go_rules.most_handicap(self.game.env.N)
-        if count < 2 or not most:
+        if count < 2 or not most:  # `most` is 0 on boards too small for a handicap
             raise GtpFailure("invalid number of stones")
         return self.fixed_handicap([str(min(count, most))])
 
@@ -231,7 +231,7 @@ class GoEngine(GtpEngine):
         self.clock.set_limits(main, period, stones)
 
     def time_left(self, arguments: list[str]) -> None:
-        """Set the seconds that a colour has left, and the stones to play in them, 0 in main time."""
+        """Set the seconds that a colour has left, and the stones to play in them; 0 or less means main time."""
         colour, seconds = check_colour(argument(arguments, 0)), number(argument(arguments, 1))
         stones = integer(argument(arguments, 2))
         self.clock.set_left(colour, seconds, max(0, stones))
@@ -257,6 +257,7 @@ class GoEngine(GtpEngine):
         After two passes dead stones are removed; before that, all stones on the board count as alive.
         """
         position = self.game.position
+        # `count_as_alive` returns None unless two passes have ended the game.
         count = GoCount(position) if count_as_alive(position) is None else self.count()
         return count.result
 

@@ -138,8 +138,8 @@ class GtpEngine:
         options: dict[str, Any] = {"device": self.device, "slots": 1, "tree_bytes": TREE_BYTES, "seed": self.seed}
         self.analyst = self.player = Analyst(self.network, settings=settings, threads=1, **options)
         # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
-        on_gpu = self.device != "cpu" and (self.device != "auto" or choose_device(self.game.env) != "cpu")
-        if on_gpu:
+        device = choose_device(self.game.env) if self.device == "auto" else self.device
+        if device != "cpu":
             self.player = Analyst(self.network, settings=settings, threads=1, forecasts=False, **options)
         self.analysts = [self.analyst, self.player]
         for analyst in self.analysts:

@@ -35,7 +35,7 @@ class GtpGame:
         self, env: GoEnv, komi: float, black: Sequence[int] = (), white: Sequence[int] = (), first: int = 1
     ) -> None:
         self.env, self.komi = env, komi
-        self.loaded: LoadedGame | None = None
+        self.loaded: LoadedGame | None = None  # set by `loadsgf`, for `printsgf`
         self.set_up(black, white, first)
 
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
@@ -88,7 +88,8 @@ class GtpGame:
     def position_for(self, colour: int) -> GoPosition:
         """Return the current position with this colour to move, as one in which the game goes on."""
         position = self.position.give_turn(colour)
-        if position.is_over:  # it has as many moves as the environment allows
+        # After two passes `give_turn` lets the game go on, but not when it has as many moves as the environment allows.
+        if position.is_over:
             return self.start_position(colour, board=position.board, captures=position.captures)
         return position
 

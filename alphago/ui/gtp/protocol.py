@@ -247,7 +247,8 @@ def lines_of_stdin() -> Iterator[str]:
     """Yield the lines of standard input, separated by LF and decoded as UTF-8.
 
     Bytes that are not UTF-8 become lone surrogates, so that a file's name may have any encoding.
-    Longer lines are cut after LONGEST_LINE + 1 characters, so that `converse` sees that they are too long.
+    Of a line with more than LONGEST_LINE bytes only the first LONGEST_LINE + 1 are kept, so that `converse` sees that
+    it is too long.
     """
     if sys.stdin is None:  # it was closed before Python started
         return

@@ -22,7 +22,8 @@ class Clock:
             period: seconds of a byo-yomi period.
             stones: moves that must be played in a period.
         """
-        self.one_stone = False  # whether a period is for one stone; GTP's time_left then counts periods, not stones
+        # Whether a period is for one stone, as `kgs-time_settings` may say; time_left then counts periods, not stones.
+        self.one_stone = False
         self.main, self.period, self.stones = main, period, stones
         self.reset()
 
@@ -70,7 +71,7 @@ class Clock:
             moves: about how many moves of the colour are still to be played.
         """
         seconds, stones = self.left[colour]
-        share = seconds / (stones or max(1, moves))  # main time is for all moves that are left
+        share = seconds / (stones or max(1, moves))  # without stones it is main time, for all moves that are left
         in_main_time = stones == 0
         if in_main_time and self.has_periods:  # a move may take as long as one in the periods that follow
             share = max(share, self.period / self.stones)

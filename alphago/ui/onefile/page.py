@@ -117,12 +117,12 @@ def render_page(
     return page_text(net, name, about(net, name, packaged, **texts))
 
 
-def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
+def page_text(net: NeuralNet, name: str, description: Mapping[str, object]) -> str:
     """Return the HTML text of the file.
 
     Args:
         name: the network's name on the page.
-        about: what the page says of the network, see the function `about`.
+        description: what the page says of the network, see `about`.
     """
     packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
     # A game of the user's own may have the name of a packaged one.
@@ -130,7 +130,7 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     if net.env.config.get("planes") == KATAGO:
         raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
-    parts = pack_parts(net, name, about).items()
+    parts = pack_parts(net, name, description).items()
     replacements = {
         "title": html.escape(f"{net.env.title}: {name}"),
         "licence": (OWN_STATIC / "licence.txt").read_text("utf-8"),
@@ -145,12 +145,12 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     return text
 
 
-def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[str, str]:
+def pack_parts(net: NeuralNet, name: str, description: Mapping[str, object]) -> dict[str, str]:
     """Return the parts of the file by name, each deflated and in base64, as `unpacked` in unpacking.js reads them.
 
     Args:
         name: the network's name on the page.
-        about: what the page says of the network, see the function `about`.
+        description: what the page says of the network, see `about`.
     """
     graph = network_graph(net)
     for step in graph.steps:
@@ -159,7 +159,7 @@ def pack_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict[s
     # uint8 [2, weights]: all low bytes, then all high bytes, which can be compressed better.
     low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
     parts = {
-        "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
+        "facts": json.dumps({**facts(net, graph, name), "about": description}, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
         "tree": (OWN_STATIC / "tree.wasm").read_bytes(),

@@ -21,8 +21,9 @@ def estimate(analyst: Analyst, position: Position) -> tuple[str, str] | None:
         return None
     # [height, width], 1 for Black's points, -1 for White's, 0 if uncertain.
     owners = (analysis.raw_ownership[0] >= SURE).astype(np.int8) - (analysis.raw_ownership[0] <= -SURE)
-    result, win = result_text(round(float(analysis.raw_score[0]), 1)), (1 + analysis.raw_value[0]) / 2
-    lines = [f"The network expects {result} in the end, and Black to win with {win:.0%}."]
+    result = result_text(round(float(analysis.raw_score[0]), 1))
+    win_rate = (1 + analysis.raw_value[0]) / 2
+    lines = [f"The network expects {result} in the end, and Black to win with {win_rate:.0%}."]
     black, white = position.env.board_view.sides
     dead = [dead_stones(position, owners, 1, black), dead_stones(position, owners, -1, white)]
     if any(dead):

@@ -118,7 +118,7 @@ class GameFiles:
             raise ValueError(f"{path} must hold a game of {self.env}: {error}") from None
         self.own_files = set() if faults else {path.resolve()}
         self.loaded = games[0] if self.env.has_sgf else None
-        if self.loaded is not None and self.loaded.scoring:
+        if self.loaded is not None and self.loaded.scoring:  # printed too, but no fault: the file stays an own one
             faults.append(f"{path}: {self.loaded.scoring}")
         for fault in faults:
             self.screen.say(f"{fault}.")

@@ -54,7 +54,7 @@ class Screen:
     def status(self, text: str) -> None:
         """Overwrite the status line; without a terminal, do nothing."""
         if self.live and time.monotonic() - self._status_at >= STATUS_SECONDS:
-            width = shutil.get_terminal_size().columns - 1
+            width = shutil.get_terminal_size().columns - 1  # a full line would begin the next one
             print(f"{WRITE_OVER}{text[:width]}{END_OF_LINE}", end="", flush=True)
             self._status_at = time.monotonic()
 
@@ -62,7 +62,7 @@ class Screen:
         """Remove the status line."""
         if self.live:
             print(f"{WRITE_OVER}{END_OF_LINE}", end="", flush=True)
-            self._status_at = 0.0
+            self._status_at = 0.0  # the next status is shown at once
 
 
 def colour_board(board: str) -> str:
@@ -119,6 +119,7 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
     finally:
         readline.set_completer(old_completer)
         readline.set_completer_delims(old_delimiters)
+        # The lines of the block are forgotten, the last one first, so that the numbers of the others stay.
         for item in reversed(range(old_length, readline.get_current_history_length())):
             readline.remove_history_item(item)
 

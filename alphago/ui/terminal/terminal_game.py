@@ -79,7 +79,7 @@ class TerminalGame:
         self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
         self.positions: list[Position] = [start]  # all positions of the game, in order
         self.lost_turns = LostTurns()
-        self.searched: SearchResults = {}  # of the engine's turns
+        self.searched: SearchResults = {}  # of the engine's turns, for `record`
         self.has_left = False  # whether the person has left
         self.loser = 0  # who has resigned, +1 or -1; 0 while none has
         self.is_announced = False  # whether the result was announced
@@ -251,7 +251,7 @@ class TerminalGame:
         if self.lost_turns.resigns(answer, self.analyst.network):
             self.resign(engine)
             return
-        if answer.found.visits.any():
+        if answer.found.visits.any():  # else there was no search
             self.searched[before.moves] = float(answer.found.value[0]), answer.found.visits[0]
         self.play_move(answer.action)
         remark = "."
@@ -317,7 +317,7 @@ class TerminalGame:
         self.say("\n".join(filter(None, (text, self.board_view.pass_hint))))
 
     def score(self, _: str) -> None:
-        """Show the score of the current board, and the result that the network expects."""
+        """Show the score of the current board, the game's hint on passes, and the result that the network expects."""
         now = f"If the game ended here: {result_text(self.position.score())}."
         self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.is_over:

@@ -93,9 +93,9 @@ class PageAnswers:
                 self.send(**reply)
 
     def _tell_of_compiling(self) -> threading.Event:
-        """Return an event, which the caller sets when it has its answer; until then the page is told of compiling.
+        """Tell the page in the background if kernels are being compiled for long; return an event that ends this.
 
-        It is told only if kernels are being compiled and that takes long.
+        The caller sets the event when it has its answer.
         """
         done, before = threading.Event(), compiling_time.spent
 

@@ -109,9 +109,10 @@ class Engines:
         if name not in self.choices:
             return ""
         source, packaged = self.choices[name].source, packaged_net(env.name, env.N)
-        if str(source) == packaged:
+        if str(source) == packaged:  # the levels were measured with the packaged network
             return packaged
         engine = self.loaded_engine(name, env)
+        # Not this method, but the function of this name from `alphago.mcts.levels`.
         return measured_network(source if engine is None else engine.network, env)
 
     def is_made_for(self, name: str, env: GameEnv) -> bool:

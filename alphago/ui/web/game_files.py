@@ -90,7 +90,7 @@ def sgf_text(tree: GameTree) -> str:
     """
     env, file = tree.env, next(trees(tree.view["file"]), None)
     if file is None:  # the game was not opened from a file
-        black, white = (tree.view["names"] + ["", ""])[:2]
+        black, white = (tree.view["names"] + ["", ""])[:2]  # the page may send fewer names than two
         setup = {word: value for word, value in tree.start.setup.items() if word in env.setup_words}
         head = SgfGame.in_game(env, (), setup=setup, result=format_result(tree) or "", players=(black, white))
         document = to_document(head)
@@ -117,10 +117,13 @@ def sgf_text(tree: GameTree) -> str:
 
 
 def format_result(tree: GameTree) -> str | None:
-    """Return the result of a game, as SGF writes it; "" if the game is not over; None if its file's result still holds.
+    """Return the result of a game, as SGF writes it, unless the result in its file still holds.
 
-    It is the result at the end of the current line, or of the main line if the game was opened from a file.  The file's
-    result holds if the main line ends in a node of the file, in which the game was neither counted nor resigned since.
+    It is the result at the end of the current line, or of the main line if the game was opened from a file.
+
+    Returns:
+        "" if the game is not over.  None if the file's result holds: the main line ends in a node of the file, in which
+        the game was neither counted nor resigned since.
     """
     file, file_loser = tree.view["file"], tree.view["fileLoser"]
     last = main_line_end(tree.nodes) if file else tree.view["end"]
@@ -145,6 +148,7 @@ def analysis_properties(node: Mapping[str, Any]) -> Properties:
         score = None if node.get("score") is None else check_float("score", node["score"])
         note = MoveNote(value, check_int("visits", node.get("visits", 0), 0) or None, score=score)
         properties |= note_properties(note)
+        # The note has no prior, so that its sentence names no move.
         sentences = [note.sentence(""), *map(move_text, field_of(node, "found", list)[:MOST_MOVES])]
         lines += [GENERATED + sentence for sentence in sentences]
     comment = "\n".join(filter(None, lines))
@@ -194,7 +198,7 @@ def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
         game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # raises the errors of the file and its main line
         planes = usual_game("go", usual_games).config["planes"]
         start = game.position(game.env().replace(planes=planes).match_variant(), 0)
-        file = next(trees(text))
+        file = next(trees(text))  # there is one, since `parse_sgf` has read it
     tree = GameTree(start, game.players)
     hidden = play_file(tree, file)
     last = main_line_end(tree.nodes)

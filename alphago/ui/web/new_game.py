@@ -71,7 +71,7 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
         if name not in rule_options:
             raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, rule_options)}")
         chosen[name] = known[name].read(value)
-    # `base` is without the limits that only help self-play, `match_variant` removes them from a game that is made anew.
+    # `base` is without the limits that only help self-play; `match_variant` removes them from a game that is made anew.
     try:
         env = base.replace(**config)
         env = env.choose(**chosen).match_variant() if chosen else env
@@ -131,7 +131,11 @@ def open_link(text: object, usual_games: Mapping[str, GameEnv]) -> Position:
 
 
 def after_words(position: Position, words: Sequence[str]) -> Position:
-    """Return the position after the moves of a link, the words between its points; SKIPPED_TURN is such a word too."""
+    """Return the position after the moves of a link.
+
+    Args:
+        words: the moves as texts; SKIPPED_TURN stands before a move out of turn.
+    """
     mover = 0  # who plays the next move, +1 or -1; 0 for the side to move
     for word in words:
         if word == SKIPPED_TURN and position.env.skips_turns:

@@ -75,6 +75,7 @@ def next_position(position: Position, move: object) -> Position:
     """Return the position after a move such as ["B", "C3"]; raise ValueError for another form or an illegal move."""
     match move:
         case [str(side), str(text)] if side in LETTERS:
+            # A game that is over stays over, while `give_turn` would let it go on after two passes.
             before = position if position.is_over else position.give_turn(LETTERS[side])
             return before.play(text)
     raise ValueError(f'a move must be such as ["B", "C3"], got {shown(move)}')
@@ -120,7 +121,7 @@ def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
 
 
 def game(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return what the page has to know of the query's `game` (see `describe_start`), whose moves the page knows."""
+    """Return what the page has to know of the query's `game` (see `describe_start`) apart from its moves."""
     start = start_from(field_of(query, "game", dict), page.usual_games)
     return {"view": offered_view(start.env, page.engines), "game": describe_start(start), "link": link_head(start)}
 
@@ -133,6 +134,7 @@ def game_answer(page: QueryReader, tree: GameTree) -> dict[str, Any]:
 def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
     """Return what the page has to know of a game and its engines."""
     usual = engines.usual_network(env)
+    # Playouts forecast no scores.
     has_scores, measured = usual != PLAYOUTS, engines.measured_network(usual, env)
     levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     return {

@@ -44,13 +44,14 @@ class OfferedNetworks(Networks):
         ValueError: if the server has no network of this name.
     """
 
+    # Without `super().__init__`: there is no single network, and all methods are replaced.
     def __init__(self, engines: Engines, env: GoEnv, network_name: str | None) -> None:
         self.engines, self.env = engines, env
         self.network_name = None if network_name is None else engines.check(network_name, env)
 
     @property
     def name(self) -> str:
-        """The network's name; without one that was asked for, that of the network for the usual board."""
+        """The name that the program asked for; if it asked for none, that of the network for the usual board."""
         return self.network_name or self.engines.usual_network(self.env)
 
     def game(self, size: int, rules: Rules) -> GoEnv:

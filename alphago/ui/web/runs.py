@@ -96,7 +96,12 @@ class Runs:
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
     def open_game(self, run: Any, game: Any) -> GameTree:
-        """Return a game of a run as a tree; raise ValueError for an unknown game."""
+        """Return a game of a run as a tree; raise ValueError for an unknown run or game.
+
+        Args:
+            run: the run's index in `folders`.
+            game: the game's index in `run_games`.
+        """
         history = history_of(self.folders[check_int("run", run, 0, len(self.folders) - 1)])
         games = run_games(history)
         env = run_game(history.folder).match_variant()
@@ -117,7 +122,8 @@ def history_of(folder: Path) -> History:
 def describe_run(history: History) -> dict[str, Any]:
     """Return headline, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
     config, log = read_config(history.folder), history.folder / METRICS
-    idle = max(time.time() - log.stat().st_mtime, 0) if log.exists() else math.inf  # seconds since the last row
+    # Seconds since the last row; not negative where the clock of the folder's disk is ahead.
+    idle = max(time.time() - log.stat().st_mtime, 0) if log.exists() else math.inf
     settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
     over = why_over(settings, last, history.evaluations)
@@ -184,7 +190,8 @@ def make_headline(
     shares, minutes_left = [0.0], [math.inf]  # each limit adds an entry to both
     for setting, (spent, limit) in limits(settings, last).items():
         shares.append(spent / limit)
-        # Units of the limit (games or minutes) that are spent in a minute.
+        # Units of the limit (games or minutes) that are spent in a minute: the latest pace for games, else the mean of
+        # the run, or 1.0 before any time has passed.
         mean_speed = spent / minutes if minutes else 1.0
         speed = pace if setting == "num_games" else mean_speed
         minutes_left.append((limit - spent) / speed if speed else math.inf)
@@ -236,9 +243,10 @@ def panel_order(titles: Sequence[str]) -> list[int]:
     If there are several panels of win rates, each against one opponent, the last one comes first: that of the strongest
     opponent.
     """
-    # For each of MAIN the panels whose titles begin so; of those with an opponent's name the last one is shown.
+    # For each of MAIN, the panels whose titles begin so.
     matches = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
-    main = [panels[-1 if titles[panels[-1]].startswith("Win rate, ") else 0] for panels in matches if panels]
+    # The last one of those against an opponent, "Win rate, NAME"; else the first.
+    main = [panels[-1] if titles[panels[-1]].startswith("Win rate, ") else panels[0] for panels in matches if panels]
     return main + [i for i in range(len(titles)) if i not in main]
 
 
@@ -287,8 +295,8 @@ def match_games(history: History) -> list[RunGame]:
     latest = {opponent_name(row): row for row in history.evaluations if isinstance(row.get("moves"), list)}
     games = []
     for name, row in latest.items():
-        run_games = number(row, "games")
-        when = "" if run_games is None else f" after {run_games:,.0f} games"
+        games_before = number(row, "games")  # of self-play, before the match
+        when = "" if games_before is None else f" after {games_before:,.0f} games"
         for index, game in enumerate(row["moves"][:MATCH_GAMES]):
             network_side = 1 if index % 2 == 0 else -1
             network_outcome = network_side * (number(game, "outcome") or 0.0)

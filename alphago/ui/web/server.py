@@ -72,7 +72,7 @@ def make_app(
     routes += [WebSocketRoute("/board", board.serve), WebSocketRoute("/analysis", analysis.serve)]
     app = Starlette(routes=routes)
     app.add_middleware(GuardMiddleware, guard=guard)
-    app.state.pages, app.state.programs = board, analysis
+    app.state.pages, app.state.programs = board, analysis  # for tests
     return app
 
 

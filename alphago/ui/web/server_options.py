@@ -28,7 +28,7 @@ class ServerOptions:
     runs: list[Path] = field(default_factory=list)
 
     def add_network(self, name: str, source: str | Path, env: GameEnv) -> None:
-        """Add a network that the command names, and its game; it is named by its path if its name is in use already."""
+        """Add a network that the command names, and its game; if `name` is in use already, `source` is its name."""
         names = [choice.name for choice in self.choices]
         self.choices.append(Choice(str(source) if name in names else name, source, game=env.name, size=env.N))
         self.usual_games.setdefault(env.name, env)
@@ -57,7 +57,7 @@ def make_offer(
         env = offer.usual_games.get(first_game) or make_game(first_game, board_size, **given)
         resized = env if board_size in (None, env.N) else env.resized(board_size)
         offer.usual_games[first_game] = with_settings(resized, given)
-    names = dict.fromkeys([first_game, *offer.usual_games])
+    names = dict.fromkeys([first_game, *offer.usual_games])  # each once, the first game first
     offer.usual_games = {name: offer.usual_games[name].match_variant() for name in names}
     named = [choice.name for choice in offer.choices]
     for network in packaged_nets():
@@ -79,6 +79,7 @@ def add_word(offer: ServerOptions, word: str, game: str | None) -> None:
         offer.runs.append(path)
         config = read_config(path)
         if config["game"] in GAMES:  # the run of a custom game can be watched, but its network is not offered
+            # The folder "." has no name.
             offer.add_network(path.name or word, path, game_from_config(config))
         return
     from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch

@@ -132,7 +132,8 @@ def explain_moves(
     doubtful = [i for i, loss in enumerate(losses) if loss.is_mistake]
     deeper = search([candidates[i] for i in doubtful], analyst, 2 * readouts)
     for i, result in zip(doubtful, deeper, strict=True):
-        results[i], losses[i] = result, smaller_loss(losses[i], measure_loss(candidates[i], result, least))
+        results[i] = result
+        losses[i] = smaller_loss(losses[i], measure_loss(candidates[i], result, least))
     return [
         Explanation(move.position.env, move.action, tuple(list_facts(move, result, loss)))
         for move, result, loss in zip(candidates, results, losses, strict=True)

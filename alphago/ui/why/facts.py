@@ -138,7 +138,7 @@ class Loss(Fact):
         if not self.is_mistake:
             return f"The search finds no better move than {move}." if self.is_surely_best else ""
         points = 0 if isnan(self.points) else int(SURE_PART * self.points)  # the part that is sure, rounded down
-        percent = 5 * int(20 * SURE_PART * self.rate)  # in steps of 5 %
+        percent = 5 * int(20 * SURE_PART * self.rate)  # rounded down to a multiple of 5
         point_text = f"{points} point{'s' if points > 1 else ''}" if points > 0 else ""
         rate_text = f"{percent}% of winning" if percent > 0 else ""
         lost = " and ".join(filter(None, (point_text, rate_text)))
@@ -243,7 +243,8 @@ class Capturable(Fact):
         prevented = f"; {words.move(self.best)} would prevent it"
         if len(self.line) == 1:
             return f"{when} can capture {chain} with {words.move(self.line[0])}{prevented}."
-        is_given_up = self.line[-2] == words.passing  # the chain's side passes instead of the last defence
+        # The chain's side passes instead of the last defence; the pass and the capture after it are not told.
+        is_given_up = self.line[-2] == words.passing
         has_repeats = len(set(self.line)) < len(self.line)  # stones are taken on the way, unlike in a ladder
         how = " in a ladder" if len(self.line) >= FORESEEN and not has_repeats else ""
         line = self.line[:-2] if is_given_up else self.line
@@ -277,7 +278,7 @@ class AnalysisRow(NamedTuple):
     def part_of(self, action: int) -> float:
         """Return a move's part of the visits."""
         visits = self.analysis.visits[self.i]
-        return float(visits[action] / max(visits.sum(), 1))
+        return float(visits[action] / max(visits.sum(), 1))  # 0 without visits
 
     @property
     def is_clear(self) -> bool:
