@@ -99,12 +99,12 @@ class AnalysisEngine:
     ) -> None:
         self.networks, self.version, self.limits, self.notes = networks, version, limits, notes
         visits = min(check_int("visits", visits, 1, MOST_READOUTS), limits.visits)
-        game = cache(self.networks.game)  # equal queries share a game, and so a kind of search
+        game = cache(self.networks.game)  # queries by the same rules share a game object
         self.defaults = Defaults(game, visits, check_choice("side", side, SIDES), limits)
         self._write, self._write_lock = write, threading.Lock()
         self._warned: set[tuple[str, str]] = set()  # warnings that were sent: (field, message)
         self._open_lock = threading.RLock()  # guards `_open`
-        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # {id(turn): ...} of turns without a last reply
+        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # by id(turn), turns to be replied to
         self._is_silent = False  # whether no more replies are sent
         self.analyst = Analyst(
             evaluators=lambda board: self.networks.evaluator(require_go(board, "the analysis protocol")),

@@ -58,8 +58,8 @@ class NotebookGame:
         if searches:
             strength["readouts"] = limit.readouts
         players = ["human", "engine"] if mode == 0 else ["engine", "human"]
+        first = {"players": players, "strength": strength, "game": describe_start(start)}  # with which a board begins
         # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
-        first = {"players": players, "strength": strength, "game": describe_start(start)}
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)

@@ -195,9 +195,9 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
             return []
     catching_line = Reading(BOARDS).defend(after, point) or ()  # () if the chain escapes
     if line and not catching_line:
-        is_answered = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
-        is_used = play_line(after, chain.colour, line).colours[point] != chain.colour
-        if not is_answered and not is_used:
+        is_saved = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
+        is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
+        if not is_saved and not is_captured:
             return []
     return [Atari(-chain.colour, action, name_chain(chain), last=min(chain.liberties), line=catching_line)]
 
