@@ -54,7 +54,8 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     moved = list(values)
     for i in range(1, len(moved)):  # upwards, perhaps beyond 1
         moved[i] = max(moved[i], moved[i - 1] + gap)
-    limit = 1 - gap / 2  # the greatest value that is allowed at index i
+    # The greatest value that is allowed at index i: first half a gap below 1, as a value is the middle of a name.
+    limit = 1 - gap / 2
     for i in reversed(range(len(moved))):  # and back down from 1
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap

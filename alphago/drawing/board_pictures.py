@@ -172,6 +172,7 @@ def marks(board: Board, spots: Sequence[Spot]) -> list[Shape]:
             shapes.append(Text(spots[point].x, spots[point].y, str(number), size, inks[point], bold=is_bold))
     if board.last is not None and board.view.surface == "houses":
         spot = spots[board.last]
+        # The ring lies 3 units inside the house's edge.
         shapes.append(Circle(spot.x, spot.y, CELL * board.view.stone - 3, Style(stroke=INK, width=2.5)))
     elif board.last is not None and board.stones[board.last]:
         spot, ink = spots[board.last], inks[board.last]

@@ -130,6 +130,7 @@ def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) 
     else:
         inset, right, bottom = 0.5, width, height
         gap, margin, stone = 0.32, 0.6, 0.4
+    # Names of columns and rows; a board with more columns than letters has neither.
     columns = COLUMNS[:width] if width <= len(COLUMNS) else ""
     rows = [] if holes or not columns else [str(height - row) for row in range(height)]
     x_left, x_right = -gap, round(right + gap, 2)

@@ -226,7 +226,7 @@ def legend(
 
 def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the ends of a panel's x axis, which contains 0, all points of its curves and all its names."""
-    last_name = max(0.0, len(panel.x_names) - 1.0)
+    last_name = max(0.0, len(panel.x_names) - 1.0)  # the x of the last name; 0 if there are none
     return axis_limits([0.0, last_name, *(curve.x[0] for curve in curves), *(curve.x[-1] for curve in curves)])
 
 
@@ -243,31 +243,30 @@ def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
 def axes_shapes(
     panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float], place: Place
 ) -> list[Shape]:
-    """Return a panel's grid, numbers, lines and label.
+    """Return what is drawn of a panel's axes: the grid, the numbers, the line at `level`, and the label of the x axis.
 
     Args:
-        box: the space of its curves.
-        x, y: the ends of its axes.
+        box: the space of the panel's curves.
+        x, y: the lower and the upper end of each axis.
         place: returns where a point is drawn.
     """
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
     (first, last), (low, high) = x, y
-
     for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
-        _, height = place(first, value)
-        shapes.append(line(box.x, height, right, height, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(box.x - 4, height, number_text(value, panel.unit), SMALL, anchor="end"))
+        _, line_y = place(first, value)
+        shapes.append(line(box.x, line_y, right, line_y, Style(stroke=GRID, width=0.7)))
+        shapes.append(Text(box.x - 4, line_y, number_text(value, panel.unit), SMALL, anchor="end"))
     numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     # Pairs of an x and its text.
     texts = enumerate(panel.x_names) if panel.x_names else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
-        across, _ = place(value, low)
-        shapes.append(line(across, box.y, across, bottom, Style(stroke=GRID, width=0.7)))
-        shapes.append(Text(across, bottom + 0.9 * SMALL, text, SMALL))
+        line_x, _ = place(value, low)
+        shapes.append(line(line_x, box.y, line_x, bottom, Style(stroke=GRID, width=0.7)))
+        shapes.append(Text(line_x, bottom + 0.9 * SMALL, text, SMALL))
     if panel.level is not None and low <= panel.level <= high:
-        _, height = place(first, panel.level)
-        shapes.append(line(box.x, height, right, height, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
+        _, line_y = place(first, panel.level)
+        shapes.append(line(box.x, line_y, right, line_y, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes

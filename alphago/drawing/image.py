@@ -116,7 +116,7 @@ def paint(brush: Any, shape: Shape) -> None:
     if isinstance(shape, Text):
         from PIL import ImageFont
 
-        font = ImageFont.load_default(max(1.0, shape.size))
+        font = ImageFont.load_default(max(1.0, shape.size))  # Pillow refuses a size of 0
         anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]  # Pillow's: left, middle or right, middle
         brush.text((shape.x, shape.y), shape.text, fill=shape.fill, font=font, anchor=anchor)
         return

@@ -116,7 +116,7 @@ def disc_text(overlay: Overlay, action: int, best: int) -> str:
         best: the action with the greatest weight, whose disc has a ring.
     """
     name = overlay.shown
-    # Those that `name` needs are not None (`getattr` tells no type, so that no check is needed).
+    # The arrays that `name` needs are not None.  `getattr` hides their types, so that mypy asks for no checks.
     priors, visits, q = (getattr(overlay, field) for field in ("priors", "visits", "q"))
     if name == "visits":
         return short_count(int(visits[action]))
@@ -129,7 +129,7 @@ def disc_text(overlay: Overlay, action: int, best: int) -> str:
         return f"{rate + priors[action]:.2f}"
     if name == "difference" and action != best:
         difference = round(100 * (rate - win_rate(q[best])))
-        return f"{difference:+d}".replace("-", "−").replace("+0", "±0")  # a true minus
+        return f"{difference:+d}".replace("-", "−").replace("+0", "±0")  # with a true minus sign
     return f"{rate:.0%}"
 
 

@@ -96,7 +96,9 @@ class DenseBase(nn.Module):
 
 
 def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
-    """Return a new tower of transformer blocks: `height` times attention and a dense block, after one convolution.
+    """Return a new tower of transformer blocks: one convolution, then `height` times attention and a dense block.
+
+    A norm and an activation follow the last block.
 
     Args:
         channels: None for 96.
@@ -104,7 +106,9 @@ def transformer_tower(planes: int, channels: int | None = None, height: int | No
     """
     channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
     heads = max(channels // HEAD_SIZE, 1)
-    # Arguments of Attention after the channels: heads, groups, key, value.
+    # The arguments of Attention after the channels: heads, groups (as many, so that each head has its own key and
+    # value), size of a key, size of a value.  FeedForward has three matrices because of its gate; with 8/3 as many
+    # hidden units as channels they have as many weights as the usual two matrices with 4 times as many.
     pair = [["attention", channels, heads, heads, HEAD_SIZE, HEAD_SIZE], ["feedforward", channels, channels * 8 // 3]]
-    tip: list[list[Any]] = [["rms", [1]], ["norm", channels], ["silu"]]
-    return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *tip])
+    last: list[list[Any]] = [["rms", [1]], ["norm", channels], ["silu"]]
+    return BlockTower([["convolution", planes, channels, 3], ["transformer", pair * height], *last])

@@ -29,7 +29,7 @@ class ConvBn(nn.Sequential):
         """
         conv, norm = self
         features = conv(features)
-        if act is torch.relu:
+        if act is torch.relu:  # the same result, with fewer passes over memory in training
             return norm_relu(norm, features, added)
         features = norm(features) if added is None else added + norm(features)
         return features if act is None else act(features)
@@ -85,7 +85,7 @@ class Block(nn.Module):
         super().__init__()
         self.activate = ACTIVATIONS[activation]
         self.build(channels)
-        self.pooled = board_bias(channels) if pooled else None
+        self.pooled = board_bias(channels) if pooled else None  # the matrix W as a layer; files name its weights so
 
     def build(self, channels: int) -> None:
         """Create the block's convolutions and norms."""

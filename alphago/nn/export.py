@@ -82,8 +82,6 @@ def export_model(
 ) -> Export:
     """Write a network for other programs, after comparing the exported network with the original one.
 
-    Unless the error is an OSError, no file is written.
-
     Args:
         net: the network, or its name, file or run folder.
         path: the file to write.
@@ -95,7 +93,7 @@ def export_model(
         ValueError: for an unknown format, and for a module that cannot be translated or whose translation computes
             other outputs.
         ImportError: if the format needs packages that are not installed.
-        OSError: if a file cannot be written.
+        OSError: if a file cannot be written.  After any other error no file has been written.
     """
     path = user_path(path)
     chosen = path.suffix.removeprefix(".") if format is None else format
@@ -107,14 +105,14 @@ def export_model(
     graph = network_graph(net)
     if chosen == "onnx":
         files = {path: onnx_bytes(graph, net)}
-        exported = onnx_run(files[path])
+        run_exported = onnx_run(files[path])
     else:
         files = raw_files(graph, net, path, chosen)
-        exported = numpy_run(graph, np.float16 if chosen == "w16" else None)
+        run_exported = numpy_run(graph, np.float16 if chosen == "w16" else None)
     games = games_to_compare(net)
     differences: dict[str, float] = {}  # the largest on any board
     for env in games:
-        for name, difference in compare(net, env, exported, positions).items():
+        for name, difference in compare(net, env, run_exported, positions).items():
             differences[name] = max(difference, differences.get(name, 0.0))
     if chosen != "w16" and max(differences.values()) > ROUNDING:  # float16 weights may differ by more
         raise ValueError(f"the exported network must compute what torch does, got differences of {differences}")
@@ -143,7 +141,7 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
         value, *forecast = translate(graph, "value", ValueOutputs(frozen.value), features)
-    # The name of a dimension stands for a length that differs from board to board.
+    # If the number of actions differs from board to board, the name "actions" stands for it.
     actions = "actions" if fits_any_board(net) else net.env.action_space
     graph.outputs["logits"] = logits._replace(shape=("batch", actions))
     graph.outputs["value"] = reshape(graph, value, ("batch",))
@@ -157,7 +155,8 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
 def fits_any_board(net: NeuralNet) -> bool:
     """Return whether a network's exported operations fit any board.
 
-    Those of a network with rotations do not, since a rotation is exported as a table with a row for each point.
+    The operations of a network with rotations fit one board only, since a rotation is exported as a table with a row
+    for each point.
     """
     return net.size_free and not any(isinstance(module, Rotation) for module in net.modules())
 
@@ -202,27 +201,29 @@ def games_to_compare(net: NeuralNet) -> list[GameEnv]:
     """Return the games for the comparison: the network's, and for a size-free network also one on another board."""
     if not fits_any_board(net):
         return [net.env]
-    for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):  # a game with even boards only has one of the first two
+    # A step of 2 comes first, for games that are played on even boards only.
+    for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):
         with suppress(ValueError):  # the game may have no such board
             return [net.env, net.env.resized(size)]
     return [net.env]
 
 
-def compare(net: NeuralNet, env: GameEnv, exported: Computation, count: int) -> dict[str, float]:
-    """Return the largest difference of each output between torch in float32 and the exported network, by name.
+def compare(net: NeuralNet, env: GameEnv, run_exported: Computation, count: int) -> dict[str, float]:
+    """Return how far each output of the exported network is from torch's in float32: the largest difference, by name.
 
     Args:
         net: the original network.
         env: its game, or the same game on another board.
-        exported: computes the exported network.
+        run_exported: computes the exported network.
         count: number of positions of random games to compare.
     """
     planes = random_planes(env, count)
     original = frozen_copy(net if env is net.env else net.resized(env))
     with torch.no_grad(), one_torch_thread():
         logits, value, forecast = original.forecast(torch.from_numpy(planes))
+    # Without a forecast the value is the only other output.
     expected = {"logits": logits, **(forecast or Forecast(value))._asdict()}
-    return {name: float(np.abs(out - expected[name].numpy()).max()) for name, out in exported(planes).items()}
+    return {name: float(np.abs(out - expected[name].numpy()).max()) for name, out in run_exported(planes).items()}
 
 
 def onnx_run(data: bytes) -> Computation:
@@ -249,7 +250,7 @@ def numpy_run(graph: NetworkGraph, dtype: type[np.floating] | None = None) -> Co
     weights = dict(graph.weights)
     if dtype is not None:
         for name, array in layer_weights(graph).items():
-            weights[name] = array.astype(dtype).astype(array.dtype)  # rounded, and computed with in float32
+            weights[name] = array.astype(dtype).astype(array.dtype)  # rounded; the computation stays in float32
     return lambda planes: run_graph(graph, weights, planes)
 
 
@@ -265,13 +266,11 @@ def network_facts(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     height, width = env.plane_shape
-    # Whether no action but a pass follows those of the points; in Hex, for example, a swap does.
-    nothing_but_a_pass = env.pass_action is not None or env.action_space <= height * width
-    actions: str | list[str]
-    if env.actions_are_points and nothing_but_a_pass:
+    # After the actions of the points comes a pass, no action, or another one, such as the swap in Hex.
+    has_no_other_action = env.pass_action is not None or env.action_space <= height * width
+    actions: str | list[str] = [env.to_text(action) for action in range(env.action_space)]
+    if env.actions_are_points and has_no_other_action:  # a rule says more than the list
         actions = "row * board side + column, row 0 at the top; then the pass"
-    else:
-        actions = [env.to_text(action) for action in range(env.action_space)]
     facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": fits_any_board(net)}
     return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}
 

@@ -81,15 +81,14 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
     """
     if not env.has_ownership:
         raise ValueError(f"a forecast of points needs a game that is won by them, got {env}")
+    head = type(value).__name__
     if not isinstance(value, ForecastHead):
-        raise ValueError(
-            f"a forecast of points needs a value head that makes one, such as ForecastValue, got {type(value).__name__}"
-        )
+        raise ValueError(f"a forecast of points needs a value head that makes one, such as ForecastValue, got {head}")
     batch = stack([position], env)
     with eval_mode(base_net), eval_mode(value):
         expected = value.forecast(base_net(planes_for(base_net, batch, np.zeros(1, np.int64))))
     if expected.score is None or expected.ownership is None:
-        raise ValueError(f"a forecast of points needs score and ownership, got neither from {type(value).__name__}")
+        raise ValueError(f"a forecast of points needs score and ownership, got neither from {head}")
     outputs = (expected.value, expected.score, expected.ownership)  # in the view of the player about to move
     outcome, score, ownership = (position.to_play * tensor[0].float().cpu().numpy() for tensor in outputs)
     if not all(np.isfinite(array).all() for array in (outcome, score, ownership)):
@@ -113,17 +112,17 @@ def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
     """Return a batch with the positions in its slots, in order.
 
     Args:
-        env: the game of the positions.  Instead, all may be of its `match_variant`, as positions of matches are.
+        env: the game of all positions, or the game whose `match_variant` they all are of, as in matches.
 
     Raises:
         ValueError: for a position of another game.
     """
     games = list({id(position.env): position.env for position in positions}.values())  # each object once
-    if games and env.match_variant().accepts(games[0]):
+    if games and env.match_variant().accepts(games[0]):  # then the loop below expects this variant of all
         env = env.match_variant()
-    for other in games:
-        if not env.accepts(other):
-            raise ValueError(f"positions must be of {env}, got one of {other}")
+    for game in games:
+        if not env.accepts(game):
+            raise ValueError(f"positions must be of {env}, got one of {game}")
     batch = env.new_batch(len(positions))
     batch.gather([position.batch for position in positions])
     return batch

@@ -80,10 +80,10 @@ class NeuralNet(nn.Module):
     ) -> None:
         super().__init__()
         check_env(env)
-        base: Any = base_net  # the module; a name is replaced in the next lines, None further below
+        base: Any = base_net  # in the end a module: a name is replaced in the next lines, None further below
         if isinstance(base_net, str) and base_net in BASES:
             base = BASES[base_net](env.planes, channels, tower_height)
-            channels = tower_height = None  # they were sizes of this base; below they are those of the default tower
+            channels = tower_height = None  # now used; in the lines below they are sizes of the default tower
         slots = {"base_net": base, "value": value, "policy": policy}
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
@@ -110,7 +110,7 @@ class NeuralNet(nn.Module):
         # Of two positions, [2, …]; the default heads are built for their shape, device and dtype.
         features = check_base(base, env, default_heads=value is None or policy is None)
         has_board = tuple(features.shape[2:]) == env.plane_shape
-        if size_free is None and not has_board:
+        if size_free is None and not has_board:  # only the preset would make the network size-free
             self.size_free = False
         self.channels = int(features.shape[1])
         is_flat = features.dim() == 2
@@ -126,7 +126,10 @@ class NeuralNet(nn.Module):
         check_heads(self.value, self.policy, features, env)
 
     def forward(self, planes: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Compute logits [B, action_space] and value [B] from planes [B, planes, H, W], all in the mover's view."""
+        """Compute logits [B, action_space] and value [B] from planes [B, planes, H, W].
+
+        All are in the view of the player about to move.
+        """
         features = self.base_net(planes)
         return self.policy(features), self.value(features).flatten()
 
@@ -264,8 +267,8 @@ class NeuralNet(nn.Module):
         }
 
     def __repr__(self) -> str:
-        default = self.tower_height is not None
-        tower = [f"tower_height={self.tower_height}", f"channels={self.channels}"] if default else []
+        has_default_tower = self.tower_height is not None
+        tower = [f"tower_height={self.tower_height}", f"channels={self.channels}"] if has_default_tower else []
         slots = [f"{slot}={type(getattr(self, slot)).__name__}" for slot in (*self.parts, *self.custom)]
         taught = f", taught by {self.taught_by}" if self.taught_by else ""
         return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters{taught})"
@@ -288,10 +291,8 @@ class NeuralNet(nn.Module):
         try:
             return check_float("resign_threshold", float(note), -1, 1)
         except ValueError:
-            note = shortened(note)
-            raise ModelError(
-                f"the network's note resign_threshold must be a number from -1 to 1, got {note!r}"
-            ) from None
+            got = f"got {shortened(note)!r}"
+            raise ModelError(f"the network's note resign_threshold must be a number from -1 to 1, {got}") from None
 
     def svg(self, *, size: float | None = None) -> Svg:
         """Return a picture of the network's layers, blocks, inputs and outputs, as SVG.

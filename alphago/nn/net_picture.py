@@ -57,6 +57,7 @@ def layer_boxes(module: nn.Module) -> list[Box]:
     """Return a box for each layer or block of a base, in the order in which the module defines them."""
     boxes: list[Box] = []
     for child in module.children():
+        # A ConvBn is a Sequential too, but gets one box.
         if isinstance(child, (nn.Sequential, nn.ModuleList)) and not isinstance(child, ConvBn):
             boxes += layer_boxes(child)
         else:
@@ -124,19 +125,20 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
 
 
 def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, fill: str) -> float:
-    """Add the shapes of a box to `shapes`, and return the height of its lower edge.
+    """Add the shapes of a box to `shapes`, and return the y of the box's lower edge.
 
     Args:
         box: a box that occurs several times is drawn as a pile.
         x: the box's middle.
-        top: the height of its upper edge.
+        top: the y of its upper edge.
+        width: its width.
         fill: its colour, PALE for a layer or block, GREY for an input or output.
     """
     times = f"{box.times} × " if box.times > 1 else ""
     inside = width - 16  # between the box's edges, with room on both sides
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
-    bottom = (detail or title)[-1].y + 1.1 * SIZE
+    bottom = (detail or title)[-1].y + 1.1 * SIZE  # below the last line; a box without a detail ends with its title
     boxes_behind = min(box.times - 1, MOST_BEHIND)
     for behind in range(boxes_behind, -1, -1):  # the front box last, so that it covers the others
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
@@ -155,9 +157,11 @@ def join_repeats(boxes: Sequence[Box]) -> list[Box]:
     joined: list[Box] = []
     begin = 0
     while begin < len(boxes):
-        # Pairs of a repetition's number of boxes and the least times it occurs; the last pair accepts any single box.
+        # The first repetition found is taken: of one box, at least twice; of two boxes, at least three times; or else
+        # a single box, which occurs at least once.
         for period, least in ((1, 2), (2, 3), (1, 1)):
-            part, times = boxes[begin : begin + period], 1
+            part = boxes[begin : begin + period]
+            times = 1
             while boxes[begin + times * period : begin + (times + 1) * period] == part:  # the next boxes are the same
                 times += 1
             if times >= least:

@@ -1,10 +1,10 @@
 """The three parts of a network: the checks of a part for a slot, and the descriptions of registered parts in files."""
 
-import functools
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,7 +37,7 @@ def register_part(part: PartClass) -> PartClass:
     create: Any = part.__init__
     signature = inspect.signature(part)
 
-    @functools.wraps(create)
+    @wraps(create)
     def create_and_keep(self: Any, *values: object, **named: object) -> None:
         """Call the class's own constructor, then keep its arguments, defaults included, as `arguments`."""
         create(self, *values, **named)
@@ -114,7 +114,8 @@ def check_part(description: Mapping[str, object], tensors: Mapping[str, torch.Te
     if not isinstance(description, Mapping):
         raise ValueError(f"a part must be a table, got {description!r}")
     height, most = description.get("height"), len(tensors)
-    if isinstance(height, int) and height > most:  # each block has a weight; more take hours and all memory to build
+    # Each block has at least one weight.  To build millions of blocks would take hours and all memory.
+    if isinstance(height, int) and height > most:
         raise ValueError(f"height must be at most the {most} weights that the file holds for the part, got {height}")
     try:
         with torch.device("meta"):
@@ -207,11 +208,12 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     largest = values.abs().max()
     if largest > LARGEST_VALUE:
         raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest:.3g}; end it with a tanh")
-    expected, fits = f"[2, {env.action_space}] (logits of {env})", lambda shape: shape == (env.action_space,)
-    logits = run_part("policy", policy, features, expected, fits)
+    expected = f"[2, {env.action_space}] (logits of {env})"
+    run_policy = partial(run_part, "policy", policy, expected=expected, fits=lambda shape: shape == (env.action_space,))
+    logits = run_policy(features)
     # Further rows, since logits of a single position might look like probabilities by chance.
     random_features = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
-    all_logits = torch.cat([logits, run_part("policy", policy, random_features, expected, fits)])
+    all_logits = torch.cat([logits, run_policy(random_features)])
     sums = all_logits.sum(dim=1)
     like_probabilities = bool((all_logits >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
     # A game with a single action cannot be checked: a logit that is 1 by chance would look like a probability.
@@ -237,7 +239,7 @@ def run_part(
         slot: the part's slot, for messages.
         inputs: [B, ...].
         expected: the expected shapes of the output, as text.
-        fits: returns whether an output [B, *shape] has one of them, from `shape`.
+        fits: called with `shape` of an output [B, *shape]; returns whether it is one of the expected shapes.
 
     Raises:
         ValueError: if the part fails, or its output has another shape.

@@ -44,7 +44,7 @@ class Rotation(nn.Module):
         self.groups, self.pairs = groups, pairs
         # [pairs], from MOST_FREQUENCY down to a twentieth of it, in equal ratios.
         frequencies = MOST_FREQUENCY * 20.0 ** -torch.linspace(0, 1, pairs)
-        # [groups, pairs], directions on the board as angles.
+        # [groups, pairs], directions on the board as angles, evenly spaced over half a turn.
         directions = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T
         vectors = torch.stack([torch.cos(directions) * frequencies, torch.sin(directions) * frequencies], dim=-1)
         self.frequencies = nn.Parameter(vectors.flatten())  # [groups * pairs * 2], x before y
@@ -54,7 +54,10 @@ class Rotation(nn.Module):
         return super()._apply(lambda tensor: tensor.to(fn(tensor).device), recurse)
 
     def forward(self, sides: Sides) -> torch.Tensor:
-        """Return cosines and sines, [2, points, groups, 1, 2 pairs]; the sines of the first half are negative."""
+        """Return cosines and sines for the numbers of queries and keys, [2, points, groups, 1, 2 pairs].
+
+        Numbers i and pairs + i are turned by angle i; the sine of the first is negative, see `Attention.forward`.
+        """
         height, width = sides
         x, y = self.frequencies.view(self.groups, self.pairs, 2).unbind(-1)
         rows = torch.arange(height, device=x.device, dtype=x.dtype).repeat_interleave(width).view(-1, 1, 1)
@@ -81,8 +84,8 @@ class Attention(nn.Module):
     def __init__(self, channels: int, heads: int, groups: int, key: int, value: int, epsilon: float = EPSILON) -> None:
         super().__init__()
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
-        self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group
-        value = check_int("value", value, 1)
+        self.key, value = check_int("key", key, 1), check_int("value", value, 1)
+        self.groups, self.queries = groups, heads // groups  # queries: their number in each group
         if heads % groups or key % 2:
             raise ValueError(f"heads must be a multiple of groups, a key even, got {heads}, {groups}, {key}")
         queries_and_keys = groups * (self.queries + 1) * key  # number of their channels, group by group
@@ -99,15 +102,16 @@ class Attention(nn.Module):
         mixed = self.inputs(self.norm(features))
         end = self.groups * (self.queries + 1) * self.key  # of the channels of queries and keys
         # [B, points, groups, queries + 1, key]: the queries of each group, and last its key.
-        heads = mixed[:, :, :end].unflatten(2, (self.groups, self.queries + 1, self.key))
+        vectors = mixed[:, :, :end].unflatten(2, (self.groups, self.queries + 1, self.key))
         values = mixed[:, :, end:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
-        half, table = self.key // 2, self.rotation(sides).type_as(heads)
+        half = self.key // 2
+        table = self.rotation(sides).type_as(vectors)  # cosines, then sines
         # Number i and number half + i are a pair (a, b), which becomes (a cos - b sin, b cos + a sin).
-        swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
-        heads = heads * table[0] + swapped * table[1]
-        keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
+        swapped = torch.cat([vectors[:, :, :, :, half:], vectors[:, :, :, :, :half]], dim=4)
+        vectors = vectors * table[0] + swapped * table[1]
+        keys = vectors[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
         # [B, groups, queries * points, key]
-        queries = heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)
+        queries = vectors[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)
         seen = torch.matmul(torch.softmax(torch.matmul(queries, keys), dim=-1), values)
         by_point = seen.unflatten(2, (self.queries, -1)).permute(0, 3, 1, 2, 4)  # [B, points, groups, queries, value]
         return self.outputs(by_point.flatten(2))

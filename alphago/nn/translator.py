@@ -51,7 +51,8 @@ class Translator(fx.Interpreter):
         if is_shape and isinstance(args[0], Tensor):
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
         reads_tensors = any(isinstance(item, Tensor) for item in all_items(args))
-        if isinstance(args[0], Shape) or not reads_tensors:  # such as `x.shape[0]`: an item of a shape
+        # A Shape may have Tensors among its items, but to take an item, as `x.shape[0]` does, needs no operation.
+        if isinstance(args[0], Shape) or not reads_tensors:
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
         if translate is None:
@@ -228,7 +229,7 @@ def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int
     rest: Side
     if isinstance(length, int):
         rest = length // known
-    elif known == 1 or -1 not in sizes:  # a length that is known only at run time is kept whole, or `rest` not used
+    elif known == 1 or -1 not in sizes:  # there is nothing to divide by, or no size for which `rest` stands
         rest = length
     else:
         raise NotImplementedError(f"no translation of an unflatten of {length} to {tuple(sizes)}")

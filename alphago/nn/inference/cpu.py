@@ -43,7 +43,7 @@ class RunEvaluator:
         self.env, self.dtype, self.form = env, dtype, form
         self.makes_forecasts = columns > 1
         self._run, self._columns = run, columns
-        self._local = threading.local()
+        self._local = threading.local()  # each thread's Scratch
 
     def __reduce__(self) -> Any:
         """Raise TypeError, since the compiled network exists in this process only."""
@@ -111,7 +111,8 @@ class RunEvaluator:
             points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
             turned_planes = np.ascontiguousarray(flat_planes[..., points]).reshape(planes.shape)
             self._evaluate_planes(turned_planes, np.ascontiguousarray(mask[:, actions]), outputs)
-            # Adding at these indices turns priors and ownership back.  Not strict: there may be no forecasts.
+            # For priors, values, scores and ownership, the indices of the unturned board to which the results belong.
+            # Not strict: without forecasts there are only the first two outputs.
             indices = (actions, slice(None), slice(None), points)
             for total, output, index in zip(sums, outputs, indices, strict=False):
                 total[..., index] += output
@@ -207,7 +208,8 @@ class NetEvaluator(RunEvaluator):
         may_forecast = forecasts and env.has_ownership and isinstance(value, ForecastHead)
         frozen = frozen_parts(base_net, ForecastOutputs(value) if may_forecast else value, policy)
         with torch.no_grad():
-            columns = frozen(example_planes(env))[1][0].numel() if may_forecast else 1  # of values [B, columns] or [B]
+            # The second output is the values, [B, columns] or [B].
+            columns = frozen(example_planes(env))[1][0].numel() if may_forecast else 1
         if where == "cpu":
             with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
                 compiled = choose_form(frozen, env, choose_dtype(dtype), form)
@@ -218,7 +220,6 @@ class NetEvaluator(RunEvaluator):
         run = compiled.run
         padded_run = in_blocks(run) if exact else run
         super().__init__(env, padded_run, dtype=dtype_name(compiled.dtype), form=compiled.form, columns=columns)
-        self.where = where
         # The model that `compiled_network` sends to another process, whose evaluator is exact and makes no forecasts.
         can_be_sent = exact and not self.makes_forecasts
         self.model = run.models[BATCH_SIZE] if can_be_sent and isinstance(run, OpenVinoModel) else None
@@ -227,7 +228,7 @@ class NetEvaluator(RunEvaluator):
 def compiled_network(evaluator: object) -> bytes:
     """Return an evaluator's compiled network as bytes, from which `compiled_evaluator` makes one in another process.
 
-    Returns b"" unless the evaluator is a NetEvaluator by OpenVINO, with `exact` and without forecasts.
+    The result is b"" unless the evaluator is a NetEvaluator in the form "openvino", with `exact` and without forecasts.
     """
     if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:
         return b""
@@ -265,7 +266,7 @@ def check_arguments(env: GameEnv, batch: GameBatch, count: int, priors: np.ndarr
     Raises:
         ValueError: if the network cannot play the batch's game, or `priors` or `values` has the wrong shape.
     """
-    if batch.env is not env and game_structure(batch.env) != game_structure(env):
+    if batch.env is not env and game_structure(batch.env) != game_structure(env):  # usually it is the same object
         raise ValueError(f"the batch must be of {env}, which the evaluator is for, got one of {batch.env}")
     if priors.shape != (count, env.action_space) or values.shape != (count,):
         raise ValueError(
@@ -303,4 +304,5 @@ class ForecastOutputs(nn.Module):
         value, score, ownership = self.head.forecast(features)
         if score is None or ownership is None:
             return value
+        # [B] becomes [B, 1] by `unflatten`, for which alphago.nn.translator has an operation.
         return torch.cat([value.unflatten(0, (-1, 1)), score.unflatten(0, (-1, 1)), ownership], dim=1)

@@ -31,8 +31,8 @@ class Compiled(NamedTuple):
     form: str
 
 
-# (network, example planes, the network's outputs for the first BATCH_SIZE of them, dtype) -> the compiled network; may
-# raise anything.
+# A function of a network, example planes, the network's outputs for the first BATCH_SIZE of these planes, and the dtype
+# of the base.  It returns the compiled network, and may raise any exception.
 Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # Largest differences, relative to the largest output, that count as rounding.  In float32 a mistake in tracing makes a
 # larger one; in bfloat16 with many layers, rounding itself is large.
@@ -59,7 +59,7 @@ def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype:
 
 
 def build_modules(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
-    """Return the form "modules": torch's own modules, the base in `dtype`, channels last.
+    """Compile a network in the form "modules": torch's own modules, the base in `dtype`, channels last.
 
     `planes` and `expected` are for other forms; see Form.
     """
@@ -114,8 +114,8 @@ def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs
 
     Args:
         planes: example positions.
-        expected: the outputs for the first BATCH_SIZE of them, which the compiled network must have up to rounding.
-            (For further positions OpenVINO might have to compile one more model.)
+        expected: the network's outputs for the first BATCH_SIZE example positions, with which the compiled network's
+            are compared.  More are not compared, since OpenVINO might have to compile another model for them.
     """
     try:
         run = form(frozen, planes, expected, dtype)

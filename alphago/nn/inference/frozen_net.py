@@ -62,7 +62,7 @@ def check_finite(net: nn.Module) -> None:
     if not tensors:
         return
     finite = [torch.isfinite(tensor).all() for tensor in tensors.values()]
-    for name, is_finite in zip(tensors, torch.stack(finite).tolist(), strict=True):  # waits for a GPU once
+    for name, is_finite in zip(tensors, torch.stack(finite).tolist(), strict=True):  # one wait for a GPU
         if not is_finite:
             raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")
 

@@ -155,8 +155,8 @@ def fuse_convolutions(
             continue
         chain, added = fusible_chain(node)
         last = chain[-1]
-        graph_module.set_submodule(str(node.target), make_fused(conv, is_relu(last)))
-        with graph_module.graph.inserting_before(last):
+        graph_module.set_submodule(str(node.target), make_fused(conv, is_relu(last)))  # in the convolution's place
+        with graph_module.graph.inserting_before(last):  # where the other addend has been computed
             arguments = (node.args[0],) if added is None else (node.args[0], added)
             call = graph_module.graph.call_module(str(node.target), arguments)
         call.meta = dict(last.meta)  # has the shape of the output
@@ -194,9 +194,10 @@ def fusible_chain(conv: fx.Node) -> tuple[list[fx.Node], fx.Node | None]:
     """
     chain, user = [conv], only_user(conv)
     added: fx.Node | None = None
+    # An addition with options, such as torch.add's factor `alpha`, is not fused.
     if user is not None and user.target in ADDS and len(user.args) == 2 and not user.kwargs:
         other = user.args[1] if user.args[0] is conv else user.args[0]
-        # Otherwise a number is added, or the convolution to itself, or a tensor that the addition broadcasts.
+        # Nor is the addition of a number, of the convolution to itself, or of a tensor of another shape.
         if isinstance(other, fx.Node) and other is not conv and output_shape(other) == output_shape(conv):
             added = other
             chain.append(user)

@@ -89,7 +89,7 @@ class DeviceEvaluator:
             base_net, value, policy: the parts of the new network.
 
         Raises:
-            ValueError: and keeps the old weights, if the new ones are not finite or have other shapes.
+            ValueError: if the new weights are not finite or have other shapes; the old ones are kept.
         """
         source = Frozen(base_net, value, policy)  # of the modules themselves, whose weights are only read
         if state_shapes(source) != self._shapes:
@@ -122,11 +122,11 @@ class DeviceEvaluator:
     def evaluate(self, batch: GameBatch, slots: Any, priors: Any, values: Any) -> None:
         """Compute priors and values of positions on the device or on the CPU; see `NetEvaluator.evaluate`.
 
-        Results in NumPy arrays are waited for, and checked.  If the arrays are on the device, the computation is only
-        queued, and values are NaN where the network's output is not finite.
+        If `priors` and `values` are NumPy arrays, the call waits for the results and checks them.  If they are arrays
+        on the device, the computation is only queued, and values are NaN where the network's output is not finite.
 
         Raises:
-            ValueError: if the network's output is not finite.
+            ValueError: if the arrays are NumPy's and the network's output is not finite.
         """
         count = len(slots)
         if count == 0:

@@ -87,7 +87,8 @@ class GpuStream:
         self._env, self._net, self._dtype, self._device, self._backend = env, net, dtype, device, backend
         self._on_gpu = device.type == "cuda"
         self._stream = backend.new_stream()
-        weakref.finalize(self, backend.keep_stream, self._stream)  # the next `new_stream` uses it again
+        # When this object is deleted, the backend keeps the stream for the next call of `new_stream`.
+        weakref.finalize(self, backend.keep_stream, self._stream)
         self._padded: dict[int, PaddedBatch] = {}
         self._graphs: dict[Any, Any] = {}  # see `repeat`: graphs of the network alone, with the padded size as key
         self._depth = 0  # number of nested `with` blocks of this stream
@@ -105,7 +106,8 @@ class GpuStream:
                     self._torch_stream.wait_stream(torch.cuda.default_stream(self._device))
                     entered.enter_context(torch.cuda.stream(self._torch_stream))
                 entered.enter_context(self._stream)
-                self._entered = entered.pop_all()  # for `__exit__`; after an error above they are left at once
+                # The contexts stay open until `__exit__`.  After an error above they are left at once.
+                self._entered = entered.pop_all()
         self._depth += 1
         return self
 

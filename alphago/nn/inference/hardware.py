@@ -66,9 +66,9 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
     about as fast as int8 and more precise.)
 
     Args:
-        device: None for this CPU.  There `fastest_float(None)` replaces bfloat16: a CPU without instructions for
-            bfloat16 computes in float32 anyway with OpenVINO, and more slowly with torch.  On a device
-            `fastest_float(device)` replaces int8, in which only OpenVINO computes.
+        device: None for this CPU, on which "bfloat16" stands for `fastest_float(None)`: without instructions for
+            bfloat16, OpenVINO would compute in float32 anyway, and torch more slowly than in float32.  On torch's
+            devices "int8" stands for `fastest_float(device)`, since only OpenVINO computes in int8.
 
     Raises:
         ValueError: for an unknown name.

@@ -49,7 +49,7 @@ def is_installed() -> bool:
     try:
         package()
     except ImportError as error:
-        if error.__cause__ is not None:
+        if error.__cause__ is not None:  # it is installed but broken: the cause is its own error
             warn_once(f"{error}; networks are computed without it")
         return False
     return True
@@ -286,7 +286,8 @@ class SharedModel:
         with self.lock:
             if not self.exported:
                 self.first = self.first or self.compile()
-                stream = io.BytesIO()  # without one, the result is bytes or a stream, by OpenVINO's version
+                # Without this argument, `export_model` returns bytes or a stream, which depends on OpenVINO's version.
+                stream = io.BytesIO()
                 self.first.export_model(stream)
                 self.exported = stream.getvalue()
         return self.exported

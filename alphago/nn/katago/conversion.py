@@ -144,17 +144,23 @@ class NetworkConverter:
             part: the part's class.
             sequences: layers, by the argument and attribute of the class that has them.
         """
-        (_, *descriptions), weights = compose("", **sequences)  # a part has its class's name in place of a kind
-        self.parts[slot] = {"part": part.__name__, **dict(zip(sequences, descriptions, strict=True))}
+        descriptions = {name: [layer.description for layer in layers] for name, layers in sequences.items()}
+        self.parts[slot] = {"part": part.__name__, **descriptions}
+        weights = compose("", **sequences).weights  # by their names in the part; no kind is needed for them
         self.weights |= {f"{slot}.{name}": tensor for name, tensor in weights.items()}
 
     # --- layers ------------------------------------------------------------------------------------
 
     def convolution(self, inputs: int, outputs: int | None = None) -> Layer:
-        """Read a convolution; outputs: their number, which the file must have, None if only the file tells it."""
+        """Read a convolution.
+
+        Args:
+            outputs: the number of outputs that the file must give; None for any number.
+        """
         self.stream.word()
         height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
         self.expect("inputs of a convolution", inputs)
+        # The least and the greatest number that is accepted.
         outputs = self.stream.integer("outputs of a convolution", outputs or 1, outputs or MOST_NUMBER)
         dilations = self.stream.integer("dilation"), self.stream.integer("dilation")
         if height != width or not height % 2 or dilations != (1, 1):
@@ -163,8 +169,14 @@ class NetworkConverter:
         return Layer(["convolution", inputs, outputs, height, False], {"weight": kernel})
 
     def dense(self, inputs: int, outputs: int | None = None, has_bias: bool = False) -> Layer:
-        """Read a dense layer; outputs: their number, which the file must have, None if only the file tells it."""
+        """Read a dense layer.
+
+        Args:
+            outputs: the number of outputs that the file must give; None for any number.
+            has_bias: whether a bias follows the matrix.
+        """
         self.begin("inputs of a matrix", inputs)
+        # The least and the greatest number that is accepted.
         outputs = self.stream.integer("outputs of a matrix", outputs or 1, outputs or MOST_NUMBER)
         weights = {"weight": self.stream.array(inputs, outputs).T.contiguous()}
         if has_bias:
@@ -211,10 +223,12 @@ class NetworkConverter:
 
     def pooled(self, inputs: int) -> Layer:
         """Read the layers of a `Pooled`, and the batch norm of its outputs, which becomes part of two of the layers."""
-        first, pool = self.convolution(inputs), self.absorb_norm(self.convolution(inputs))
+        first = self.convolution(inputs)
+        pool = self.absorb_norm(self.convolution(inputs))
         pool_layers = [pool, self.activation()]
         bias = self.dense(3 * pool.outputs, first.outputs)  # three numbers summarize each channel, see `summary`
         norm = self.norm(first.outputs).weights
+        # The norm is applied to the sum of the two layers' outputs: both are scaled, and one of them is shifted.
         first, bias = first.scale_outputs(**norm), bias.scale_outputs(norm["scale"])
         return compose("pooled", first=[first], pool=pool_layers, bias=[bias])
 
@@ -224,7 +238,7 @@ class NetworkConverter:
         """Read the base: the first layers, the blocks, and the norm and activation of the tip."""
         self.stream.word()
         count, channels = self.stream.integer("blocks"), self.stream.integer("channels")
-        self.channels = channels
+        self.channels = channels  # for the heads, which are read later
         for _ in range(4):  # not used: numbers of channels within blocks, which the blocks' layers tell too
             self.stream.integer("channels", 0)
         has_rms_tip = False
@@ -298,7 +312,8 @@ class NetworkConverter:
         epsilon, weight = self.rms(channels)
         inputs = [self.dense(channels, size) for size in (heads * key, groups * key, groups * value)]
         queries, keys, values = (layer.weights["weight"] for layer in inputs)
-        # A rotation turns pairs of numbers.  In KataGo's order, the two numbers of a pair are neighbours.
+        # The matrices of each group's queries and key: [groups, heads / groups + 1, key, channels].  A rotation turns
+        # pairs of numbers of a query or key.  In KataGo's order, the two numbers of a pair are neighbours.
         both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
         # Here the first numbers of all pairs come first, then the second numbers.
         reordered = both.unflatten(2, (key // 2, 2)).transpose(2, 3)
@@ -328,7 +343,10 @@ class NetworkConverter:
         return frequencies.expand(groups, pairs, 2)
 
     def feedforward(self, channels: int) -> Layer:
-        """Read a block of two dense layers, the first with or without a gate; the norm's weight becomes part of it."""
+        """Read a block of two dense layers, the first with or without a gate.
+
+        The weight of the norm before the first layer becomes part of this layer.
+        """
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
         epsilon, weight = self.rms(channels)

@@ -43,7 +43,8 @@ class KataGoFile:
 
     def unpack(self, count: int) -> None:
         """Unpack until `data` has at least `count` bytes, or the file ends."""
-        # `decompress` gives at most PIECE bytes: what it has not unpacked of the bytes before comes first.
+        # `decompress` returns at most PIECE bytes.  Packed bytes that it did not get to are its `unconsumed_tail`, and
+        # are unpacked before more of the file is read.
         while len(self.data) < count and (packed := self.unpacker.unconsumed_tail or self.file.read(PIECE)):
             piece = self.unpacker.decompress(packed, PIECE)
             self.data += piece
