@@ -115,8 +115,8 @@ def network_picture(inputs: Box, base: Sequence[Box], heads: Sequence[tuple[Box,
     bottoms = []
     for i, (head, outputs) in enumerate(heads):
         x = step * (i + 0.5)
-        begin = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
-        shapes += arrow(begin, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
+        begin_x = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
+        shapes += arrow(begin_x, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
         head_bottom = add_box(shapes, head, x, y + 1.6 * GAP, width, PALE)
         shapes += arrow(x, head_bottom, x, head_bottom + GAP, Style(stroke=BLACK, width=1.5))
         bottoms.append(add_box(shapes, outputs, x, head_bottom + GAP, width, GREY))

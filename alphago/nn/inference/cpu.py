@@ -129,7 +129,7 @@ class RunEvaluator:
         """
         priors, values, *forecasts = outputs
         count = len(planes)
-        scratch = self._buffers(count)
+        scratch = self._buffers(count)  # those that `evaluate` has got, in which `planes` and `mask` may lie
         logits = scratch.logits[:count]
         columns = scratch.columns[:count]  # the value, then the score in tens of points, and the ownership
         with NET:

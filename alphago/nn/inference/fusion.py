@@ -192,7 +192,8 @@ def fusible_chain(conv: fx.Node) -> tuple[list[fx.Node], fx.Node | None]:
     The nodes are the convolution `conv` and, where they follow it, an addition and a relu.  Without an addition the
     addend is None.
     """
-    chain, user = [conv], only_user(conv)
+    chain = [conv]
+    user = only_user(conv)
     added: fx.Node | None = None
     # An addition with options, such as torch.add's factor `alpha`, is not fused.
     if user is not None and user.target in ADDS and len(user.args) == 2 and not user.kwargs:

@@ -49,7 +49,9 @@ class Layer(NamedTuple):
         return len(next(iter(self.weights.values())))
 
     def scale_outputs(self, scale: torch.Tensor, shift: torch.Tensor | None = None) -> "Layer":
-        """Return the layer, which must have no bias, with its outputs multiplied by `scale`.
+        """Return a new layer that computes this layer's outputs times `scale`, plus `shift`.
+
+        This layer must have no bias.
 
         Args:
             scale: [outputs].
@@ -71,7 +73,8 @@ def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
 
     Args:
         kind: the layer's kind in `alphago.nn.katago.layers.LAYERS`.
-        sequences: layers by the argument of that kind which takes them.  Weight `key` of layer i becomes "NAME.i.key".
+        sequences: lists of layers, by the name of the argument that takes them in LAYERS[kind].  Weight `key` of layer i
+            in the list NAME gets the name "NAME.i.key".
     """
     weights = {
         f"{name}.{i}.{key}": tensor
@@ -142,7 +145,8 @@ class NetworkConverter:
         Args:
             slot: the part's slot in a NeuralNet.
             part: the part's class.
-            sequences: layers, by the argument and attribute of the class that has them.
+            sequences: lists of layers, by the name of the class's argument that takes them; the attribute that holds
+                them has the same name.
         """
         descriptions = {name: [layer.description for layer in layers] for name, layers in sequences.items()}
         self.parts[slot] = {"part": part.__name__, **descriptions}
