@@ -66,7 +66,8 @@ def smooth(values: Sequence[float], over: int) -> list[float]:
     """Return a moving average, with the same number of neighbours on both sides of each value.
 
     Args:
-        over: there are at most len(values) / over neighbours on each side.  Fewer values than `over` stay unchanged.
+        over: there are at most len(values) / over neighbours on each side.  If there are fewer values
+            than `over`, they stay unchanged.
     """
     most_neighbours = len(values) // over
     means = []

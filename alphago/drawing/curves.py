@@ -275,7 +275,7 @@ def axes_shapes(
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     """Return a curve: a line through its points, with a dot at each if they are few.
 
-    If it is neither exact nor has intervals, the line is its moving average, above a thin line of its own values.
+    If it is neither exact nor has intervals, the line is its moving average, drawn over a thin line of its own values.
 
     Args:
         place: returns where a point is drawn.
@@ -301,7 +301,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
 
 
 def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
-    """Return the bands of curves, and above them all their outlines."""
+    """Return the bands of curves, and then their outlines, which are drawn over all bands."""
     bands: list[Shape] = []
     outlines: list[Shape] = []
     for curve in curves:
@@ -314,7 +314,7 @@ def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
 
 
 def pale_line(curve: Curve) -> Style:
-    """Return the style of a curve's own values below its average, and of the outline of its band."""
+    """Return the style of the thin line of a curve's own values, and of the outline of its band."""
     return Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
 
 

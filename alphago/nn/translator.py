@@ -184,7 +184,7 @@ def elementwise(op: str) -> Callable[..., Tensor]:
 def broadcast(*shapes: Sequence[Side]) -> Sides:
     """Return the shape of the sum of tensors with these shapes, in which a side of 1 is repeated."""
     backwards = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)  # shapes are aligned at their ends
-    # Of the sides on an axis the first that is not 1, or 1 if all are.
+    # On each axis, the first side that is not 1, or 1 if all are 1; `[::-1]` restores the order of the axes.
     return tuple(next((length for length in sides if length != 1), 1) for sides in backwards)[::-1]
 
 

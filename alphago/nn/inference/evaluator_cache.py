@@ -44,8 +44,8 @@ def get_or_make(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], 
 def state_digest(parts: tuple[nn.Module, ...]) -> str:
     """Return a hash of modules: their weights and buffers, bit for bit, and their other attributes.
 
-    All numbers are read, which takes a millisecond per megabyte, because torch does not record changes made through
-    `tensor.data` or a NumPy view.  Of attributes other than tensors and arrays the `repr` is hashed; hooks are ignored.
+    All numbers are read, since torch does not record changes made through `tensor.data` or a NumPy view; this takes a
+    millisecond per megabyte.  Of attributes other than tensors and arrays the `repr` is hashed; hooks are ignored.
     """
     digest = hashlib.sha256()
     for number, part in enumerate(parts):

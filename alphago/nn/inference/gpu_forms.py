@@ -50,9 +50,9 @@ class CudnnConv(nn.Module):
     PyTorch would make three passes over the features, for bias, addition and relu.  Together they would take half as
     long as the convolution.
 
-    torch's `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an addend with factor 0.
-    If cuDNN read this memory, NaN or infinity there would give NaN in the result, which the evaluator reports as an
-    error.
+    A small risk remains: torch's `cudnn_convolution_relu` passes the uninitialised memory of the result to cuDNN as an
+    addend with factor 0.  If cuDNN read this memory, NaN or infinity there would give NaN in the result, which the
+    evaluator reports as an error.
 
     Args:
         relu: whether a relu follows.

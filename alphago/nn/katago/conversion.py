@@ -73,8 +73,8 @@ def compose(kind: str, **sequences: Sequence[Layer]) -> Layer:
 
     Args:
         kind: the layer's kind in `alphago.nn.katago.layers.LAYERS`.
-        sequences: lists of layers, by the name of the argument that takes them in LAYERS[kind].  Weight `key` of layer i
-            in the list NAME gets the name "NAME.i.key".
+        sequences: lists of layers, by the name of the argument of LAYERS[kind] that takes them.  Weight `key` of layer
+            i in the list NAME gets the name "NAME.i.key".
     """
     weights = {
         f"{name}.{i}.{key}": tensor
@@ -164,7 +164,7 @@ class NetworkConverter:
         self.stream.word()
         height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
         self.expect("inputs of a convolution", inputs)
-        # The least and the greatest number that is accepted.
+        # The last two arguments are the least and the greatest number to accept.
         outputs = self.stream.integer("outputs of a convolution", outputs or 1, outputs or MOST_NUMBER)
         dilations = self.stream.integer("dilation"), self.stream.integer("dilation")
         if height != width or not height % 2 or dilations != (1, 1):
@@ -180,7 +180,7 @@ class NetworkConverter:
             has_bias: whether a bias follows the matrix.
         """
         self.begin("inputs of a matrix", inputs)
-        # The least and the greatest number that is accepted.
+        # The last two arguments are the least and the greatest number to accept.
         outputs = self.stream.integer("outputs of a matrix", outputs or 1, outputs or MOST_NUMBER)
         weights = {"weight": self.stream.array(inputs, outputs).T.contiguous()}
         if has_bias:
