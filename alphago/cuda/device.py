@@ -133,7 +133,7 @@ class Device:
         is_ready = isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous
         if is_ready:  # the usual case in a search: a call of CuPy would take longer than a kernel's launch
             return values
-        with TRANSFER:
+        with TRANSFER:  # the stopwatch for transfers, see alphago.system.stopwatch
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 
     @TRANSFER

@@ -33,14 +33,14 @@ class Program:
     @cached_property
     def text(self) -> str:
         """The source for CUDA's compilers, NVRTC and nvcc."""
-        text = expand(self.path, set())
+        source = expand(self.path, set())
         lines = []
         # Only constants that the source uses: others may change, and the compiled program in the cache still fits.
-        for name in sorted(self.numbers.keys() & re.findall(r"\w+", text)):
+        for name in sorted(self.numbers.keys() & re.findall(r"\w+", source)):
             value = self.numbers[name]
             c_type = "double" if isinstance(value, float) else "int" if abs(value) < 2**31 else "long long"
             lines.append(f"[[maybe_unused]] constexpr {c_type} {name} = {value};\n")
-        return "".join(lines) + text
+        return "".join(lines) + source
 
     @property
     def host_text(self) -> str:

@@ -59,7 +59,11 @@ class GameBatch(ABC):
 
     @abstractmethod
     def reset(self, slots: np.ndarray, **setup: object) -> None:
-        """Set all slots to the start position, or to the one that `setup` describes (Go: komi, stones, to_play)."""
+        """Set each of these slots to the start position, or to the one that `setup` describes.
+
+        Args:
+            setup: keywords of the game's own (Go: komi, stones, to_play).
+        """
 
     @abstractmethod
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: "GameBatch | None" = None) -> None:
@@ -135,7 +139,7 @@ class GameBatch(ABC):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions that a weak player may choose, bool [n, action_space].
 
-        A game may leave out actions that no person plays, except a legal pass.  If no action is left, all are False.
+        A game may leave out actions that no person plays, but never a legal pass.  If no action is left, all are False.
         """
         return self.legal_mask(slots, out)
 

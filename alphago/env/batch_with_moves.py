@@ -37,7 +37,8 @@ class BatchWithMoves(GameBatch):
 
     lines: list[Line | None]
 
-    # GameBatch's own, which call `play` and `copy` below; a game's class may have kernels instead, which do not.
+    # GameBatch's own methods, which call `play` and `copy` below. A game's class may run kernels instead, which would
+    # not remember the moves.
     gather = GameBatch.gather
     replay = GameBatch.replay
 
@@ -64,8 +65,7 @@ class BatchWithMoves(GameBatch):
                 self.lines[slot] = Line(line.setup, (*line.moves, action), (*line.movers, mover))
 
     def position(self, slot: int) -> Position:
-        position: Position = super().position(slot)
+        without_moves: Position = super().position(slot)
         line = self.lines[slot]
-        # `super().position` does not know the moves: the same position is made again, with the set-up, the moves and
-        # the movers of its line.
-        return position if line is None else type(position)(position.env, position.batch, *line)
+        # Made again with the set-up, the moves and the movers of its line, if they are known.
+        return without_moves if line is None else type(without_moves)(without_moves.env, without_moves.batch, *line)

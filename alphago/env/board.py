@@ -106,7 +106,8 @@ class StonesEnv(GameEnv):
             without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
             places = tuple((point,) for point in points) + without_cell
         names_are_numbers = self.action_names[0].isdecimal()  # the actions are neither points nor columns
-        if names_are_numbers or len(places) != self.action_space:  # too many places if there are more points
+        # There are too many places if a class with `action_names` of its own has fewer actions than points.
+        if names_are_numbers or len(places) != self.action_space:
             return super().board_view
         surface = self.surface or ("holes" if stones_fall else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
@@ -197,9 +198,9 @@ class StonesPosition(Position):
     def board(self) -> np.ndarray:
         """The stones, int8 [height, width]: 1 Black, -1 White, 0 empty; row 0 at the top."""
         own, other = self.planes()[:2]
-        board = (self.to_play * (own - other)).astype(np.int8)
-        board.flags.writeable = False
-        return board
+        stones = (self.to_play * (own - other)).astype(np.int8)
+        stones.flags.writeable = False
+        return stones
 
     @property
     def marks(self) -> dict[int, str]:

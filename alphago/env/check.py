@@ -174,23 +174,26 @@ class _Game:
         """Return the answers of all methods for a slot, after checking that they are valid and fit together."""
         if isinstance(batch, PlainBatch):
             self.check_state(batch.states[slot])
-        view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
-        legal = " ".join(map(self.env.to_text, np.flatnonzero(view.legal_mask).tolist()))
-        owners = view.ownership.tolist()
-        same_sign = f"the sign of the score, {view.score:g}, which the same player has"
+        got = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
+        legal = " ".join(map(self.env.to_text, np.flatnonzero(got.legal_mask).tolist()))
+        owners = got.ownership.tolist()
+        same_sign = f"the sign of the score, {got.score:g}, which the same player has"
         require = self.require
-        require(view.to_play in (1, -1), "to_play", "+1 or -1", view.to_play)
-        require(not view.is_over or not legal, "legal_mask", "nothing legal once the game is over", legal)
-        require(view.is_over or legal, "legal_mask", "a legal action while the game goes on (is_over is False)", "none")
-        require(np.isfinite(view.planes).all(), "planes", "finite numbers", "some that are not")
-        require(-1 <= view.outcome <= 1, "outcome", "-1 to 1", view.outcome)
-        require(np.isfinite(view.score), "score", "a finite number", view.score)
-        require(view.outcome * view.score >= 0, "outcome", same_sign, view.outcome)  # or one of them is 0
+        require(got.to_play in (1, -1), "to_play", "+1 or -1", got.to_play)
+        require(not got.is_over or not legal, "legal_mask", "nothing legal once the game is over", legal)
+        require(got.is_over or legal, "legal_mask", "a legal action while the game goes on (is_over is False)", "none")
+        require(np.isfinite(got.planes).all(), "planes", "finite numbers", "some that are not")
+        require(-1 <= got.outcome <= 1, "outcome", "-1 to 1", got.outcome)
+        require(np.isfinite(got.score), "score", "a finite number", got.score)
+        require(got.outcome * got.score >= 0, "outcome", same_sign, got.outcome)  # or one of them is 0
         require({-1, 0, 1}.issuperset(owners), "ownership", "-1, 0 or 1 for each point", owners)
-        return view
+        return got
 
     def check_state(self, state: Any) -> None:
-        """Check a state of a game in plain Python, since its PlainBatch converts answers of other dtypes silently."""
+        """Check that a PlainState has all methods and that its answers have the right types.
+
+        The answers of its PlainBatch do not show wrong types, since the batch converts them silently.
+        """
         for verb in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
             self.require(callable(getattr(state, verb, None)), verb, f"a method of {type(state).__name__}", "none")
         for verb in ("legal_mask", "planes"):
@@ -275,29 +278,32 @@ def _check_symmetries(game: _Game) -> None:
 
 
 def _check_board_view(game: _Game) -> None:
-    """Check that the look of the board says where every action's piece lands, and has every point with an owner."""
-    view = game.run("board_view", lambda: game.env.board_view)
-    if view.surface == "text":
+    """Check that the look of the board says where every action's piece lands.
+
+    In a game with ownership it must also have a cell for each point.
+    """
+    board_view = game.run("board_view", lambda: game.env.board_view)
+    if board_view.surface == "text":
         return
-    for name, places in zip(view.sides, view.places, strict=True):
+    for name, places in zip(board_view.sides, board_view.places, strict=True):
         actions, count = game.env.action_space, len(places)
         game.require(count == actions, "board_view.places", f"cells for each of {actions} actions of {name}", count)
-    points, cells = prod(game.env.plane_shape), len(view.cells)
+    points, cells = prod(game.env.plane_shape), len(board_view.cells)
     fits = not game.env.has_ownership or cells == points
     game.require(fits, "board_view.cells", f"the {points} points that have owners", cells)
 
 
 def _check_contents(game: _Game, position: Position) -> None:
     """Check that a position says what is in each cell of the board, as pages and pictures draw it."""
-    view = game.env.board_view
-    if view.surface == "text":
+    board_view = game.env.board_view
+    if board_view.surface == "text":
         return
-    cells = len(view.cells)
+    cells = len(board_view.cells)
     contents = game.run("Position.contents", lambda: position.contents)
     is_complete = contents is not None and len(contents) == cells
     game.require(is_complete, "Position.contents", f"one number for each of {cells} cells", contents)
-    has_stores = not view.stores or position.captures is not None
-    game.require(has_stores, "Position.captures", "two numbers for the stores of board_view", None)
+    gives_captures = not board_view.stores or position.captures is not None
+    game.require(gives_captures, "Position.captures", "two numbers for the stores of board_view", None)
     last = game.run("Position.last_cell", lambda: position.last_cell)
     is_cell = last is None or 0 <= last < cells
     game.require(is_cell, "Position.last_cell", f"a cell from 0 to {cells - 1}, or None", last)
@@ -347,10 +353,12 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         if twin is not None:
             game.play(twin, 0, action, "plain play")
         if symmetry:
-            turned_actions = np.argsort(env.symmetries.actions[symmetry])  # the inverse permutation
+            # The inverse permutation: entry `action` is the action that the symmetry makes of it.
+            turned_actions = np.argsort(env.symmetries.actions[symmetry])
             game.play(batch, TURNED, int(turned_actions[action]), "turned play")
         if position is not None:
-            before, position = position, game.run("Position.play", position.play, action)
+            before = position
+            position = game.run("Position.play", position.play, action)
         game.moves.append(action)
         views.append(game.view(batch, GAME))
         if position is not None:
@@ -381,8 +389,8 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
         batch.copy(np.array([GAME]), np.array([COPY]))
         game.play(batch, COPY, action)
         over = game.ask(batch, "is_over", [COPY])[0]
-        outcome = game.ask(batch, "to_play", [COPY])[0] * game.ask(batch, "outcome", [COPY])[0]
-        return bool(over and outcome == view.to_play)
+        black_outcome = game.ask(batch, "to_play", [COPY])[0] * game.ask(batch, "outcome", [COPY])[0]
+        return bool(over and black_outcome == view.to_play)
 
     answer = int(game.ask(batch, "decisive_moves", [GAME])[0])
     winning = [int(action) for action in np.flatnonzero(view.legal_mask) if wins(int(action))]
@@ -409,7 +417,7 @@ def _has_score(batch: GameBatch) -> bool:
 
 
 def _check_turned(game: _Game, batch: GameBatch, view: _View, symmetry: int) -> None:
-    """Check that the slot TURNED has the same position turned by a symmetry; only its hash may be any number."""
+    """Check that the slot TURNED has the same position turned by a symmetry; hashes are not compared."""
     points, actions = game.env.symmetries.points[symmetry], game.env.symmetries.actions[symmetry]
     turned = game.view(batch, TURNED)
     expected = view._replace(
@@ -439,6 +447,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     game.check_same("Position", "as in the batch", view, game.run("Position", answers))
     _check_contents(game, position)
     illegal = np.flatnonzero(~view.legal_mask)
+    # Actions below and above the range, and a random one of the illegal actions, if there are any.
     refused = [-1, game.env.action_space, *random.permutation(illegal)[:1]]
     for action in refused:
         try:
@@ -488,7 +497,8 @@ def _check_winners(games: Sequence[_Game]) -> None:
             decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
     # For each game +1 or -1, and how many more stones and points Black has at the end.
     winners, leads = np.array([(game.winner, game.stone_lead + game.points[-1][1]) for game in decided]).T
-    lost = [game for game in decided if game.winner != game.movers[-2]]  # -2: who played the last move
+    # Games that the player of the last move lost. `movers` ends with the player to move after the end.
+    lost = [game for game in decided if game.winner != game.movers[-2]]
     has_points = any(abs(game.points[-1][0]) not in (0, 1) for game in decided)
     if lost and not has_points:
         expected = "-1 where the last move has won, in the view of the player to move after it"
@@ -514,7 +524,8 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
     for i, (slot, ply) in enumerate(zip(leaves.slots, leaves.lengths, strict=True)):
         expected = views[ply]
         game.check_same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
-        outcome = out.outcomes[i] if expected.is_over else expected.outcome  # `reach` writes those of finished games
+        # `reach` writes the outcomes of finished games only.
+        outcome = out.outcomes[i] if expected.is_over else expected.outcome
         answers = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
         game.check_same("reach", f"as after {ply} of these moves", expected, answers)
 
@@ -549,5 +560,6 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
         game.ask(batch, verb, [])  # must work for no slots
     for verb in ("planes", "hash"):
         first = getattr(views[0], verb)
+        # A game without moves has only one position.
         differ = length == 0 or not all(np.array_equal(getattr(view, verb), first) for view in views)
         game.require(differ, verb, "different answers for different positions", "the same answer in the whole game")

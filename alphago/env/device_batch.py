@@ -91,10 +91,10 @@ class DeviceBatch(GameBatch):
         """
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
-        paths, depths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
+        paths, lengths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
         shape = (len(leaves.slots),)
         buffers = [self._buffer(array, dtype, shape) for array, dtype in zip(out, REACHED, strict=True)]
-        arguments = (roots, paths, paths.shape[1], depths, self._options, *buffers)
+        arguments = (roots, paths, paths.shape[1], lengths, self._options, *buffers)
         self._launch("reach_batch", slots, *arguments, threads=LANES)
         for array, buffer in zip(out, buffers, strict=True):
             self._deliver(buffer, array)
@@ -191,7 +191,9 @@ class DeviceBatch(GameBatch):
     def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
         """Run a kernel on the slots, with `threads` threads per slot.
 
-        arguments: of the kernel, after those that each kernel has: rows, words of a row, slots, and their number.
+        Args:
+            arguments: the kernel's further arguments, after rows, words of a row, slots and their number, which every
+                kernel gets.
         """
         index = self.backend.upload(slots, np.int64)
         count = len(index)
@@ -214,7 +216,9 @@ class DeviceBatch(GameBatch):
     ) -> Out:
         """Run a kernel that writes an array [n, *shape] of `dtype`, copy the array to `out`, and return `out`.
 
-        arguments: of the kernel, after the array. threads: number of threads per slot.
+        Args:
+            arguments: the kernel's further arguments, after the array.
+            threads: number of threads per slot.
         """
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)

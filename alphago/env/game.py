@@ -116,9 +116,9 @@ class GameEnv:
         return self == other
 
     def covers(self, position: Position) -> bool:
-        """Return whether what was measured in games of this game, such as a resignation threshold, holds in a position.
+        """Return whether a number measured in this game, such as a resignation threshold, is valid in a position.
 
-        By default it holds in the positions of even games whose rules this game accepts.
+        By default it is valid in the positions of even games (`Position.is_even`) that this game `accepts`.
         """
         return position.is_even and self.accepts(position.env)
 

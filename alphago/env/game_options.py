@@ -55,8 +55,8 @@ class Option:
         if self.choices == (YES, NO):
             return {YES: True, NO: False}.get(given, given)  # the game refuses any other value
         if isinstance(self.value, int):
-            least, most = int(self.least or 0), int(self.most or MOST)  # also if a limit is None
-            return check_int(self.name, as_number(given), least, most)
+            # `check_int` needs both limits: 0 and MOST where the option has None.
+            return check_int(self.name, as_number(given), int(self.least or 0), int(self.most or MOST))
         return as_number(given) if isinstance(self.value, float) else given
 
 

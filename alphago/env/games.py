@@ -93,7 +93,8 @@ def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
     for name, value in given.items():
         if name not in env.config:
             raise ValueError(f"{env.name} has no {name}, got {value!r}")
-    return env.replace(**given) if given else env  # a config need not fit the constructor of a user's own game
+    # Nothing is replaced without options, since the config of a user's own game need not fit its constructor.
+    return env.replace(**given) if given else env
 
 
 def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:

@@ -75,8 +75,7 @@ class GoEnv(StonesEnv):
     surface = "lines"
     setup_words = ("black", "white", "to_play")
     selfplay_options = frozenset({"max_moves", "margin_weight", "komi_spread", "first_pass"})
-    actions_are_points = True
-    skips_turns = has_ownership = has_captures = has_sgf = True
+    actions_are_points = skips_turns = has_ownership = has_captures = has_sgf = True
     pass_action: int
 
     def __init__(
@@ -99,11 +98,12 @@ class GoEnv(StonesEnv):
         self.komi = go_rules.check_komi(go_rules.usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = go_rules.check_planes("rules" if planes is None else planes)
         self.has_device_kernels = self.plane_set != go_rules.KATAGO
-        # Boards that a position remembers.  A number of planes is AlphaGo Zero's history, two planes a board; all named
-        # sets but KataGo's show one board.
+        # Boards that a position remembers, by `plane_set`.  None stands for a number of planes: AlphaGo Zero's history,
+        # two planes a board.  Sets that are not listed show one board.
         remembered = {None: (self.planes - 1) // 2, go_rules.KATAGO: go_katago.DEPTH}
         self.history = remembered.get(self.plane_set, 1)
-        self.ko, self.suicide = check_choice("ko", ko, go_rules.KO_RULES), check_bool("suicide", suicide)
+        self.ko = check_choice("ko", ko, go_rules.KO_RULES)
+        self.suicide = check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1, go_rules.ENDLESS // 2)
         self.cuts_games = self.turns is None  # games of `turns` end by their own rule at `max_moves`
         if self.turns is not None:
@@ -162,7 +162,7 @@ class GoEnv(StonesEnv):
         """What a person may choose for a new game: size, komi, rules by name, and handicap."""
         usual = {size: go_rules.usual_komi(size) for size in range(go_rules.MIN_SIZE, go_rules.MAX_SIZE + 1)}
         name = go_rules.rules_name(self.rules)
-        names = tuple(dict.fromkeys([name, *go_rules.played_rules()]))
+        names = tuple(dict.fromkeys([name, *go_rules.played_rules()]))  # this game's rules first, none twice
         return (
             to_option("board_size", self.N, least=go_rules.MIN_SIZE, most=go_rules.MAX_SIZE, common=(9, 13, 19)),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
@@ -252,9 +252,9 @@ class GoEnv(StonesEnv):
         return isinstance(other, GoEnv) and all(getattr(self, name) == getattr(other, name) for name in names)
 
     def covers(self, position: Position) -> bool:
-        """Return whether what was measured in games of this game holds in a position.
+        """Return whether a number measured in this game, such as a resignation threshold, is valid in a position.
 
-        It holds in even games on the same board by the same rules, if the komi is among self-play's random komis.
+        It is valid in even games on the same board by the same rules, if the komi is among self-play's random komis.
         """
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
@@ -293,11 +293,15 @@ class GoEnv(StonesEnv):
         return GoStart(row, places, empty)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
-        """Return a batch of `count` start positions on a device: "cpu"; but for KataGo's planes also "cuda", "host"."""
+        """Return a batch of `count` start positions.
+
+        Args:
+            device: "cpu", "cuda" or "host"; with KataGo's planes only "cpu".
+        """
         if device == "cpu":
             return GoBatch(self, count)
         if not self.has_device_kernels:
-            self.require_cpu(device)
+            self.require_cpu(device)  # raises ValueError
         return CudaGoBatch(self, count, find_backend(device))
 
     @checks_keywords()

@@ -60,7 +60,7 @@ class GoBatch(PackedBatch):
     def reset(
         self, slots: np.ndarray, *, stones: np.ndarray | None = None, to_play: int | str = 1, komi: float | None = None
     ) -> None:
-        """Set all slots to the start position, or to the same set-up.
+        """Set the slots to the start position, or all to the same set-up.
 
         Args:
             stones: int8 [N, N], 1 Black, -1 White, placed in every slot; None for an empty board.
@@ -97,7 +97,7 @@ class GoBatch(PackedBatch):
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write each mover's outcome, float32 [n], to which the margin adds as the game's `margin_weight` says."""
+        """Write each mover's outcome, float32 [n]: the result, mixed with the margin by the game's `margin_weight`."""
         loops.outcome_batch(self.rows, slots, self.env.margin_weight, out)
         return out
 
@@ -116,8 +116,8 @@ class GoBatch(PackedBatch):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, without own eyes and without points that are pass-alive already.
 
-        While any of the mover's pass-alive points counts for the other side, whose stones there must be captured first,
-        the mover's pass-alive points are not left out.
+        The mover's own pass-alive points are left out only if the score gives all of them to the mover: otherwise dead
+        stones of the other side must first be captured there.
         """
         self.legal_mask(slots, out)
         legal.clear_own_eyes_batch(self.rows, slots, out)
@@ -133,13 +133,14 @@ class GoBatch(PackedBatch):
     def neutral_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal moves onto points of neither side that join an own chain and leave it at least two liberties.
 
-        So in a seki no chain is put into atari.
+        So the mover never puts an own chain into atari, for example in a seki.
         """
         self.legal_mask(slots, out)
         out[:, :-1] &= self.ownership(slots, np.empty((len(slots), self._size**2), np.int8)) == 0
         out[:, -1] = False  # the pass
         games, actions = np.nonzero(out)  # for each candidate the index of its slot, and the action
-        after, copies = self.env.new_batch(len(games)), np.arange(len(games))  # each candidate is played in a copy
+        after = self.env.new_batch(len(games))  # each candidate is played in a copy
+        copies = np.arange(len(games))
         after.copy(slots[games], copies, of=self)
         after.play(copies, actions.astype(np.int32))
         is_safe = np.empty(len(games), np.bool_)

@@ -1,4 +1,4 @@
-"""Count a finished game of Go: which stones are dead, whose each point is, and the points of both sides."""
+"""Count a finished game of Go: which stones are dead, who owns each point, and the points of both sides."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +20,7 @@ class GoCount:
 
     Attributes:
         dead: the points of the dead stones; they are whole chains.
-        engine: the result of the count that `proposed` returned, also after `toggled`; "" if there was none.
+        engine: the result of the engine's count, made by `proposed` and kept by `toggled`; "" if there was none.
     """
 
     position: GoPosition
@@ -70,8 +70,8 @@ class GoCount:
         board = self.position.board.copy()
         board.ravel()[list(self.dead)] = 0
         batch = self.position.env.position(board=board).batch  # Black to move, so that the mover's view is Black's
-        owners = batch.ownership(FIRST, np.empty((1, board.size), np.int8))
-        return owners.reshape(board.shape)
+        out = np.empty((1, board.size), np.int8)
+        return batch.ownership(FIRST, out).reshape(board.shape)
 
     @property
     def areas(self) -> tuple[int, int]:

@@ -40,7 +40,7 @@ class CudaGoBatch(DeviceBatch):
     def reset(
         self, slots: Array, *, stones: np.ndarray | None = None, to_play: int | str = 1, komi: float | None = None
     ) -> None:
-        """Set all slots to the start position, or to the same set-up; see `GoBatch.reset`."""
+        """Set the slots to the start position, or all to the same set-up; see `GoBatch.reset`."""
         colours, mover, komi2 = check_setup(self._size, stones, to_play, self.env.komi if komi is None else komi)
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:  # the start position: no stones, and Black to move

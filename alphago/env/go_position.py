@@ -36,14 +36,14 @@ class GoPosition(StonesPosition):
     @cached_property
     def board(self) -> np.ndarray:
         """The stones, int8 [N, N]: 1 Black, -1 White, 0 empty; row 0 at the top."""
-        board = np.zeros(self.env.N * self.env.N, np.int8)
-        kernels.board(self.row, board)
-        board.flags.writeable = False
-        return board.reshape(self.env.N, self.env.N)
+        stones = np.zeros(self.env.N * self.env.N, np.int8)
+        kernels.board(self.row, stones)
+        stones.flags.writeable = False
+        return stones.reshape(self.env.N, self.env.N)
 
     @property
     def komi(self) -> float:
-        """White's points before the game, which a set-up may give another value than the game's."""
+        """White's points before the game; a set-up may have another komi than `env`."""
         return float(self.row[layout.KOMI2]) / 2
 
     @property
@@ -87,7 +87,7 @@ class GoPosition(StonesPosition):
         """Whether the game began on the empty board, and the sides have moved in turn since, Black first."""
         began_empty = not self.setup.keys() - {"komi"}  # without stones, history or a side to move
         turns = (*self.movers, self.to_play)
-        black_turns, white_turns = turns[0::2], turns[1::2]  # Black begins
+        black_turns, white_turns = turns[0::2], turns[1::2]  # Black begins, so White may have had no turn yet
         no_turn_skipped = set(black_turns) == {1} and set(white_turns) <= {-1}
         return began_empty and no_turn_skipped
 

@@ -124,21 +124,21 @@ def why_other_score(text: str) -> str:
         text: a name, KataGo's long name, or its JSON.
     """
     has_bonus = str(rules_fields(text).get("whiteHandicapBonus", "0")) != "0"
-    no_bonus = f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
-    return other_scoring(text) or (no_bonus if has_bonus else "")
+    bonus_reason = f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
+    return other_scoring(text) or (bonus_reason if has_bonus else "")
 
 
 def other_scoring(text: str) -> str:
-    """Return what `why_other_score` returns, except that a bonus for handicap stones is ignored."""
-    words = plain_letters(text)
-    if any(name.lower() in words for name in TERRITORY) or "territory" in words:
+    """Return why rules score otherwise than this package, bonuses for handicap stones aside; "" if they do not."""
+    letters = plain_letters(text)
+    if any(name.lower() in letters for name in TERRITORY) or "territory" in letters:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
     fields = rules_fields(text)
     # A short name with the word "button" has one. The other forms have a field, which may also be False.
-    if "button" in words and fields.get("hasButton", True):
+    if "button" in letters and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
     # Stone scoring is KataGo's short name of rules with a tax.
-    if words == "stonescoring" or str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
+    if letters == "stonescoring" or str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
         return f"rules must have no tax, got {shown(text)}"
     return ""
 
@@ -223,7 +223,7 @@ def handicap_points(size: int, count: int) -> list[int]:
     far, middle = size - 1 - near, size // 2
     corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top
     sides = [(middle, near), (middle, far), (near, middle), (far, middle)]
-    pairs_of_sides = max(0, count - 4) // 2
+    pairs_of_sides = max(0, count - 4) // 2  # the first four stones are in the corners
     places = corners[:count] + sides[: 2 * pairs_of_sides]
     if count in (5, 7, 9):  # a stone is left over besides corners and pairs of sides
         places.append((middle, middle))
@@ -257,9 +257,9 @@ def check_planes(planes: int | str) -> tuple[str | None, int]:
         return planes, PLANE_SETS[planes]
     if not is_int(planes, 3) or planes % 2 == 0:
         # In GoEnv(9, 7.5) the second argument is perhaps meant as the komi.
-        komi = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
+        hint = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
         raise ValueError(
             f"planes must be one of {', '.join(map(repr, PLANE_SETS))}, or an odd integer >= 3 (2 per remembered "
-            f"board, 1 for the mover), got {shown(planes)}{komi}"
+            f"board, 1 for the mover), got {shown(planes)}{hint}"
         )
     return None, int(planes)

@@ -64,7 +64,7 @@ def set_up(
         stones: [N, N], 1 Black, -1 White, 0 empty.
         to_play: +1 or -1.
         komi: None for the game's own.
-        unknown_plies: the number of plies before the position, of which the moves are not known.
+        unknown_plies: the number of plies before the position, whose moves are not known.
     """
     batch = env.new_batch(1)
     placed = stones if stones.any() else None  # None saves compiling the kernel that sets up stones

@@ -83,8 +83,7 @@ class GomokuBatch(LineBatch):
     def __init__(self, env: GomokuEnv, count: int) -> None:
         self.connect = env.connect_row
         depth = (env.planes - 1) // 2  # boards in the planes, and latest actions in a row
-        words = HEADER + env.N**2 + depth
-        super().__init__(env, count, words=words, options=(env.N, env.connect_row, depth))
+        super().__init__(env, count, words=HEADER + env.N**2 + depth, options=(env.N, env.connect_row, depth))
 
     def settle(self, row: np.ndarray) -> None:
         """Do what `LineBatch.settle` does; the actions before the set-up, in the words after the board, are unknown."""

@@ -141,7 +141,8 @@ class OwareEnv(GameEnv):
 
         If `rules` is among them, all rules that are not given become those of `rules`.
         """
-        kept = {"planes": self.plane_set} if "rules" in options else self.config  # the config has all rules singly
+        # The config gives every rule a value, which would count more than `rules`.
+        kept = {"planes": self.plane_set} if "rules" in options else self.config
         return OwareEnv(**{**kept, **options})
 
     def accepts(self, other: GameEnv) -> bool:
@@ -204,7 +205,7 @@ class OwareBatch(RowBatch):
         to_play: int | str = 1,
         move_number: int = 0,
     ) -> None:
-        """Set all slots to the start position, or to the same set-up; raise ValueError for an invalid one.
+        """Set the slots to the start position, or all to the same set-up; raise ValueError for an invalid one.
 
         Args:
             houses: seeds in Black's houses from the left, then in White's; None for 4 in each.

@@ -40,7 +40,7 @@ class PackedBatch(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         """Copy positions as `GameBatch.copy` does, also from a batch on a device."""
-        # There the words of a row may be int32 where they are int64 here.
+        # In a batch on a device the words of a row may be int32, though they are int64 here.
         rows = self.rows if of is None else of.rows.astype(self.rows.dtype, copy=False)  # type: ignore[attr-defined]
         self.common.copy_batch(rows, sources, self.rows, targets)
 
@@ -134,7 +134,7 @@ class StonesBatch(RowBatch):
     """Base class of batches whose rows hold a board of stones (see `alphago.env.kernels.rows`)."""
 
     def reset(self, slots: np.ndarray, *, board: object = None, to_play: int | str | None = None) -> None:
-        """Set all slots to the start position, or to the same set-up; raise ValueError for an impossible board.
+        """Set the slots to the start position, or all to the same set-up; raise ValueError for an impossible board.
 
         Args:
             board: [height, width] of 1 Black, -1 White, 0 empty; None for the start position's board.
@@ -154,8 +154,7 @@ class StonesBatch(RowBatch):
 
     def cells(self, row: np.ndarray) -> np.ndarray:
         """Return a view of a row's stones, int64 [height * width]."""
-        height, width = self.env.plane_shape
-        return row[HEADER : HEADER + height * width]
+        return row[HEADER : HEADER + math.prod(self.env.plane_shape)]
 
     def usual_mover(self, cells: np.ndarray) -> int:
         """Return the side to move, +1 or -1, on a board that was set up without `to_play`; Black by default.

@@ -35,14 +35,14 @@ class PlainState(Protocol):
     def outcome(self) -> float:
         """Return the outcome if the game ended now, -1 .. 1, from the view of the player in `to_play`.
 
-        Search calls it only when the game is over. `Position.result` may call it earlier; it may then return 0.
+        Search calls it only when the game is over.  `Position.result` may call it earlier; the answer may then be 0.
         """
 
     def planes(self) -> np.ndarray:
         """Return the network's input, float32 [planes, height, width], from the view of the player in `to_play`."""
 
     def copy(self) -> Self:
-        """Return a state that plays on by itself from this position."""
+        """Return an independent copy: playing in one of the two does not change the other."""
 
 
 class BrokenGame(ValueError):
@@ -60,8 +60,8 @@ class PlainBatch(GameBatch):
     Methods without a docstring do what those of `GameBatch` do.
 
     Raises:
-        BrokenGame: which names the game and the method, where a state breaks the contract in such a way that a search
-            or match would hang, or fail in another place.
+        BrokenGame: if a state breaks the contract in such a way that a search or match would hang, or fail elsewhere;
+            the message names the game and the method.
     """
 
     def __init__(self, env: Any, count: int) -> None:
@@ -80,7 +80,7 @@ class PlainBatch(GameBatch):
         for source, target in zip(sources, targets, strict=True):
             state = source_batch.states[source]
             copied = state.copy()
-            if not isinstance(copied, type(state)):  # such as None
+            if not isinstance(copied, type(state)):  # for example None, where `return` was forgotten
                 raise BrokenGame(self.env, "copy", "return another state", copied)
             self.states[target] = copied
             self.plies[target] = source_batch.plies[source]
@@ -104,7 +104,7 @@ class PlainBatch(GameBatch):
         return out
 
     def _answers(self, method: str, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write to `out` what a method of each state returns, and return it; raise BrokenGame for another shape."""
+        """Write to `out` what a method of each state returns; return `out`.  Raise BrokenGame for another shape."""
         for i, slot in enumerate(slots):
             answer = getattr(self.states[slot], method)()
             if np.shape(answer) != out.shape[1:]:

@@ -25,7 +25,7 @@ class IllegalMove(ValueError):
     Args:
         move: the move as text.
         reason: why it is not legal.
-        position: in which position.
+        position: the position in which it was given.
     """
 
     def __init__(self, move: str, reason: str, position: "Position") -> None:
@@ -98,16 +98,16 @@ class Position:
         self.setup = setup
         self.moves = moves
         self.movers = movers
-        batch.line = Line(setup, moves, movers)
+        batch.line = Line(setup, moves, movers)  # for `BatchWithMoves.copy`
 
     @property
     def is_even(self) -> bool:
         """Whether the game began without set-up or handicap, and no turn was skipped."""
-        return not self.setup
+        return not self.setup  # enough here: only Go skips turns, and it overrides this property
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far; in some games this includes plies before a set-up, if it says how many."""
+        """The number of plies so far; games whose set-ups have a `move_number` include the plies before the set-up."""
         return len(self.moves)
 
     @cached_property
@@ -153,10 +153,10 @@ class Position:
     @cached_property
     def last_cell(self) -> int | None:
         """The cell in which the piece of the last move landed or from which pieces were sown; None if there is none."""
-        view, contents = self.env.board_view, self.contents
+        contents = self.contents
         if not self.moves or contents is None:
             return None
-        return view.last_cell(self.movers[-1], self.moves[-1], contents)
+        return self.env.board_view.last_cell(self.movers[-1], self.moves[-1], contents)
 
     def play(self, action: int | str) -> Self:
         """Return the position after a legal move, given as an action or as text ('d3').
@@ -172,8 +172,8 @@ class Position:
     def give_turn(self, player: int) -> Self:
         """Return the position in which `player`, +1 or -1, moves next: this position if it is the player's turn.
 
-        In Go a turn of the other side is skipped otherwise, for example if Black begins with several moves as a
-        handicap; a skipped turn is no move.  Other games raise ValueError.
+        If it is the other side's turn, Go skips this turn, for example if Black begins with several moves as a
+        handicap; a skipped turn is no move.  Other games then raise ValueError.
         """
         if player == self.to_play:
             return self
@@ -197,7 +197,7 @@ class Position:
         return position
 
     def again_in(self, env: Any) -> "Position":
-        """Return the position after the same moves in `env`, a game that differs from this in komi or planes only.
+        """Return the position after the same moves in `env`, which differs from this game in komi or planes only.
 
         A position that `env` accepts is returned as it is.
         """
@@ -221,7 +221,7 @@ class Position:
             yield before.give_turn(mover), action
 
     def check_action(self, action: int | str) -> int:
-        """Return a legal move, which is given as an action or as a text, as an action.
+        """Return the action of a legal move that is given as an action or as a text.
 
         Raises:
             IllegalMove: with the reason, if the move is not legal.
@@ -344,7 +344,7 @@ class Position:
 
     def board_drawing(self, view: BoardView, look: Look) -> Drawing:
         """Return the drawing of a board with cells."""
-        has_numbers = look.numbers and view.surface != "houses"  # no seed in a house came with one move
+        has_numbers = look.numbers and view.surface != "houses"  # seeds in a house come from several moves
         picture = Board(
             view if look.coordinates else replace(view, labels=()),
             stones=self.contents or (),

@@ -15,7 +15,7 @@ class Observation(NamedTuple):
     """What is seen of all games: the first two answers of `VectorEnv.step`, and both of `VectorEnv.reset`."""
 
     planes: Any  # float32 [num_envs, planes, height, width], each from the view of the player to move
-    info: dict[str, Any]  # "legal_mask": bool [num_envs, action_space]; "to_play": int8 [num_envs], +1 first player, -1
+    info: dict[str, Any]  # "legal_mask": bool [num_envs, action_space]; "to_play": int8 [num_envs], +1 or -1
 
 
 @checks_keywords()
@@ -43,8 +43,8 @@ class VectorEnv:
         self.device = choose_device(env, device)
         self.batch = env.new_batch(num_envs, self.device)
         backend = getattr(self.batch, "backend", None)
-        self._zeros = backend.zeros if backend else np.zeros  # of a shape and a dtype
-        self._upload = backend.upload if backend else np.ascontiguousarray  # of an array and a dtype
+        self._zeros = backend.zeros if backend else np.zeros  # called with a shape and a dtype
+        self._upload = backend.upload if backend else np.ascontiguousarray  # called with an array and a dtype
         self._convert = convert or (lambda array: array)
         self._slots: Any = self._upload(np.arange(num_envs), np.int64)
         self._setup: dict[str, object] = {}
@@ -86,7 +86,8 @@ class VectorEnv:
         Raises:
             ValueError: if `actions` are not such integers or one of them is not legal; then nothing was played.
         """
-        moves, movers = self._check_actions(actions), self._movers()
+        moves = self._check_actions(actions)
+        movers = self._movers()  # before the actions are played
         self.batch.play(self._slots, moves)
         terminated = self.batch.is_over(self._slots, np.zeros(self.num_envs, np.bool_))
         rewards = np.zeros(self.num_envs, np.float32)

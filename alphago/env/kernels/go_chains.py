@@ -138,7 +138,7 @@ def take(row, head_point, taker, at_board):
     stone = head_point
     while True:
         at = cell(stone)
-        next_stone = load(row, at + layout.NEXT)  # overwritten by `list_empty`
+        next_stone = load(row, at + layout.NEXT)  # read now: `list_empty` overwrites it with PLACE
         store(row, at + layout.COLOUR, layout.EMPTY)
         list_empty(row, stone)
         flip_bit(row, at_board, stone)

@@ -236,6 +236,7 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
         older = min(shown, 2)  # boards before this one whose ladders are shown
         write_numbers(row, points, planes)
         write_last_moves(row, shown, points, planes)
-        # The move that led to the oldest of them tells its ko point, and is needed also if it is not shown itself.
+        # The oldest board whose ladders are shown is made by playing the move that led to it, which tells the ko point
+        # there: so one board more is laid out, if that move is known.
         write_ladders(row, older, min(older + 1, known), empty, boards, points, planes)
         write_areas(row, scratch, points, planes)

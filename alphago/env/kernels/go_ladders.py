@@ -30,6 +30,8 @@ def new_boards(row):
     """Return new `boards`, not yet filled (see the module); row: an empty board by simple ko, without suicide."""
     points = int(row[layout.SIZE]) ** 2
     longest_line = 3 * points // 2  # after it a chain counts as caught
+    # The rows: the position, the board after the attacker's first move, and one for each move of the line. After the
+    # words of a row: the two indices, at most two liberties, and a list of up to `points` points.
     return np.empty((longest_line + 2, len(row) + points + 4), np.int32)
 
 
@@ -115,7 +117,7 @@ def judge_chain(row, stone, defends):
     """
     at = load(row, layout.AT_HASHES)
     begin = at + 2
-    if is_in_atari(row, stone) != defends:  # a free defender is to move, or the attacker takes
+    if is_in_atari(row, stone) != defends:  # not in atari and to move, or in atari and not to move
         return FREE if defends else CAUGHT
     end = list_liberties(row, stone, begin, begin, 3)
     store(row, at, begin)
@@ -181,7 +183,7 @@ def is_caught(boards, stone, start):
     moves = 0
     verdict = judge_chain(first, stone, True)  # True: the defender is to move, as at every odd depth
     while depth > 1 or verdict == OPEN:
-        if verdict != OPEN:  # about the board after a move: back to the board before it
+        if verdict != OPEN:  # the board after the last move is judged: go back to the board before this move
             depth -= 1
             failed = CAUGHT if depth & 1 == 1 else FREE  # the verdict if the move did not help its side
             if verdict == failed and moves < BUDGET:  # the next move is tried

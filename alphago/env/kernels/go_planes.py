@@ -207,7 +207,7 @@ def rule_planes_batch(rows, slots, places, out):
 
 @part
 def history_planes(row, out):
-    """Write 2 planes of N * N floats for each board that the row keeps into `out`, and a last plane.
+    """Write into `out` 2 planes of N * N floats for each board that the row keeps, and a last plane.
 
     The planes are own and enemy stones of the newest board, of the board before, and so on (AlphaGo Zero, "Neural
     network architecture"); boards before the start are empty.  The last plane is 1 if Black is to move.
