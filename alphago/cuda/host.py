@@ -72,8 +72,8 @@ def load_library(program: Program) -> ctypes.CDLL:
     The file's name contains a hash of source text and compiler flags.
 
     Raises:
-        BackendMissing: if it cannot be compiled, or if the folder cannot be made or is not private, since a library
-            that another user wrote there would be run.
+        BackendMissing: if it cannot be compiled, or if the folder cannot be made or is not private: from such a folder,
+            a library that another user wrote would be run.
     """
     text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()

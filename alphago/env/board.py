@@ -266,7 +266,7 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
             if (position := play_to(position, board)) is None:
                 break
             most_reached = max(most_reached, reached)
-        else:
+        else:  # without break: the last board was reached
             ends.append(position)
     fitting = [end for end in ends if to_play in (None, end.to_play)]  # with None, any side may be to move
     if fitting:

@@ -115,8 +115,9 @@ class _Game:
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of a batch's answers for one slot, by method, without those that are one number."""
-        points, planes = prod(self.env.plane_shape), (self.env.planes, *self.env.plane_shape)
-        return {"legal_mask": (self.env.action_space,), "planes": planes, "ownership": (points,)}
+        points = prod(self.env.plane_shape)
+        planes_shape = (self.env.planes, *self.env.plane_shape)
+        return {"legal_mask": (self.env.action_space,), "planes": planes_shape, "ownership": (points,)}
 
     def where(self) -> str:
         """Return a text with the set-up and the moves that lead to the current position."""
@@ -481,15 +482,15 @@ def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
 def _check_winners(games: Sequence[_Game]) -> None:
     """Check, over all games, that scores, ownership and outcomes are in the view of the player to move.
 
-    Scores and ownership in the view of another player change their sign at every ply.  In a game without points, wrong
-    outcomes are told by the last move, which usually wins: if outcomes are negated, it loses in all games; if they are
-    in the view of one player, whoever is to move, the same player wins all games.  In any game, negated outcomes let
-    the side with fewer stones and points win.
+    Scores and ownership in the view of another player change their sign at every ply.  In a game without points, the
+    last move usually wins.  There negated outcomes let the last move lose in all games, and outcomes that are always in
+    the view of the same player let this player win all games.  In any game, negated outcomes let the side with fewer
+    stones and points win.
     """
     decided = [game for game in games if game.winner]
     if len(decided) < FEWEST_WINS:
         return
-    for i, verb in enumerate(("score", "ownership")):  # as in `_Game.points`
+    for i, verb in enumerate(("score", "ownership")):  # in the order of an entry of `_Game.points`
         # Black's points at a ply and at the next. If the sign changes, their difference is large, and their sum small.
         pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
         changes = sum(abs(later - now) for now, later in pairs)

@@ -92,8 +92,7 @@ class DeviceBatch(GameBatch):
         upload = self.backend.upload
         roots, slots = upload(leaves.roots, np.int64), upload(leaves.slots, np.int64)
         paths, lengths = upload(leaves.paths, np.int32), upload(leaves.lengths, np.int32)
-        shape = (len(leaves.slots),)
-        buffers = [self._buffer(array, dtype, shape) for array, dtype in zip(out, REACHED, strict=True)]
+        buffers = [self._buffer(array, dtype, slots.shape) for array, dtype in zip(out, REACHED, strict=True)]
         arguments = (roots, paths, paths.shape[1], lengths, self._options, *buffers)
         self._launch("reach_batch", slots, *arguments, threads=LANES)
         for array, buffer in zip(out, buffers, strict=True):

@@ -79,7 +79,7 @@ def importable_name(env: GameEnv, who: str) -> str:
     """Return a game's class as "module:class"; raise ValueError if another process cannot import it.
 
     Args:
-        who: what imports it there, for the message.
+        who: what imports the game in the other process, for the message.
     """
     kind = type(env)
     if kind.__module__ == "__main__" or "<" in kind.__qualname__:

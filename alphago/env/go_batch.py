@@ -116,8 +116,8 @@ class GoBatch(PackedBatch):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, without own eyes and without points that are pass-alive already.
 
-        The mover's own pass-alive points are left out only if the score gives all of them to the mover: otherwise dead
-        stones of the other side must first be captured there.
+        The mover's own pass-alive points are left out only if the score gives none of them to the other side: otherwise
+        that side has dead stones there, which must first be captured.
         """
         self.legal_mask(slots, out)
         legal.clear_own_eyes_batch(self.rows, slots, out)

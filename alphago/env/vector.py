@@ -115,7 +115,7 @@ class VectorEnv:
     def _check_actions(self, actions: Any) -> Any:
         """Return the actions as int32 [num_envs] on the games' device, if all are legal."""
         if self._legal_mask is None:
-            self.observe()
+            self.observe()  # sets it
         given = actions if hasattr(actions, "dtype") else np.asarray(actions)
         # The names of integer types have "int" in all libraries: NumPy's int64 and uint8, torch.int64.
         if "int" not in str(given.dtype) or tuple(given.shape) != (self.num_envs,):

@@ -117,7 +117,7 @@ def judge_chain(row, stone, defends):
     """
     at = load(row, layout.AT_HASHES)
     begin = at + 2
-    if is_in_atari(row, stone) != defends:  # not in atari and to move, or in atari and not to move
+    if is_in_atari(row, stone) != defends:  # no atari at the defender's turn, or atari at the attacker's
         return FREE if defends else CAUGHT
     end = list_liberties(row, stone, begin, begin, 3)
     store(row, at, begin)
@@ -138,7 +138,8 @@ def judge_chain(row, stone, defends):
             if list_captures(row, stone, end, end) == end:  # a double ko that only the attacker gains from
                 return CAUGHT
     distance = abs(first - second)
-    if distance != 1 and distance != load(row, layout.SIZE) + 1:  # the two liberties are not neighbours
+    # If the liberties are neighbours, each is among the other's ways, which then do not count as sure.
+    if distance != 1 and distance != load(row, layout.SIZE) + 1:
         if ways1 >= 3 and ways2 >= 3:
             return FREE
         if ways1 >= 3:  # the attacker must play where the defender would be free
@@ -186,7 +187,7 @@ def is_caught(boards, stone, start):
         if verdict != OPEN:  # the board after the last move is judged: go back to the board before this move
             depth -= 1
             failed = CAUGHT if depth & 1 == 1 else FREE  # the verdict if the move did not help its side
-            if verdict == failed and moves < BUDGET:  # the next move is tried
+            if verdict == failed and moves < BUDGET:  # the next move is tried, unless the budget is used up
                 verdict = OPEN
             continue
         row = boards[depth]
