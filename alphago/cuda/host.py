@@ -107,7 +107,7 @@ class HostKernels:
         """Run a kernel for each thread of the grid, one after another.
 
         Args:
-            items: not used: the size of the grid does not depend on it, and kernels know it from their arguments.
+            items: not used, since the grid has a fixed size, and kernels get the number of items with their arguments.
         """
         function = self._library[kernel]
         function.restype = None

@@ -155,6 +155,7 @@ class StonesEnv(GameEnv):
     @property
     def names_points(self) -> bool:
         """Whether the first actions are the points and have their names; other actions, such as a pass, may follow."""
+        # The first name tells: `action_names` begins with the names of all points, or has none of them.
         return self.action_names[0] == point_text(0, *self.plane_shape)
 
     @cached_property

@@ -90,7 +90,7 @@ class GameEnv:
         Raises:
             ValueError: for any other device.
             BackendMissing: if the device cannot be used.
-            MemoryError: if its memory is full.
+            MemoryError: if the device's memory is full.
         """
         self.require_cpu(device)
         return PlainBatch(self, count)

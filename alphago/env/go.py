@@ -243,7 +243,7 @@ class GoEnv(StonesEnv):
         """Return the game in which passing is always legal; without fixed turns, `max_moves` is also at least 4 N^2."""
         if self.turns is not None:
             return self.replace(first_pass=0)
-        enough = 4 * self.N * self.N  # far more plies than a game has that two passes end
+        enough = 4 * self.N * self.N  # far more plies than games have before two passes end them
         return self.replace(max_moves=max(self.max_moves, enough), first_pass=0)
 
     def accepts(self, other: GameEnv) -> bool:

@@ -51,6 +51,6 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     if game != USUAL_GAME:
         return game if game in names else None
     usual = [name for name in names if not name.endswith("-large")]
-    boards = sorted((board, name) for name in usual if (board := named_board_size(name)) is not None)
-    largest = boards[-1][1] if boards else None
-    return next((name for board, name in boards if board >= size), largest)
+    by_size = sorted((board_size, name) for name in usual if (board_size := named_board_size(name)) is not None)
+    net_of_largest = by_size[-1][1] if by_size else None
+    return next((name for board_size, name in by_size if board_size >= size), net_of_largest)

@@ -414,10 +414,10 @@ def move_numbers(positions: Sequence[Any], count: int) -> dict[int, int]:
         positions: all positions of the game, from its start.
     """
     numbers: dict[int, int] = {}
-    moves = len(positions) - 1
+    last_number = len(positions) - 1
     for number, (before, after) in enumerate(pairwise(positions), 1):
         point = int(before.points_of_actions[after.moves[-1]])  # -1 for a pass
-        if point >= 0 and number > moves - count:
+        if point >= 0 and number > last_number - count:
             numbers.pop(point, None)  # so that the point comes last
             numbers[point] = number
     return numbers

@@ -70,7 +70,7 @@ def list_captures(row, stone, begin, end):
         for side in range(4):
             near = neighbour(stone, side, stride)
             if load(row, cell(near) + layout.COLOUR) == enemy and is_in_atari(row, near):
-                end = list_liberties(row, near, begin, end, stride * stride)
+                end = list_liberties(row, near, begin, end, stride * stride)  # more than all points: no limit
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == head:
             return end
