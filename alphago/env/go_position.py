@@ -132,7 +132,7 @@ class GoPosition(StonesPosition):
         return dict(self.setup) if has_same_komi else {**self.setup, "komi": self.komi}
 
     def repeats(self, action: int) -> bool:
-        """Return whether only the ko rule forbids an illegal move on an empty point: without that rule it is allowed."""
+        """Return whether only the ko rule forbids an illegal move on an empty point: without it the move is allowed."""
         row = self.row
         check_repetition = False
         return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), check_repetition))

@@ -164,7 +164,7 @@ def legal_mask(row, out):
     """
     size = load(row, layout.SIZE)
     going = not is_over(row)
-    columns = 0  # with a legal point in any row, as bits
+    columns = 0  # the columns in which any row has a legal point, as bits
     for r in range(size):
         legal = legal_bits(row, r) if going else 0
         columns |= legal

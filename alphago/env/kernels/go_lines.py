@@ -12,7 +12,7 @@ def pass_is_legal(row):
     """Return whether the mover may pass in a game that is not over."""
     if load(row, layout.PLY) >= load(row, layout.FIRST_PASS):
         return True
-    columns = 0  # with a legal point in any row, as bits
+    columns = 0  # the columns in which any row has a legal point, as bits
     for r in range(load(row, layout.SIZE)):
         columns |= legal_bits(row, r)
     return columns == 0

@@ -79,7 +79,7 @@ def row_words(size, depth, ko_rule, max_moves):
 
 
 def filter_bits(size, max_moves):
-    """Return the number of bits of the superko filter, a power of two: at least 16 per board, for up to 4 N^2 boards."""
+    """Return the number of bits of the superko filter, a power of two: at least 16 per board for up to 4 N^2 boards."""
     bits = 256
     while bits < 16 * min(max_moves + 1, 4 * size * size):
         bits *= 2
