@@ -11,7 +11,7 @@ def find_backend(device: str) -> Backend:
         ValueError: for other names.
     """
     if device == "cuda":
-        from alphago.cuda.device import Device  # imported late, since it needs CuPy
+        from alphago.cuda.device import Device  # a backend is imported only for use: this one needs CuPy
 
         return Device()
     if device == "host":

@@ -270,11 +270,11 @@ def _check_symmetries(game: _Game) -> None:
         permutations, name = getattr(symmetries, field), f"symmetries.{field}"
         shape = [len(symmetries.points), length]
         game.require(list(permutations.shape) == shape, name, f"shape {shape}", list(permutations.shape))
-        everything = np.arange(length)
+        identity = np.arange(length)
         for permutation in permutations:
-            is_whole = np.array_equal(np.sort(permutation), everything)
+            is_whole = np.array_equal(np.sort(permutation), identity)
             game.require(is_whole, name, f"each of 0 to {length - 1} once in a row", permutation.tolist())
-        is_identity = np.array_equal(permutations[0], everything)
+        is_identity = np.array_equal(permutations[0], identity)
         game.require(is_identity, name, "the identity first", permutations[0].tolist())
 
 

@@ -211,11 +211,13 @@ class GoEnv(StonesEnv):
         )
 
     def player_view(self) -> Self:
-        """Return the game; if it has fixed turns, the game in which a pass is legal only if there is no other move.
+        """Return the game that a player's search uses in a match of this one: without fixed turns, this game itself.
 
-        In such games a pass gives a turn away.
+        With fixed turns, where a pass gives a turn away, it is the game in which a pass is legal only if there is no
+        other move.
         """
-        return self if self.turns is None else self.replace(first_pass=self.max_moves)  # from the end on: never
+        # With `first_pass` at the end of the game, passing never becomes legal.
+        return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
         """Return a random komi for a game of self-play as {"komi": …}; {} if `komi_spread` is 0.
