@@ -216,7 +216,7 @@ class GoEnv(StonesEnv):
         With fixed turns, where a pass gives a turn away, it is the game in which a pass is legal only if there is no
         other move.
         """
-        # With `first_pass` at the end of the game, passing never becomes legal.
+        # With `first_pass` at the end of the game, no ply of the game makes a pass legal.
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
