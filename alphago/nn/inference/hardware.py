@@ -176,8 +176,11 @@ def installed_version(library: str) -> str | None:
 
 
 def processor() -> str:
-    """Return the processor's name."""
+    """Return the processor's name; on Linux with its family and model, since a name such as AMD EPYC is that of many."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
+    facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}  # of the last core
+    if "model name" not in facts:
+        return platform.processor() or platform.machine()
+    kind = ", ".join(f"{name} {facts[name]}" for name in ("cpu family", "model") if name in facts)
+    return f"{facts['model name']} ({kind})" if kind else facts["model name"]
