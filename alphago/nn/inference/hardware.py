@@ -179,7 +179,8 @@ def processor() -> str:
     """Return the processor's name; on Linux with its family and model, since a name such as AMD EPYC is that of many."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}  # of the last core
+    # The cores' facts are equal, so that it does not matter that the last core's remain.
+    facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     if "model name" not in facts:
         return platform.processor() or platform.machine()
     kind = ", ".join(f"{name} {facts[name]}" for name in ("cpu family", "model") if name in facts)
