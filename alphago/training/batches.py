@@ -60,7 +60,8 @@ def split(batch: Batch, parts: int) -> list[Batch]:
     assert isinstance(batch, Sample)  # a batch on a GPU is never divided
     parts = min(parts, len(batch.value))
     bounds = [len(batch.value) * part // parts for part in range(parts + 1)]
-    return [batch.map(itemgetter(slice(begin, end))) for begin, end in pairwise(bounds)]  # array[begin:end] of each
+    # `itemgetter(slice(begin, end))` is the function that returns array[begin:end].
+    return [batch.map(itemgetter(slice(begin, end))) for begin, end in pairwise(bounds)]
 
 
 def draw_ahead(
@@ -85,12 +86,12 @@ def draw_ahead(
         return draw(ahead), ahead.bit_generator.state
 
     with ThreadPoolExecutor(1) as drawer:
-        drawn = drawer.submit(draw_next) if count else None
-        while drawn is not None and may_go_on():
-            with SAMPLING:
-                batch, generator.bit_generator.state = drawn.result()
+        drawing = drawer.submit(draw_next) if count else None  # the next batch; None after the last
+        while drawing is not None and may_go_on():
+            with SAMPLING:  # the time that the caller waits for the thread
+                batch, generator.bit_generator.state = drawing.result()
             count -= 1
-            drawn = drawer.submit(draw_next) if count else None
+            drawing = drawer.submit(draw_next) if count else None
             yield batch
 
 

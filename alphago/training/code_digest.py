@@ -90,14 +90,14 @@ def is_own(module: str) -> bool:
     """Return whether a module is the user's: neither of this package nor of Python or an installed package."""
     file = getattr(sys.modules.get(module), "__file__", None) or ""  # "": it is built in, or was typed
     is_installed = "site-packages" in file or "dist-packages" in file
-    others = {PACKAGE, *sys.stdlib_module_names} - {"__main__"}  # "__main__" is the user's program
+    others = {PACKAGE, *sys.stdlib_module_names}  # without "__main__", the user's program
     return not is_installed and module.partition(".")[0] not in others
 
 
 def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
     """Yield the source of a function or class without comments, and what it uses of its own module.
 
-    Constants are yielded with their values, other functions by their names.
+    Constants are yielded with their values, and functions and classes of other modules by their names.
 
     Args:
         seen: the functions and classes visited so far, which are skipped; this function adds those that it visits.
@@ -112,7 +112,8 @@ def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
         yield source
         closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
         module = sys.modules.get(value.__module__)  # None for a module that was loaded without being registered
-        # What the names in the source mean; a variable of a function around it hides a global one.
+        # What the names in the source mean; a variable of a function around it hides a global one.  A class has no
+        # `__globals__`; a function has them even if its module was not registered.
         names = {**getattr(module, "__dict__", {}), **getattr(value, "__globals__", {}), **closure}
         for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
             item = names[name]

@@ -95,7 +95,7 @@ class GameGroup:
         raise NotImplementedError
 
     def records(self) -> list[GameRecord]:
-        """Return the games in progress, ordered by slot, then the finished games that `take` has not returned yet."""
+        """Return the games in progress, ordered by slot, then those in `finished`."""
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ class Group(GameGroup):
 
     def use(self, evaluator: Evaluator) -> None:
         """Let the games continue with another evaluator: clear the trees, and begin games in free slots."""
-        for slot in range(self.capacity):
+        for slot in range(self.capacity):  # all are free at first, and later some, if `capacity` has grown
             if self.builders[slot] is None:
                 self.begin(slot)
         self.search.evaluator = evaluator
@@ -179,7 +179,8 @@ class Group(GameGroup):
         self.builders[slot] = None
         if not self.numbers or slot >= self.capacity:
             return
-        number, self.numbers = self.numbers[0], self.numbers[1:]
+        number = self.numbers[0]
+        self.numbers = self.numbers[1:]
         slots = np.array([slot])
         generator, setup, opening, may_resign = draw_start(self.env, self.settings, self.seed, number)
         self.search.batch.reset(slots, **setup)
@@ -191,8 +192,8 @@ class Group(GameGroup):
     def play(self, stop: threading.Event, until: float | None = None) -> None:
         with self.stopwatch.running(GAMES.name), self.search.stream():
             while self.left and not stop.is_set():
-                # `step` plays a move in every game; if no game is in progress, no moves are left.
-                self.left = self.left - 1 if self.step() else 0
+                has_played = self.step()
+                self.left = self.left - 1 if has_played else 0  # if no game is in progress, no moves are left
                 if until is not None and time.monotonic() >= until:
                     break
 
@@ -203,8 +204,7 @@ class Group(GameGroup):
             return False
         moves = self.search_next(games)
         self.choose_moves(moves)
-        wants_to_resign = resigns(moves.values, self.resign_threshold) & moves.searched
-        resigned = self.slots.may_resign[games] & wants_to_resign
+        resigned = self.slots.may_resign[games] & moves.searched & resigns(moves.values, self.resign_threshold)
         if self.settings.play_out:  # instead of resigning, let the policy play the rest of the game without search
             self.slots.may_resign[games[resigned]] = False
             self.slots.opening[games[resigned]] = PLAYED_OUT
@@ -263,12 +263,14 @@ class Group(GameGroup):
         Searched moves are chosen by the search.  The other moves are drawn from the policy, except in games that are
         played out: there the most probable move is chosen.
         """
-        by_search, by_policy = moves.searched, ~moves.searched
-        searched_games = moves.games[by_search]
+        searched_games = moves.games[moves.searched]
         by_chance = self.slots.plies[searched_games] < self.temperature_plies  # in first plies, moves should vary
         policies, actions = self.search.selfplay_moves(searched_games, by_chance, self.generators_of(searched_games))
-        moves.policies[by_search], moves.actions[by_search] = policies, actions
-        policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
+        moves.policies[moves.searched] = policies
+        moves.actions[moves.searched] = actions
+        by_policy = ~moves.searched
+        policy_games = moves.games[by_policy]
+        priors = moves.priors[by_policy]
         policy_actions = priors.argmax(axis=1).astype(np.int32)
         is_drawn = self.slots.opening[policy_games] != PLAYED_OUT
         # `draw_moves` changes the priors that it is given: here a copy, since a mask selects them.
@@ -370,7 +372,8 @@ class Group(GameGroup):
             batch.reset(np.array(same_setup), **games[same_setup[0]].setup)
         slots = np.array(list(games))
         lengths = np.array([len(record) for record in games.values()], np.int32)
-        paths = np.zeros((len(games), max(1, lengths.max())), np.int32)  # each game's moves, then zeros
+        # Each game's moves, then zeros; at least one column, also if no game has a move.
+        paths = np.zeros((len(games), max(1, lengths.max())), np.int32)
         for path, record in zip(paths, games.values(), strict=True):
             path[: len(record)] = record.steps(self.env)
         batch.replay(slots, paths, lengths, slots)  # the first `slots`: where to begin; the last: where to put the ends
@@ -383,6 +386,7 @@ def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
         policies: float32 [n, A], the search's policies; a row of zeros (no search) gives 0.
         priors: float32 [n, A], the network's policies.
     """
+    # Where a policy or prior is 0, the ratio stays 1, whose logarithm adds nothing.
     ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
     return (policies * np.log(ratio)).sum(axis=1)
 

@@ -24,8 +24,8 @@ NUMBERS = (*TOTALS, "played", "readouts", "win_rate", "low", "high")
 TEXTS = ("judge", "opponent", "sprt")
 
 
-# Settings that limit a run, by name: the entry of metrics.jsonl that the setting limits, and how many of the entry's
-# units, such as seconds, are one of the setting's, such as a minute.
+# Settings that limit a run, by name: the entry of metrics.jsonl that the setting limits, and the setting's unit in
+# units of the entry, such as 60 for a minute in seconds.
 LIMITS = {"num_games": ("games", 1), "max_minutes": ("seconds", 60), "max_processor_minutes": ("processor_seconds", 60)}
 
 
@@ -52,7 +52,8 @@ def read_history(folder: str | Path) -> History:
     """
     folder = user_path(folder)
     if not (folder / METRICS).is_file():
-        logs = sorted(folder.glob(f"*/{METRICS}")) or sorted(folder.glob(f"*/*/{METRICS}"))  # those of a sweep
+        # A folder of several runs, such as a sweep's, has them one or two levels below; the hint names the last three.
+        logs = sorted(folder.glob(f"*/{METRICS}")) or sorted(folder.glob(f"*/*/{METRICS}"))
         hint = f": did you mean {' or '.join(str(log.parent) for log in logs[-3:])}?" if logs else ""
         raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}{hint}")
     metrics = read_rows(folder / METRICS, "seconds")
@@ -100,11 +101,10 @@ def truncate(path: Path, length: int) -> str:
             os.truncate(path, length)
         return ""
     data = log_bytes(path)
-    complete_lines = data[: data.rfind(b"\n") + 1]
-    left = len(complete_lines)
+    left = data.rfind(b"\n") + 1  # the bytes of complete lines
     if left < len(data):
         os.truncate(path, left)
-    lines = complete_lines.count(b"\n")
+    lines = data.count(b"\n")
     return f"{path} has lost its end: {left} of {length} bytes are left, {lines} lines; it goes on after them"
 
 

@@ -41,7 +41,7 @@ class Judge(Protocol[RunT]):
         """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
 
     def hand_over(self, stage: Any) -> None:
-        """Hand the source of games what it needs of this judge beside `best`, such as networks that play against it.
+        """Give the stage's source of games what it needs from this judge beside `best`, such as an opponent of `best`.
 
         Args:
             stage: the run's Stage, whose `source` plays the next games.

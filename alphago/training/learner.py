@@ -42,8 +42,8 @@ class Accumulated(NamedTuple):
     buffers: list[torch.Tensor]
 
 
-class Steps(NamedTuple):
-    """The functions that compute gradient steps with batches of one size on a GPU, and their inputs.
+class GpuStep(NamedTuple):
+    """The two functions that take a gradient step with a batch of a certain size on a GPU, and their inputs.
 
     Attributes:
         inputs: where each batch is copied to.
@@ -85,9 +85,8 @@ class Learner:
     ) -> None:
         self.net = net
         self.settings = settings
-        self.weights = settings.weights
-        if not may_drift(net.policy):  # no loss has to keep the logits near 0
-            self.weights = replace(settings.weights, log_sum=0.0)
+        # The loss `log_sum` keeps logits near 0, which is needed only if they may drift away.
+        self.weights = settings.weights if may_drift(net.policy) else replace(settings.weights, log_sum=0.0)
         if isinstance(settings.losses, LossWeights):
             self.loss: LossFunction = partial(alphazero_loss, weights=self.weights)
         else:
@@ -104,7 +103,7 @@ class Learner:
         self.optimizer = make_optimizer(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
-        self._gpu_steps: dict[tuple[object, ...], Steps] = {}  # by the shapes of batches
+        self._gpu_steps: dict[tuple[object, ...], GpuStep] = {}  # by the shapes of batches
         self._update: Callable[[], object] = self.optimizer.step  # or a CUDA graph of it
         if self.optimizer.defaults.get("capturable"):
             for group in self.optimizer.param_groups:  # CUDA graphs read the rate of a step from the GPU's memory
@@ -112,10 +111,10 @@ class Learner:
         self.autocast = bool(choose_bfloat16(settings, net, device).bfloat16)
 
     def resize(self, env: GameEnv) -> None:
-        """Replace `net` by a network for the board of `env` that shares its weights; the optimizer stays the same."""
+        """Replace `net` by a network for the board of `env`, which shares its weights; the optimizer stays the same."""
         self.replicas = [net.resized(env) for net in self.replicas]
         self.net = self.replicas[0]
-        self._gpu_steps = {}  # those of the board before use its network
+        self._gpu_steps = {}  # the old ones compute with the network of the old board
 
     def rate(self, progress: float) -> float:
         """Return the learning rate of the next step; progress: the run's progress, 0 .. 1."""
@@ -161,32 +160,32 @@ class Learner:
 
         share: the sum of the batch's weights, divided by the `batch_weight` of `accumulate`.
         """
-        steps = self._steps_for(batch)
+        gpu_step = self._gpu_step_for(batch)
         parameters = list(self.net.parameters())
-        steps.inputs.fill(batch, share)
-        accumulated = steps.accumulate()
-        if steps.accumulate.is_captured:
-            if not steps.gradients:  # just captured: from now on the graph writes to these gradients
-                steps.gradients.extend(parameter.grad for parameter in parameters)
-            for parameter, gradient in zip(parameters, steps.gradients, strict=True):
+        gpu_step.inputs.fill(batch, share)
+        accumulated = gpu_step.accumulate()
+        if gpu_step.accumulate.is_captured:
+            if not gpu_step.gradients:  # just captured: from now on the graph writes to these gradients
+                gpu_step.gradients.extend(parameter.grad for parameter in parameters)
+            for parameter, gradient in zip(parameters, gpu_step.gradients, strict=True):
                 parameter.grad = gradient
-            self._update = steps.update
+            self._update = gpu_step.update
         else:  # each call makes new gradients, and a graph of the update would read old ones
             self._update = self.optimizer.step
         self.net.train()  # `gradients` does so too, but is not called where a graph is repeated
         # A graph returns the same dict in every call, and `update` adds to it: hence a copy.
         return Accumulated(dict(accumulated.metrics), accumulated.buffers)
 
-    def _steps_for(self, batch: DeviceSample) -> Steps:
-        """Return the Steps for batches of this size."""
+    def _gpu_step_for(self, batch: DeviceSample) -> GpuStep:
+        """Return the GpuStep for batches of this size."""
         shapes = batch.tensors.map(lambda tensor: tuple(tensor.shape))
         if shapes not in self._gpu_steps:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
             # A graph of the optimizer's step is possible only if the learning rate is in the GPU's memory.
             has_rate_on_gpu = self.optimizer.defaults.get("capturable")
-            update = CapturedGraph(lambda: self.optimizer.step()) if has_rate_on_gpu else self.optimizer.step
-            self._gpu_steps[shapes] = Steps(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
+            update = CapturedGraph(self.optimizer.step) if has_rate_on_gpu else self.optimizer.step
+            self._gpu_steps[shapes] = GpuStep(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
         return self._gpu_steps[shapes]
 
     def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
@@ -234,9 +233,8 @@ class Learner:
     @property
     def has_diverged(self) -> bool:
         """Whether gradient steps have made a weight infinite, NaN, or larger than LARGEST_WEIGHT."""
-        if not self.steps:
-            return False
-        return not all(bool((weight.abs() < LARGEST_WEIGHT).all()) for weight in self.net.parameters())
+        are_sound = (bool((weight.abs() < LARGEST_WEIGHT).all()) for weight in self.net.parameters())
+        return self.steps > 0 and not all(are_sound)
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights and the optimizer's state by name, as tensors on the CPU.
@@ -246,7 +244,8 @@ class Learner:
         not copied.
 
         Raises:
-            ValueError: if the optimizer's state of a parameter has anything but tensors and numbers.
+            ValueError: if the optimizer's state of a parameter has anything but tensors and numbers, or None, which is
+                left out.
         """
         tensors = self.net.state_dict(prefix="net.")
         for name, parameter in self.net.named_parameters():
@@ -254,7 +253,7 @@ class Learner:
                 if isinstance(value, torch.Tensor):
                     tensors[f"optimizer.{field}.{name}"] = value
                 elif isinstance(value, (int, float)):
-                    tensors[f"number.{field}.{name}"] = torch.from_numpy(np.array(value))
+                    tensors[f"number.{field}.{name}"] = torch.from_numpy(np.array(value))  # without rounding to float32
                 elif value is not None:
                     kind = type(self.optimizer).__name__
                     what = f"{field} is a {type(value).__name__}, must be a tensor or a number"
@@ -266,14 +265,14 @@ class Learner:
         """Continue from saved weights and optimizer state.
 
         Args:
-            tensors: those of the method `tensors`; tensors of other names are ignored.
+            tensors: the result of the method `tensors`; other entries are ignored.
             steps, skipped: the saved counts.
 
         Raises:
             RuntimeError: if the weights do not fit the network.
         """
         weights = strip_prefix(tensors, "net.")
-        for net in self.replicas:
+        for net in self.replicas:  # they share weights, but have running statistics of their own
             net.load_state_dict(weights)
         parameters = dict(self.net.named_parameters())
         for key, tensor in tensors.items():

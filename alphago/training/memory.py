@@ -88,7 +88,7 @@ class Memory(Protocol):
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs beside the games, as plain data.
 
-        "games" is the number of games that `restore` needs: the latest of all games that `remember` was given.
+        The entry "games" is the number of games that `restore` needs.  They are the latest that `remember` was given.
         """
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
@@ -205,7 +205,7 @@ class ReplayMemory(Memory):
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
-        self.start = max(1, start)
+        self.start = max(1, start)  # an empty memory has nothing to train on
         self.samples_per_position = samples_per_position
         self.has_learned = False  # whether samples have become due
         self.newly_added = 0  # positions that the last `remember` added
@@ -286,14 +286,14 @@ class ReplayMemory(Memory):
         )
 
     def _slot(self, setup: Mapping[str, Any]) -> int:
-        """Return the slot of `starts` that holds the start position with this set-up; add a new one."""
-        key = json.dumps(setup, sort_keys=True) if setup else ""
+        """Return the slot of `starts` that holds the start position with this set-up; fill a slot if there is none."""
+        key = json.dumps(setup, sort_keys=True)
         if key not in self._slots:
             slot = self._slots[key] = len(self._slots)
             if slot.bit_count() == 1:  # the batch, which has 1, 2, 4, … slots, is full
-                old, slots = self.starts, np.arange(slot)
-                self.starts = self.env.new_batch(2 * slot)
-                self.starts.copy(slots, slots, of=old)
+                larger = self.env.new_batch(2 * slot)
+                larger.copy(np.arange(slot), np.arange(slot), of=self.starts)
+                self.starts = larger
             # A position is the only one of its batch, in the slot 0 (FIRST).
             self.starts.copy(FIRST, np.array([slot]), of=self.env.position(**setup).batch)
         return self._slots[key]
@@ -330,18 +330,20 @@ class ReplayMemory(Memory):
         if self._columns is None:
             self._columns = Columns.join(self.entries)
         columns = self._columns
-        skipped = max(0, self._positions - (newest or self._positions))  # number of oldest positions
+        # The number of oldest positions, which are not drawn; `newest` may be more than the memory has.
+        skipped = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         # Each game has an interval as long as the number of its positions, one after the other.  A random number
-        # selects the game whose interval it is in, and by its distance from the interval's beginning the ply.
+        # selects the game whose interval it is in.  By its distance from the interval's beginning it selects the ply:
+        # a game's sampling weights have mean 1, so they sum to the length of its interval.
         drawn = skipped + generator.random(count) * (self._positions - skipped)
         ends = np.cumsum(columns.counts)
         games = np.searchsorted(ends, drawn, side="right")
         counts = columns.counts[games]
         begins = ends[games] - counts
         indices = np.empty(count, np.int64)  # in the columns of searched plies
-        # `drawn - ends[games] + counts` is the distance from the interval's beginning.
-        find_drawn(columns.cumulative, begins, counts, drawn - ends[games] + counts, indices)
+        distances = drawn - ends[games] + counts  # from the intervals' beginnings
+        find_drawn(columns.cumulative, begins, counts, distances, indices)
         return self._rebuild(columns, games, columns.plies[indices], symmetries)
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
@@ -383,7 +385,7 @@ class ReplayMemory(Memory):
             """Complete REBUILT_AT_ONCE rows of `sample` from row `first` on, by replaying their games to the plies."""
             part = slice(first, first + REBUILT_AT_ONCE)
             rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
-            lengths = plies[part]
+            lengths = plies[part]  # numbers of moves before the positions
             slots = np.arange(len(lengths))
             paths = np.zeros((len(lengths), int(lengths.max()) + 1), np.int32)  # + 1: at least one column
             gather_paths(columns.steps, begins[part], lengths, paths)

@@ -112,7 +112,7 @@ def mean_metrics(rows: Sequence[Mapping[str, float]]) -> dict[str, float | None]
     Args:
         rows: the metrics of each step, by name.
     """
-    names = dict.fromkeys([*STEP_METRICS, *(name for row in rows for name in row)])
+    names = dict.fromkeys([*STEP_METRICS, *(name for row in rows for name in row)])  # each once, in this order
     columns = {name: [row[name] for row in rows if name in row] for name in names}
     return {name: float(np.mean(values)) if values else None for name, values in columns.items()}
 
@@ -143,10 +143,11 @@ class Pace:
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
         now = self.clock.seconds
-        playing = (self.play_ended or now) - self.began  # seconds
+        playing = (self.play_ended or now) - self.began  # seconds; without `end_play`, the whole iteration
         total = max(now - self.began, 1e-9)  # never 0, since shares are divided by it
         moves = self.source.moves - self.moves_before
         readouts = self.source.readouts_done - self.readouts_before
+        # The clock takes off the time of compiling, for a moment too much of its processor time.
         processor = max(0.0, self.clock.processor - self.processor_before)
         return {
             "moves": moves,

@@ -97,7 +97,7 @@ class Recipe:
 def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name."""
     recipes = {}
-    for name, table in TABLES.items():  # what is not taken from a table here is a field of Recipe, by its name
+    for name, table in TABLES.items():  # after the three `pop`, a table has fields of Recipe only
         settings = {**shared_settings(table.pop("common", ())), **table.pop("settings")}
         # TOML has no null: "none" stands for it.
         settings = {key: None if value == "none" else value for key, value in settings.items()}
@@ -140,8 +140,7 @@ def recipe_for(env: GameEnv) -> Recipe:
     recipe = RECIPES[f"{size}x{size}"]
     if size == env.N:
         return recipe
-    curriculum = recipe.settings.get("curriculum", ())
-    smaller_boards = tuple((board, share) for board, share in curriculum if board < env.N)
+    smaller_boards = tuple((board, share) for board, share in recipe.settings.get("curriculum", ()) if board < env.N)
     note = f"{env.N}x{env.N} has no recipe of its own: it takes that of {size}x{size}, which was not measured here"
     settings = {**recipe.settings, "curriculum": smaller_boards}
     return replace(recipe, env=recipe.make_env(env.N).config, settings=settings, note=note, name=note)

@@ -100,7 +100,7 @@ class Run:
         self.judges = judges
         self.reporter = reporter
         self.device = device
-        self.damage: list[str] = [] if state is None else state.notes  # the same list, to which `_restore` adds
+        self.damage: list[str] = [] if state is None else state.notes  # `_restore` adds to this list
         self.generator = np.random.default_rng([settings.seed, SAMPLING_STREAM])  # draws samples
         by_processor = settings.max_processor_minutes is not None
         self.clock = RunClock(settings.max_processor_minutes or settings.max_minutes, by_processor=by_processor)
@@ -238,7 +238,7 @@ class Run:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
         if lessons_over > self.entered["lesson"]:
-            self.checkpoint(keep=True)
+            self.checkpoint(keep=True)  # keeps the network of the board that ends
             positions = self.positions  # before the stage, whose memory counts them, is replaced
             self._enter(lesson=lessons_over, games=self.games, first=self.stage.source.begun)
             self.set_counts(positions=positions)
@@ -311,10 +311,9 @@ class Run:
         for judge in self.judges:
             judge.hand_over(self.stage)
         # The latest network is the same object after each step, the best network a new object whenever it changes.
-        latest = self.learner.net, self.learner.steps
-        present = latest if self.best is None else (self.best, 0)
+        present = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if present != self._published:
-            self.stage.source.publish(self.player.resized(self.env), self.settings.selfplay_dtype)
+            self.stage.source.publish(self.player, self.settings.selfplay_dtype)
             self._published = present
 
     def match_evaluator(self, net: NeuralNet, env: GameEnv) -> Evaluator:
@@ -403,4 +402,4 @@ class Run:
         self.publish()
         records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.env.N)
         self.stage.restore(records, state.tensors, data["stage"])
-        state.notes += notes  # and so to `damage`
+        state.notes += notes  # the list is `damage`, too

@@ -96,6 +96,7 @@ class RunClock:
             return 1.0
         if self.ready is None:
             return 0.0
+        # While a resumed run compiles kernels, `spent` may be less than `ready` for a moment.
         return max(0.0, self.spent - self.ready) / (self.limit - self.ready)
 
     @property

@@ -52,7 +52,7 @@ class SelfPlay(GameSource):
 
     def _new_groups(self) -> Sequence[GameGroup]:
         """Return new groups, whose games have not begun; of G groups, group i has every G-th game from game i on."""
-        in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
+        in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))  # 1: one group even without games
         group_count = min(self.settings.groups, in_flight)
         widths = divide(in_flight, group_count)
         return [self.new_group(width, self.numbers[i::group_count]) for i, width in enumerate(widths)]

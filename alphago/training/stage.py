@@ -96,8 +96,7 @@ class Stage:
             return True
         if record.seed is None:  # a source of the user's own: the draw is unknown
             return False
-        seed, number = record.seed
-        return not draw_start(self.variant, self.selfplay, seed, number).may_resign
+        return not draw_start(self.variant, self.selfplay, *record.seed).may_resign  # (run's seed, game's number)
 
     def notes(self) -> dict[str, str]:
         """Return the fitted resignation threshold with its errors as texts, for a checkpoint; {} if there is none.

@@ -64,10 +64,11 @@ class Inputs:
     """The inputs of a captured step, in tensors that stay the same: a batch, and the batch's share of the loss.
 
     Args:
-        batch: a batch of the size of all batches to come; its numbers are not used.
+        batch: a batch of the size of all batches to come; the values in its tensors are not used.
     """
 
     def __init__(self, batch: DeviceSample) -> None:
+        # A step does not read the sum of weights: `share` has been computed with it.
         self.batch = DeviceSample(batch.tensors.map(torch.empty_like), batch.weight_sum)
         self.share = torch.ones((), device=batch.tensors.value.device)
 

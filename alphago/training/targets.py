@@ -67,7 +67,8 @@ def as_targets(given: Targets | Values) -> Targets:
 
 def value_targets(targets: Targets, record: GameRecord) -> np.ndarray:
     """Return the value targets of a record, float32 [T]; raise ValueError unless there is a finite one for each ply."""
-    values, plies = np.asarray(targets.values(record), np.float32), len(record)
+    values = np.asarray(targets.values(record), np.float32)
+    plies = len(record)
     if values.shape != (plies,) or not np.isfinite(values).all():
         raise ValueError(f"targets must give a finite value for each of a game's {plies} plies, got {shown(values)}")
     return values

@@ -79,8 +79,7 @@ class Gatekeeper(Judge[Run]):
             match = play_candidate(run, self.best, self.gate, seed=self.candidates, stop=stop)
         except MatchStopped:
             return False
-        row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}
-        log_match(run, match, row)
+        log_match(run, match, {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted})
         self.candidates += 1
         if match.accepted:
             self.best = frozen_copy(run.learner.net)
@@ -121,7 +120,8 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     Raises:
         MatchStopped: if `stop` is set before the end.
     """
-    selfplay, began = run.settings.selfplay, time.monotonic()
+    began = time.monotonic()
+    selfplay = run.settings.selfplay
     readouts = selfplay.readouts if gate.readouts is None else gate.readouts
     # Self-play's search, which adds no noise in a match.  The usual one is given by its name alone, so that the match
     # chooses the settings that suit it.

@@ -81,7 +81,7 @@ class Predictions(NamedTuple):
         calibration_error: expected calibration error of the win rate, 0 .. 1, over BINS intervals (Guo et al. 2017,
             "On Calibration of Modern Neural Networks", section 2).
         """
-        count = max(len(self.hits), 1)
+        count = max(len(self.hits), 1)  # no division by 0
         rates = np.clip((self.values + 1) / 2, 0, 1)
         bins = np.minimum((rates * BINS).astype(int), BINS - 1)  # a rate of 1 is in the last
         gaps = np.bincount(bins, rates - (self.results + 1) / 2)  # for each bin, the sum of win rates less the results'

@@ -87,7 +87,8 @@ class Examiner(Judge[Run]):
         net = run.player
         began = time.monotonic()
         standing = run.standing  # seconds and counts, from before the match
-        seconds, name = standing["seconds"], self.opponent.name
+        seconds = standing["seconds"]
+        name = self.opponent.name
         try:
             result = play_in_parts(
                 self.env,
@@ -103,7 +104,8 @@ class Examiner(Judge[Run]):
             )
         except MatchStopped:
             return False
-        valid, verdict = without_forfeits(result), self.verdict(result)
+        valid = without_forfeits(result)
+        decision = self.verdict(result)
         row = {
             **standing,
             "judge": self.name,
@@ -111,18 +113,18 @@ class Examiner(Judge[Run]):
             "readouts": self.opponent.readouts,
             **match_row(self.env, valid),
             "forfeits": len(result.forfeits),
-            "sprt": verdict.state,
-            "log_likelihood_ratio": verdict.ratio,
+            "sprt": decision.state,
+            "log_likelihood_ratio": decision.ratio,
             "match_seconds": time.monotonic() - began,
         }
         run.add_match(row)
         left_out = f"; not counted: {len(result.forfeits)} games that {name} lost by a fault" if result.forfeits else ""
         self.latest_result = f": {valid}"
-        run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {VERDICTS[verdict.state]}")
+        run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {VERDICTS[decision.state]}")
         self.examinations += 1
         self.examined = fingerprint(net.state_dict())
         self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every  # a late match delays all later ones
-        self.ends_run = verdict.state == "accept"
+        self.ends_run = decision.state == "accept"
         if self.ends_run:
             self.write_proof(row, valid)
         return True

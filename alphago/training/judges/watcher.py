@@ -111,8 +111,7 @@ class WatchedExam:
         self.readouts = readouts
         self.name = f"{text}@{readouts}"
         self.env = exam_game(env, env.N)  # the run's game, under the rules of exams
-        file = text.partition(":")[2]  # "" for the packaged exam of the board
-        self.exam = find_exam(file or None, env.N)
+        self.exam = find_exam(text.partition(":")[2] or None, env.N)  # the FILE; None for the packaged exam
         if self.exam.size != env.N:
             board = f"{self.exam.size}x{self.exam.size}"
             raise ValueError(f"{text} must be an exam on the run's board, {env.N}x{env.N}, got one on {board}")
@@ -150,7 +149,8 @@ class WatchedOpponent:
         self.opponent = opponent
         self.readouts = readouts
         self.name = f"{opponent}@{readouts}"
-        self.player, self.device = resolve_player(opponent, env), "cpu"  # the device of an opponent that is a network
+        self.player = resolve_player(opponent, env)
+        self.device = "cpu"  # the device for which `player` was made; only an opponent that is a network uses it
         # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
         self.env = env.match_variant() if isinstance(self.player, (PlayoutSettings, Engine)) else env
 
@@ -162,7 +162,8 @@ class WatchedOpponent:
         The arguments are those of `Watched.test`.
         """
         if device != self.device:
-            self.player, self.device = resolve_player(self.opponent, self.env, device), device
+            self.player = resolve_player(self.opponent, self.env, device)
+            self.device = device
         players = (Entrant(evaluator, self.readouts, SEARCH), Entrant(self.player, self.readouts, SEARCH))
         plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
@@ -264,18 +265,18 @@ class Watcher(Judge[Run]):
         self.tasks = [WatchedEntry(item) for item in watched]
         self.share = share
         self.clock = clock
-        self.trained = 0.0  # the run's seconds of training; `due` and `judge` set it anew
+        self.training_seconds = 0.0  # the run's seconds of training when `due` or `judge` was last called
         self.spent = 0.0  # seconds of watching
         self.tests = 0  # number of tests begun
 
     @property
     def earned(self) -> float:
-        """The seconds of watching that `share` allows so far, with those already spent."""
-        return self.share / (1 - self.share) * self.trained  # `share` of the sum of training and watching
+        """The seconds of watching that `share` allows so far, including those already spent."""
+        return self.share / (1 - self.share) * self.training_seconds  # `share` of the sum of training and watching
 
     def due(self, run: Run) -> bool:
         """Return whether a test should begin."""
-        self.trained = run.clock.seconds
+        self.training_seconds = run.clock.seconds  # for `earned`, and for `conclusion`, which does not get the run
         return self.next_test(run.progress, run.counts.iterations, is_over=run.is_over) is not None
 
     def next_test(self, progress: float, iterations: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
@@ -295,13 +296,14 @@ class Watcher(Judge[Run]):
         """
         if is_over:
             tasks = [task for task in self.tasks if task.network != iterations]
-            seconds_left = (self.earned - self.spent) / max(1, len(tasks))
+            seconds_left = (self.earned - self.spent) / max(1, len(tasks))  # no division by 0
             return (min(tasks, key=lambda task: task.whole), seconds_left) if tasks else None
         part = int(POINTS * progress)
         tasks = [task for task in self.tasks if int(POINTS * task.tested) != part]
         if not tasks:
             return None
         task = min(tasks, key=lambda task: task.spent)
+        # In a prolonged run, `tested` may be later than `progress`, which has become less.
         was_lately_tested = task.tested <= progress < task.tested + LONGEST
         seconds_needed = task.whole if was_lately_tested else task.least
         seconds_left = (1 - AT_THE_END) * self.earned - self.spent
@@ -309,14 +311,15 @@ class Watcher(Judge[Run]):
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
         """Run the tests that are due, with the run's clock stopped; return False if `stop` was set before the end."""
-        self.trained = run.clock.seconds
-        standing, progress, iterations, is_over = run.standing, run.progress, run.counts.iterations, run.is_over
+        self.training_seconds = run.clock.seconds
+        # How far the run is before the tests: its clock goes on during them, and is put back at their end.
+        standing, progress, is_over = run.standing, run.progress, run.is_over
         with run.clock.stopped(), EXAMINATION:
-            while (due := self.next_test(progress, iterations, is_over=is_over)) is not None:
-                task, seconds = due
+            while (next_test := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
+                task, seconds = next_test
                 if not self.test(task, run, standing, seconds, stop):
                     return False
-                task.tested, task.network = progress, iterations
+                task.tested, task.network = progress, run.counts.iterations
         return True
 
     def test(
@@ -338,12 +341,11 @@ class Watcher(Judge[Run]):
                 evaluator, run.device, seed=self.tests, seconds_left=lambda: began + seconds - self.clock(), stop=stop
             )
         except EngineError as error:
-            run.note(f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}")
+            run.note(f"watching {task.watched.name} failed, after {self.training_seconds / 60:.1f} minutes: {error}")
         seconds_taken = self.clock() - began
         self.spent += seconds_taken
-        is_first = task.tested < 0
-        # The task's first test may have compiled kernels, which no later one does again.
-        usual_seconds = min(seconds_taken, SHORTEST) if is_first else seconds_taken
+        # The task's first test (`tested` is -1) may have compiled kernels, which no later one does again.
+        usual_seconds = min(seconds_taken, SHORTEST) if task.tested < 0 else seconds_taken
         task.spent += usual_seconds
         if result is None:  # `stop` was set, or an engine has failed, which does not end the watching
             return not stop.is_set()
@@ -357,7 +359,7 @@ class Watcher(Judge[Run]):
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence that tells how much time watching took; `longer` is not used."""
-        used = self.spent / max(self.spent + self.trained, 1e-9)
+        used = self.spent / max(self.spent + self.training_seconds, 1e-9)
         return f"watching took {self.spent:.1f} s, {used:.1%} of the time (at most {self.share:.1%} was asked for)"
 
     def state(self) -> dict[str, Any]:

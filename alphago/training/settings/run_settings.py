@@ -202,8 +202,8 @@ class RunSettings(AnyRunSettings):
     def side_by_side(self, games: int) -> int:
         """Return the number of games to play in parallel once `games` games of the run are over.
 
-        It is GENERATION of them, but at least `first_games_in_flight` and at most `games_in_flight`; if the first of
-        these is None, it is always the second.
+        The number is `games` times GENERATION, but at least `first_games_in_flight` and at most `games_in_flight`.  If
+        `first_games_in_flight` is None, the number is always `games_in_flight`.
         """
         most = self.selfplay.games_in_flight
         return min(most, max(self.first_games_in_flight or most, int(GENERATION * games)))

@@ -96,10 +96,10 @@ class SelfPlaySettings:
     def completed(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with values in place of None.
 
+        The search chooses its own settings that are None, for the readouts and the parallel games.
+
         Args:
             games_in_flight, groups: the values for the fields of these names, if they are None.
-
-        The search chooses its own settings that are None, for the readouts and the parallel games.
         """
         in_flight = self.games_in_flight or games_in_flight
         search = self.search.completed(self.readouts, leaves_for(in_flight, self.readouts))
