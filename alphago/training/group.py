@@ -61,7 +61,9 @@ class Moves(NamedTuple):
 
 
 class GameGroup:
-    """A group of games, played in this process or elsewhere: the games' numbers, and what an iteration asks for.
+    """A group of games that are played in parallel; a derived class plays them, in this process or elsewhere.
+
+    This class keeps the numbers of the games, what the present iteration asks for, and the finished games.
 
     Args:
         settings: the settings of self-play.
@@ -106,7 +108,7 @@ class GameGroup:
         return {
             "next": self.numbers.start,
             **{name: getattr(self, name) for name in SAVED},
-            "finished": len(self.finished),
+            "finished": len(self.finished),  # the games themselves are in `records`
             "slots": self.slot_states(),
         }
 

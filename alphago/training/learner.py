@@ -111,7 +111,7 @@ class Learner:
         self.autocast = bool(choose_bfloat16(settings, net, device).bfloat16)
 
     def resize(self, env: GameEnv) -> None:
-        """Replace `net` by a network for the board of `env`, which shares its weights; the optimizer stays the same."""
+        """Replace `net` by a network that shares its weights and plays on the board of `env`; the optimizer stays."""
         self.replicas = [net.resized(env) for net in self.replicas]
         self.net = self.replicas[0]
         self._gpu_steps = {}  # the old ones compute with the network of the old board

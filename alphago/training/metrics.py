@@ -147,7 +147,7 @@ class Pace:
         total = max(now - self.began, 1e-9)  # never 0, since shares are divided by it
         moves = self.source.moves - self.moves_before
         readouts = self.source.readouts_done - self.readouts_before
-        # The clock takes off the time of compiling, for a moment too much of its processor time.
+        # While a kernel compiles, the clock takes off more than the processor time of that: no negative difference.
         processor = max(0.0, self.clock.processor - self.processor_before)
         return {
             "moves": moves,

@@ -63,7 +63,7 @@ def calibrate(sides: Iterable[Side]) -> Resignation | None:
     lost the game.
 
     Returns:
-        None if there is no such threshold with at least FEWEST resignations.
+        The threshold with its errors on these games; None if there is none with at least FEWEST resignations.
     """
     ordered = sorted(sides)
     lowest = np.array([value for value, _ in ordered])

@@ -41,7 +41,7 @@ class RunClock:
         """Set the training time and the processor time so far, in seconds; the clock goes on from there."""
         self._began = time.monotonic() - seconds
         self._processor_began = time.process_time() - processor
-        self._compiling_began = compiling_time.spent
+        self._compiling_began = compiling_time.spent  # a pair, see `_compiled`
 
     def state(self) -> dict[str, Any]:
         """Return the times so far, which `restore` needs, as plain data."""

@@ -93,7 +93,7 @@ class Examiner(Judge[Run]):
             result = play_in_parts(
                 self.env,
                 (run.match_evaluator(net, self.env), name),
-                games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # rounded up
+                games=-(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # -(-a // b) is a / b, rounded up
                 number=self.examinations,
                 decided=lambda so_far: self.verdict(so_far).state != "continue",
                 readouts=self.opponent.readouts,

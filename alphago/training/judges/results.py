@@ -11,7 +11,7 @@ from alphago.arena.match import evaluate
 from alphago.arena.match_result import MatchGame, MatchResult, final_board_means
 from alphago.env.game import GameEnv
 
-SEEDS_OF_MATCH = 1000  # seeds reserved for a match: one for each part, of which no match has so many
+SEEDS_OF_MATCH = 1000  # part p of match m has the seed SEEDS_OF_MATCH * m + p; no match has so many parts
 AT_ONCE = 20  # games of a part, after which a sequential test may end the match
 
 

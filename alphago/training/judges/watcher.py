@@ -315,8 +315,8 @@ class Watcher(Judge[Run]):
         # How far the run is before the tests: its clock goes on during them, and is put back at their end.
         standing, progress, is_over = run.standing, run.progress, run.is_over
         with run.clock.stopped(), EXAMINATION:
-            while (next_test := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
-                task, seconds = next_test
+            while (upcoming := self.next_test(progress, run.counts.iterations, is_over=is_over)) is not None:
+                task, seconds = upcoming
                 if not self.test(task, run, standing, seconds, stop):
                     return False
                 task.tested, task.network = progress, run.counts.iterations
