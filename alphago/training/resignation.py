@@ -117,5 +117,5 @@ class AdaptiveThreshold:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from the data that the method `state` returned."""
         self.threshold = state["threshold"]
-        self.sides.extend((value, lost) for value, lost in state["sides"])
+        self.sides.extend((value, lost) for value, lost in state["sides"])  # tuples, which JSON has as lists
         self.fit = calibrate(self.sides)

@@ -310,7 +310,7 @@ class Run:
         """Let self-play continue with a snapshot of the present `player`, if it has changed."""
         for judge in self.judges:
             judge.hand_over(self.stage)
-        # The latest network is the same object after each step, the best network a new object whenever it changes.
+        # The latest network stays one object, so its steps tell whether it changed; each best network is a new object.
         present = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
         if present != self._published:
             self.stage.source.publish(self.player, self.settings.selfplay_dtype)

@@ -57,7 +57,7 @@ class RunClock:
     def mark_ready(self) -> None:
         """Note the end of an iteration: set `ready`, unless it is set, and take no more account of compiling."""
         if self._is_first_iteration:
-            self.set(self.seconds, self.processor)  # both have no compiling in them now, and none is subtracted later
+            self.set(self.seconds, self.processor)  # without compiling, of which nothing is subtracted later
             self._is_first_iteration = False
         if self.ready is None:
             self.ready = self.spent

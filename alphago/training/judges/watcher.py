@@ -39,8 +39,8 @@ SEARCH = Gumbel()  # of both players of a match, if the opponent is a network
 POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
 EXAM = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
 GRADE_PREFIX = "exam_"  # of the grade's numbers in a row of evaluations.jsonl
-POINTS = 20  # parts of a run, in each of which an opponent tests at most one network
-LONGEST = 1 / 8  # share of the run without a test after which one may begin with the time for a part of it only
+PARTS = 20  # parts of a run, in each of which an opponent tests at most one network
+LONGEST = 1 / 8  # share of the run without a test after which the time for a part of a test suffices to begin one
 AT_THE_END = 0.25  # share of the watching time that is left to the run's last network
 SHORTEST = 0.25  # seconds that must be earned before any test
 SAVED = ("spent", "tested", "network", "whole", "least")  # attributes of a WatchedEntry in the run's state
@@ -282,7 +282,7 @@ class Watcher(Judge[Run]):
     def next_test(self, progress: float, iterations: int, *, is_over: bool) -> tuple[WatchedEntry, float] | None:
         """Return the task whose test is due, and the seconds that the test may take; None if no test is due.
 
-        The run has POINTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
+        The run has PARTS parts.  Of the tasks that have not yet tested a network in the present part, the one with the
         least time spent is next.  Its test is due once the time left suffices for a whole test.  Before its first test,
         and once LONGEST of the run has passed since its latest, the time of the smallest part of a test is enough.
 
@@ -298,8 +298,8 @@ class Watcher(Judge[Run]):
             tasks = [task for task in self.tasks if task.network != iterations]
             seconds_left = (self.earned - self.spent) / max(1, len(tasks))  # no division by 0
             return (min(tasks, key=lambda task: task.whole), seconds_left) if tasks else None
-        part = int(POINTS * progress)
-        tasks = [task for task in self.tasks if int(POINTS * task.tested) != part]
+        part = int(PARTS * progress)
+        tasks = [task for task in self.tasks if int(PARTS * task.tested) != part]
         if not tasks:
             return None
         task = min(tasks, key=lambda task: task.spent)
@@ -344,7 +344,8 @@ class Watcher(Judge[Run]):
             run.note(f"watching {task.watched.name} failed, after {self.training_seconds / 60:.1f} minutes: {error}")
         seconds_taken = self.clock() - began
         self.spent += seconds_taken
-        # The task's first test (`tested` is -1) may have compiled kernels, which no later one does again.
+        # A task's first test (`tested` is -1) may have compiled kernels, which no later one does again.  So it counts
+        # as at most SHORTEST.
         usual_seconds = min(seconds_taken, SHORTEST) if task.tested < 0 else seconds_taken
         task.spent += usual_seconds
         if result is None:  # `stop` was set, or an engine has failed, which does not end the watching

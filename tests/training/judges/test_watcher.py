@@ -27,7 +27,7 @@ from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watcher import (
     PAIRS,
-    POINTS,
+    PARTS,
     WatchedExam,
     WatchedOpponent,
     Watcher,
@@ -114,7 +114,7 @@ class TestShare:
             assert own[0]["seconds"] <= 120  # early
             assert own[-1]["games"] == 1200  # and the run's last
             assert len({row["games"] for row in own}) == len(own)
-            assert POINTS / 2 <= len(own) <= POINTS + 1 or name != "fast"
+            assert PARTS / 2 <= len(own) <= PARTS + 1 or name != "fast"
             assert len(own) >= 3  # with what they have after an eighth
         assert rows[-1]["watch_seconds"] == pytest.approx(watcher.spent)
 
