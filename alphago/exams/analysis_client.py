@@ -110,8 +110,8 @@ class AnalysisClient(LineProcess):
                 window[number].missing.discard(move)
                 take(window[number], move, reply)
             # In the order drawn: an answered position waits for those drawn before it.
-            while window and not (earliest := next(iter(window.values()))).missing:
-                yield window.pop(str(earliest.number))
+            while window and not window[earliest := next(iter(window))].missing:
+                yield window.pop(earliest)
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
         """Return the win rate, 0 .. 1, and the lead in points of a reply, in the view that the query asked for."""

@@ -118,7 +118,7 @@ def read_games(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[
     Args:
         positions: most positions in all games.  Of larger collections a random sample is read, the same on every call.
     """
-    most_positions = positions // max(1, len(paths))  # from each path
+    most_positions = positions // max(1, len(paths))  # from each path; without paths the error below is raised
     read = [record for path in paths for record in read_collection(path, env, most_positions)]
     records = [record for record in read if set(record.setup) <= {"komi"}]  # no stones before the first move
     if not records:

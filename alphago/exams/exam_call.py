@@ -99,15 +99,14 @@ def exam(
     total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)
     for examinee in examinees:
         env = exam_game(examinee.env or questions.env, questions.size)
-        evaluator, positions = make_evaluator(examinee.network, env, dtype, device), questions.positions_of(env)
+        evaluator = make_evaluator(examinee.network, env, dtype, device)
+        positions = questions.positions_of(env)
         for count in examinee.readouts:
             name = replace(examinee.entry, readouts=count).name
             if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            tell_of_player = partial(tell, name, total)
-            answers[name] = answer_all(
-                positions, evaluator, count, examinee.search, examinee.entry.level, threads=cores, tell=tell_of_player
-            )
+            options: dict[str, Any] = {"threads": cores, "tell": partial(tell, name, total)}
+            answers[name] = answer_all(positions, evaluator, count, examinee.search, examinee.entry.level, **options)
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
 
 
@@ -120,10 +119,10 @@ def make_examinee(
         network: as in `exam`.
         name: for a network that is not given by name.
         readouts, search: for a network whose name has none.
-        given_exam: the exam that the caller named; None if he named none.  A network that was saved for another board
-            is loaded for the board of this exam.
+        given_exam: the exam that the caller named, None for none.  A network that was saved for another board is loaded
+            for the board of this exam.
     """
-    entry = EntrantText(name, Path())  # with any file, since only a name with a file shows the readouts
+    entry = EntrantText(name, Path())  # any file will do; without one the name would not show the readouts
     if isinstance(network, (str, PathLike)):
         entry = parse_entrant(str(network))
         if entry.model is None:
@@ -155,5 +154,5 @@ def make_evaluator(network: Any, env: GoEnv, dtype: str | None, device: str) -> 
     """Return the evaluator of a network on the board of `env`, with forecasts of the score if the network has them."""
     on_board: Any = fitting_network(network, env)
     if hasattr(on_board, "forecast_evaluator"):
-        on_board = on_board.forecast_evaluator(device, dtype=dtype)
+        return on_board.forecast_evaluator(device, dtype=dtype)
     return as_evaluator(on_board, env, device)

@@ -64,6 +64,7 @@ class ExamResult:
     def pairs(self) -> list[tuple[int, int]]:
         """Pairs (later, earlier) of players with the same network or the same readouts; all pairs if there are none."""
         all_pairs = [(later, earlier) for later in range(len(self.names)) for earlier in range(later)]
+        # The name "9x9@64" has the parts "9x9", "@" and "64".
         networks, _, readouts = zip(*(name.rpartition("@") for name in self.names), strict=True)
         similar = [(a, b) for a, b in all_pairs if networks[a] == networks[b] or readouts[a] == readouts[b]]
         return similar or all_pairs

@@ -133,7 +133,8 @@ def answer_all(
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
         by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
-        # None: no move is chosen; the most visited one is taken below.
+        # After PUCT's search at full strength the most visited move is taken, below.  All other moves are chosen by the
+        # analyst: those of a level, of another rule's search, and of the network alone.
         choice_level = None if by_visits else level or FULL_STRENGTH
         for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):
             answers.append(question.last())
@@ -143,7 +144,7 @@ def answer_all(
     actions = [answer.found.best() if answer.action is None else answer.action for answer in answers]
     shares = [answer.shares for answer in answers if answer.shares is not None]  # of all answers or of none
     return Answers(
-        np.array([own.argmax() for own in shares] if shares else actions, np.int64),
+        np.array([of_moves.argmax() for of_moves in shares] if shares else actions, np.int64),
         black.root_win_rate.astype(np.float64),
         black.root_score.astype(np.float64),
         np.array(shares) if shares else None,

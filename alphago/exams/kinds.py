@@ -119,6 +119,6 @@ def can_race(stones: Stones, chain: Chain) -> bool:
 
 def is_enclosed(stones: Stones, best: int) -> bool:
     """Return whether the best move lies in a small area that stones of one colour enclose; see the module."""
-    # Of empty points (0) and stones of one colour; the other colour is around each area.
+    # An area has empty points (0) and stones of the colour `enclosed`; all stones around it are of the other colour.
     areas = (stones.area(best, 0, enclosed) for enclosed in (-1, 1))
     return any(len(area) <= EYE_SPACE and len(circle) >= CIRCLE for area, circle in areas)

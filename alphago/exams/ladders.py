@@ -51,7 +51,8 @@ class Stones(NamedTuple):
 
         The point itself is among the connected ones, whatever its colour.
         """
-        connected, around, to_visit = {point}, set(), [point]
+        connected, around = {point}, set[int]()
+        to_visit = [point]  # connected points whose neighbours were not looked at yet
         while to_visit:
             for near in neighbours(self.size)[to_visit.pop()]:
                 if self.colours[near] not in colours:

@@ -65,7 +65,7 @@ def label_games(
         }
         with DatasetWriter(dataset) as writer:
             last_number = writer.begin_labels(teacher)  # the last position that an earlier call labelled
-            tell(writer.games, labelling.positions)
+            tell(writer.games, labelling.positions)  # each labelled position counts as a game of the dataset
             drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             forecasts = {"includePolicy": True, "includeOwnership": True}
             try:
@@ -73,8 +73,8 @@ def label_games(
                     if writer.games >= labelling.positions:
                         break
                     assert drawn.label is not None
-                    ply, moves, number = len(drawn.position.moves), records[drawn.game].moves, drawn.number
-                    writer.add_label(env, moves, ply, komi=drawn.position.komi, label=drawn.label, drawn=number)
+                    moves, ply = records[drawn.game].moves, len(drawn.position.moves)
+                    writer.add_label(env, moves, ply, komi=drawn.position.komi, label=drawn.label, drawn=drawn.number)
                     tell(writer.games, labelling.positions)
             finally:
                 writer.flush()

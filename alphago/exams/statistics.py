@@ -70,6 +70,7 @@ def student(freedom: int) -> float:
 
 def mean_of_few(values: np.ndarray) -> Estimate:
     """Return the mean of numbers [n] with Student's interval, for few numbers of unknown variance; UNKNOWN for none."""
+    # Fewer than two numbers have no interval; for them any degrees of freedom will do.
     return estimate_mean(values, student(max(len(values) - 1, 1)))
 
 

@@ -164,6 +164,7 @@ def open_analyst(
     """
     env = common_game(positions)
     check_int("readouts", readouts, 0, MOST_READOUTS)
+    # For the network alone, without readouts, the settings are those of one, and have no effect.
     search_settings = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
     evaluator = Evaluators(net, device, symmetries=check_bool("symmetries", symmetries))(env)
     nodes = readouts + 2  # of a tree: the root, and one that is spare
@@ -256,8 +257,8 @@ def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analy
         env,
         to_play=np.array([position.to_play for position in positions], np.int8),
         visits=np.zeros(priors.shape, np.int32),
-        root_visits=np.array([not position.is_over for position in positions], np.int32),
-        root_score_stdev=np.where(np.isnan(scores), scores, 0),
+        root_visits=np.array([not position.is_over for position in positions], np.int32),  # its own evaluation, or 0
+        root_score_stdev=np.where(np.isnan(scores), scores, 0),  # 0 of a single score, NaN of an unknown one
         ownership_stdev=None if ownership is None else np.zeros_like(ownership),
         positions=tuple(positions),
         **arrays,

@@ -121,9 +121,8 @@ class Analysis:
         Args:
             signs: int8 [n], -1 for a row to turn, 1 for a row to keep.
         """
-        turned = {name: array for name, array in self._arrays.items() if name in TURNED}
-        # A sign for each row, whatever the number of axes.
-        arrays = {name: array * signs.reshape(-1, *[1] * (array.ndim - 1)) for name, array in turned.items()}
+        # Transposed, so that each row is multiplied by its sign, whatever the number of axes.
+        arrays = {name: (array.T * signs).T for name, array in self._arrays.items() if name in TURNED}
         arrays["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
         return replace(self, **arrays, views=signs if self.views is None else signs * self.views)
 
@@ -170,8 +169,8 @@ class Analysis:
 
         The best action comes first: the one with the most visits, of equals the one with the greatest prior.
         """
-        visited = np.count_nonzero(self.visits[i])
-        return self._ranked(i)[: visited or np.count_nonzero(self.prior[i])]
+        count = np.count_nonzero(self.visits[i]) or np.count_nonzero(self.prior[i])
+        return self._ranked(i)[:count]
 
     def _ranked(self, i: int) -> np.ndarray:
         """Return all actions of position i by visits, and those with equal visits by prior, int64 [A]."""
@@ -205,7 +204,8 @@ class Analysis:
         better one comes from fewer visits, is less certain, and is replaced by that of the best action.  No lower bound
         is above the win rate that belongs to the value.
         """
-        q, score = (self._worse_for_mover(values, self._of_leading(values)[:, None]) for values in (self.q, self.score))
+        q = self._worse_for_mover(self.q, self._of_leading(self.q)[:, None])
+        score = self._worse_for_mover(self.score, self._of_leading(self.score)[:, None])
         return q, score, self._worse_for_mover(self.lower_bound, (1 + q) / 2)
 
     @cached_property
@@ -273,8 +273,8 @@ class Analysis:
             lines: the most moves in the table.
             plies: the most plies of each expected line.
         """
-        mover, (values, _) = PLAYER_NAMES[int(self.to_play[i])], self.root_readings
-        head = f"{mover} to play, {self.root_visits[i]} visits, value {values[i]:+.3f} for {mover}"
+        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings[0][i]
+        head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
         rows = [
             f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"
             f"  prior {move.prior:.3f}  {' '.join(map(self.env.to_text, move.line[:plies]))}"

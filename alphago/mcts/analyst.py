@@ -75,7 +75,7 @@ class Analyst:
         self._estimator_lock = threading.Lock()
         self.random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
-        self._numbers = itertools.count()  # of the questions
+        self._numbers = itertools.count()  # of the questions: of equal priority, the one asked first comes first
         self._waiting: list[tuple[int, int, Question]] = []  # a heap of (-priority, number, question)
         self._shared: dict[Kind, list[SearchGroup]] = {}  # for short questions
         self._groups: list[SearchGroup] = []  # those that have questions; the one that waits longest is the first
@@ -130,8 +130,7 @@ class Analyst:
             ValueError: if all legal moves are to be avoided.
         """
         start = game if isinstance(game, Position) else game.position()
-        [question] = self.ask_all([start.after(moves)], limit, avoid=[avoid], **options)
-        return question
+        return self.ask_all([start.after(moves)], limit, avoid=[avoid], **options)[0]
 
     def ask_all(
         self,
@@ -197,7 +196,7 @@ class Analyst:
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = UNLIMITED_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._settings_for(readouts, leaves)
-        planned = 0 if settings.keeps_trees else limit.readouts or 0  # see `Kind.readouts`
+        planned = 0 if settings.keeps_trees or limit.readouts is None else limit.readouts  # see `Kind.readouts`
         return Kind(position.env, settings, readouts=planned)
 
     def _enqueue(self, questions: Sequence[Question]) -> None:
@@ -242,7 +241,7 @@ class Analyst:
                 self._admit()
                 ready = [group for group in self._groups if group not in self._stepping]
                 if ready:  # the first with the least key (False is least): urgent ones, then those of the other length
-                    group = min(ready, key=lambda own: (not own.is_urgent, own.is_long == self._latest_was_long))
+                    group = min(ready, key=lambda one: (not one.is_urgent, one.is_long == self._latest_was_long))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
                     return group
@@ -276,12 +275,13 @@ class Analyst:
                 self._changed.notify()
 
     def _group(self, question: Question) -> SearchGroup:
-        """Return the group for a question: a new one for a long question, else the one with the fewest questions."""
+        """Return the group for a question: a new one for a long question, else one of its kind with few questions."""
         if question.is_long:
             return SearchGroup(self, question.kind, count=1)
         if question.kind not in self._shared and len(self._shared) >= self.kinds:  # drop kinds without questions
-            self._shared = {kind: own for kind, own in self._shared.items() if any(group.all for group in own)}
+            self._shared = {kind: groups for kind, groups in self._shared.items() if any(group.all for group in groups)}
         groups = self._shared.setdefault(question.kind, [])
+        # There is at most one group for each thread, and a new one only if none is empty.
         if len(groups) < self.threads and all(group.all for group in groups):
             groups.append(SearchGroup(self, question.kind, self.slots))
         return min(groups, key=lambda group: len(group.all))

@@ -26,7 +26,7 @@ SHARED = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates", 
 LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are behind the others in memory
 FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
 
-# A function that changes evaluations in place, such as `Search._exclude_forbidden`.  Its arguments are a `Wave`, a
+# A function that changes evaluations in place, such as `Search._forbid`.  Its arguments are a `Wave`, a
 # `Reached`, the priors, and the decisive moves if the search looks for them.
 Change = Callable[..., None]
 

@@ -127,8 +127,9 @@ def evaluate_boards(evaluator: Any, batch: GameBatch, slots: np.ndarray, over: n
         over: bool [n], whether each game is over.
         out: overwritten, except the priors and values of finished games: the caller has written these values.
     """
-    any_over, has_forecasts = np.count_nonzero(over) > 0, out.owners.shape[1] > 0
-    # The rows to evaluate: usually all, which are written where they are; else they are copied, and copied back below.
+    has_forecasts = out.owners.shape[1] > 0
+    any_over = np.count_nonzero(over) > 0
+    # If no game is over, as usual, `out` itself is written.  Else the rows of live games are copied, and copied back.
     live = np.flatnonzero(~over) if any_over else slice(None)
     evaluated = Evaluations(*(array[live] for array in out)) if any_over else out
     if len(evaluated.values):
@@ -150,7 +151,8 @@ def evaluate_all(evaluator: Evaluator, batch: GameBatch, points: int) -> Evaluat
     Args:
         points: the number that `points_forecast` returns; 0 for neither scores nor ownership.
     """
-    slots, out = np.arange(batch.count), new_evaluations(batch.count, batch.env.action_space, points)
+    slots = np.arange(batch.count)
+    out = new_evaluations(batch.count, batch.env.action_space, points)
     over = batch.is_over(slots, np.empty(batch.count, np.bool_))
     batch.outcome(slots, out.values)  # of all games; those of live ones are overwritten
     evaluate_boards(evaluator, batch, slots, over, out)
@@ -174,7 +176,8 @@ class AveragedEvaluator(Evaluator):
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
         self.inner: Any = inner
         self.makes_forecasts = inner.makes_forecasts
-        self.env, self.reads_moves = getattr(inner, "env", env), getattr(inner, "reads_moves", False)
+        self.env = getattr(inner, "env", env)  # read by searches, whose boards get its planes
+        self.reads_moves = getattr(inner, "reads_moves", False)
         self.symmetries = range(len(env.symmetries.points)) if symmetries is None else symmetries
 
     def evaluate(
@@ -312,14 +315,12 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
             f" {policy.size} of {policy.dtype}"
         )
     policy = policy.astype(np.float32).reshape(-1)
-    has_weights = np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0
-    if not has_weights:
+    if not (np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0):
         raise ValueError(
             "the network's policy must be finite numbers >= 0, one of them above 0, got numbers from"
             f" {policy.min():g} to {policy.max():g}"
         )
-    is_number = value.dtype.kind in "biuf" and value.size == 1
-    if not is_number or not abs(float(value.item())) <= 1 + ROUNDING:
+    if not (value.dtype.kind in "biuf" and value.size == 1 and abs(float(value.item())) <= 1 + ROUNDING):
         raise ValueError(f"the network's value must be a number from -1 to 1, got {reprlib.repr(answer[1])}")
     return policy, float(value.item())
 
@@ -327,7 +328,8 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
 def network_and_game(network: object, env: GameEnv) -> tuple[Any, GameEnv]:
     """Return `as_network(network, env)` and the game to play with it.
 
-    The game is `env`.  If `load_model` loads the network, the game has the planes of the network, such as KataGo's.
+    The game is `env`.  If `network` is the name, file or folder of a network, which is loaded here, the game has the
+    planes that this network reads, such as KataGo's.
     """
     loaded: Any = as_network(network, env)
     return (loaded, env) if loaded is network else (loaded, loaded.env)
@@ -347,12 +349,19 @@ def as_network(network: object, env: GameEnv | None = None) -> object:
 
 
 def fitting_network(network: Any, env: GameEnv | None) -> object:
-    """Return the network that `as_network` returns, resized to the board of `env` if it is a size-free network."""
+    """Return the network that `as_network` returns, resized if its board is not that of `env`.
+
+    Evaluators and functions have no board, and are returned as they are.
+
+    Raises:
+        ValueError: if the boards differ and the network is not size-free (see `NeuralNet.resized`).
+    """
     network = as_network(network, env)
     is_network = hasattr(network, "evaluator") and hasattr(network, "resized")
-    if env is None or not is_network:  # evaluators and functions have no board to resize
+    if env is None or not is_network:
         return network
-    # A network may read other planes than those of `env`, if the board is the same.
+    # Planes of one shape are of one board, whatever they show.  A game that the network's game accepts has its board
+    # too, even if the shapes differ: Oware has one board, but sets of planes of two shapes.
     fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)
     return network if fits else network.resized(with_planes(env, of=network.env))
 

@@ -81,11 +81,11 @@ class GumbelRule(SearchRule):
 
     def __init__(self, settings: Gumbel, games: int, actions: int) -> None:
         """Make the rule for a search of `games` games with `actions` actions."""
-        self.considered = considered = settings.considered or MOST_CONSIDERED
-        self.room = considered  # `prepare` may add a node for each action considered
-        self.noise, planned = np.zeros((games, actions), np.float32), np.zeros(games, np.int32)
-        numbers = settings.c_visit, settings.c_scale, settings.rounds, considered
-        self.parameters = GumbelParameters(*numbers, planned, self.noise)
+        self.considered = settings.considered or MOST_CONSIDERED
+        self.room = self.considered  # `prepare` may add a node for each action considered
+        self.noise = np.zeros((games, actions), np.float32)
+        numbers = settings.c_visit, settings.c_scale, settings.rounds, self.considered
+        self.parameters = GumbelParameters(*numbers, planned=np.zeros(games, np.int32), noise=self.noise)
 
     def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Draw new Gumbel noise for the games' roots into `noise`, which `prepare` and the kernels add to the logits.
@@ -114,10 +114,10 @@ class GumbelRule(SearchRule):
             return super().plan(budget, leaves)
         games = np.flatnonzero(budget)
         planned = self.parameters.planned[games]
-        # The different pairs (planned readouts, simulations done) of the games, which are few.
+        # The different pairs of numbers (simulations planned, simulations done) of the games; they are few.
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
-        greatest = map(max, zip(*sizes, strict=False))  # of each round that all games have left
+        greatest = map(max, zip(*sizes, strict=False))  # the largest size of each next round, as long as all have one
         # A round with more candidates than `leaves` has a wave for every `leaves` of them.
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 
@@ -154,7 +154,7 @@ class GumbelRule(SearchRule):
 
 @functools.cache
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
-    """Return the sizes of the rounds of a search that end after more than `done` simulations, in their order.
+    """Return the sizes of a search's rounds that are left, of those that end after more than `done` simulations.
 
     The size of a round is its number of candidates.  A root with few legal actions has fewer than `considered`
     candidates, and its rounds have other sizes.  So each size is the greatest for any number of candidates up to

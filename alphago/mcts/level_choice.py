@@ -191,11 +191,9 @@ def move_values(search: Search, games: np.ndarray, analysis: Analysis, moves: np
     for part in (slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)):
         count = len(rows[part])
         batch, slots = search.batch.extract(games[rows[part]]), np.arange(count)
-        movers = np.empty((2, count), np.int8)  # before and after the move
-        batch.to_play(slots, movers[0])
+        movers = batch.to_play(slots, np.empty(count, np.int8))
         batch.play(slots, actions[part].astype(np.int32))
-        batch.to_play(slots, movers[1])
-        signs = movers.prod(axis=0, dtype=np.float32)  # -1 where the other side is to move now, so that views differ
+        signs = movers * batch.to_play(slots, np.empty(count, np.int8))  # -1 where the view is now the other side's
         after = evaluate_all(search.evaluator, batch, search.points if unit == POINTS else 0)
         worth[rows[part], actions[part]] = signs * after.scores if unit == POINTS else (1 + signs * after.values) / 2
     return worth

@@ -83,6 +83,7 @@ def measured_network(network: object, env: GameEnv) -> str:
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
     # The first row has, among its keys, the names of all measured networks but the packaged one.
     is_of_game = name in (packaged_net(env.name, env.N), *level_table(env).rows[0])
+    # A network that has no komi in the table is of a game without komi: any one is near enough.
     is_near_komi = abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI
     return name if is_of_game and is_near_komi else ""
 

@@ -78,7 +78,8 @@ class StrengthEstimator:
                 which there is no time do not count in this call.
         """
         theirs = [(before, action) for before, action in position.turns() if before.to_play != position.to_play]
-        deadline, moves = time.monotonic() + seconds, 0
+        deadline = time.monotonic() + seconds
+        counted = 0  # moves
         totals = USUAL_MOVES * self.usual_losses
         for age, (before, action) in enumerate(reversed(theirs[-LATEST:])):  # older moves count less
             began = time.monotonic()
@@ -88,10 +89,10 @@ class StrengthEstimator:
                 self.search_seconds = time.monotonic() - began
             if key in self.known_losses:
                 totals = totals + FADING**age * self.known_losses[key]
-                moves += 1
+                counted += 1
         level = self.matching_level(totals)
         lost = expected_loss(level, self.search.env, self.search.has_forecasts, self.measured)
-        return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=moves)
+        return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=counted)
 
     def matching_level(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.

@@ -177,7 +177,7 @@ class MCTSPlayer:
         `level` has simulations of its own, and its moves are drawn by chance (see `alphago.mcts.levels`).
         """
         self._check_going_on("no move to pick")
-        level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level
+        level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level  # str: EVEN
         if level is None or level >= FULL_STRENGTH:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))

@@ -150,9 +150,8 @@ class Question:
         """Start the clock of the search: set `end`, and `due` for the first answer."""
         now = time.monotonic()
         self.end = now + (self.limit.seconds or math.inf)
-        first = self.every if self.first is None else self.first
-        # Without `every` only the last answer is given, whatever `first` is.
-        self.due = math.inf if self.every is None or first is None else now + first
+        if self.every is not None:  # if not, only the last answer is given, whatever `first` is: `due` stays infinite
+            self.due = now + (self.every if self.first is None else self.first)
 
     def must_end(self, now: float) -> bool:
         """Return whether the client has stopped the search, or its time is over; now: a value of `time.monotonic()`."""

@@ -103,9 +103,8 @@ class Search:
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, on_cpu=needs_cpu)
         self._capacity = FIRST_NODES  # of each tree, in nodes
         self._device_waves: Any = None  # DeviceWaves if the boards are on a device
-        self.tree: Any
         if self.batch.device == "cpu":
-            self.tree = new_tree(games, FIRST_NODES, env.action_space, self.points)
+            self.tree: Any = new_tree(games, FIRST_NODES, env.action_space, self.points)
         else:
             self._device_waves = DeviceWaves(self.batch, self.rule, games, rows, has_decisive)
             self.tree = DeviceTree(self._device_waves.backend, games, FIRST_NODES, env.action_space)
@@ -116,14 +115,13 @@ class Search:
         self._wave = new_wave(rows, env.max_moves + 1)
         self._reached = Reached(*(np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32)))
         # `reach` writes the outcomes of finished games where the evaluator writes the values of the other leaves.
-        evaluations = new_evaluations(rows, env.action_space, self.points)
-        self._evaluations = evaluations._replace(values=self._reached.outcomes)
+        self._evaluations = new_evaluations(rows, env.action_space, self.points)._replace(values=self._reached.outcomes)
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
         self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of `games` (int64 [n]), whose positions were changed, and allow their forbidden moves."""
+        """Clear the trees of `games` (int64 [n]), as when their positions were changed; allow their forbidden moves."""
         self.tree.launch(subtrees.clear_all, games)
         self._lift_forbidden(games)
 
@@ -159,14 +157,14 @@ class Search:
             position: the position of the snapshot.
             snapshot: what `snapshot` has returned.
         """
-        nodes, self.root_priors[game] = snapshot[:-1], snapshot[-1]
+        *nodes, self.root_priors[game] = snapshot
         self.make_room(len(nodes[0]))
         self.batch.copy(FIRST, np.array([game]), of=position.batch)
         self.tree.restore(game, nodes)
 
     @TREE
     def begin_move(self, games: np.ndarray, plies: np.ndarray | None = None) -> None:
-        """Prepare the trees of `games` (int64 [n]) for the search of a move; their positions must not have changed.
+        """Prepare the trees of `games` (int64 [n]) for the search of a move from the roots that they have.
 
         If the rule keeps no trees, they lose their visits.  Their evaluations stay as a cache if a wave's leaves in a
         game are independent (`SearchSettings.independent_leaves`).  If not, the trees are cleared, since a cached
@@ -185,22 +183,20 @@ class Search:
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
         """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet."""
-        wave = self._wave
-        for begin in range(0, len(games), len(wave.game)):
-            chunk = games[begin : begin + len(wave.game)]
-            unevaluated = chunk[self.tree.at("state", chunk) == NEW]
-            count = len(unevaluated)
-            if count == 0:
-                continue
-            if self._device_waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
-                self._run_on_device(budget=np.zeros(self.games, np.int32), plan=[1], roots=unevaluated)
-                continue
-            wave.game[:count] = unevaluated
-            wave.leaf[:count] = ROOT
-            wave.length[:count] = 0
-            self.tree.state[unevaluated, ROOT] = PENDING
-            self.tree.virtual[unevaluated, ROOT] = 1  # as of a simulation that ends here; `expand` removes it
-            self._evaluate(count, collisions=0)
+        unevaluated = games[self.tree.at("state", games) == NEW]
+        count = len(unevaluated)
+        if count == 0:
+            return
+        if self._device_waves is not None:  # a single wave, whose leaves are the roots; they use up no simulations
+            self._run_on_device(budget=np.zeros(self.games, np.int32), plan=[1], roots=unevaluated)
+            return
+        wave = self._wave  # it has room for all games
+        wave.game[:count] = unevaluated
+        wave.leaf[:count] = ROOT
+        wave.length[:count] = 0
+        self.tree.state[unevaluated, ROOT] = PENDING
+        self.tree.virtual[unevaluated, ROOT] = 1  # as of a simulation that ends here; `expand` removes it
+        self._evaluate(count, collisions=0)
 
     def add_noise(self, games: np.ndarray, generators: Generators) -> None:
         """Add the rule's random noise to the roots of `games` (int64 [n]), which must be evaluated.
@@ -217,7 +213,7 @@ class Search:
         Their roots are evaluated, nodes are allocated, and the rule makes its own preparations.
         """
         self.expand_roots(games)
-        self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
+        self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)  # one is spare
         self.rule.prepare(self.tree, games, readouts)
         if self._device_waves is not None:
             self._device_waves.prepare()
@@ -243,23 +239,29 @@ class Search:
                 has_searched = self.wave(budget)
             else:
                 has_searched = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
-            if not has_searched:  # the budget is used up: all simulations that were left ended in finished games
+            # No new leaf: all simulations that were left ended in finished games, or the rule waits in every game.
+            if not has_searched:
                 return
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> bool:
-        """Run a wave, for which there must be room; return whether it evaluated leaves, or on a device ran simulations.
+        """Run a wave, and return whether another one may follow.
 
         Args:
             budget: int32 [games], the simulations left in each game; reduced by those of the wave.
             leaves: the most new leaves in each game, at most `SearchSettings.leaves`; None for
-                `SearchSettings.leaves`.
+                `SearchSettings.leaves`.  The trees must have room for a new node for each leaf (`make_room`).
+
+        Returns:
+            On the CPU whether the wave found new leaves, on a device whether it ran simulations.  If not, another wave
+            would not do so either.
         """
+        leaves = leaves or self.settings.leaves
         if self._device_waves is not None:
-            return self._run_on_device(budget, [leaves or self.settings.leaves]) > 0
+            return self._run_on_device(budget, [leaves]) > 0
         wave = self._wave
-        if leaves not in (None, self.settings.leaves):
-            rows = self.games * leaves  # the kernel `select` takes the number of leaves in a game from the rows
-            wave = wave.part(slice(rows), slice(2 * rows))  # it has room for two collisions a leaf
+        if leaves < self.settings.leaves:  # a part of the buffers: `select` takes the number of leaves from their rows
+            rows = self.games * leaves
+            wave = wave.part(slice(rows), slice(2 * rows))  # `Wave.collisions` has two rows for each leaf
         count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave)
         if count:
             self._evaluate(count, collisions)
@@ -268,8 +270,8 @@ class Search:
     def _evaluate(self, count: int, collisions: int) -> None:
         """Evaluate the first `count` leaves of the wave, and back up their values.
 
-        After any exception (a broken network, Ctrl-C) the trees of these games are cleared, since they may be
-        inconsistent.
+        After any exception (a broken network, Ctrl-C) the trees of the games with these leaves are cleared, since they
+        may be inconsistent.
 
         Args:
             collisions: the wave's number of collisions.
@@ -294,10 +296,10 @@ class Search:
                 with BOARDS:
                     decisive = self.batch.decisive_moves(leaves.slots, self._decisive[:count])
             if self._forbidden:
-                self._exclude_forbidden(wave, reached, out.priors, decisive)
+                self._forbid(wave, reached, out.priors, decisive)
             if self.rule.change_values is not None:
                 self.rule.change_values(wave, reached.over, out.values)
-            if decisive is not None:
+            if decisive is not None:  # last: a move that wins at once counts more than any other value or prior
                 waves.decide(decisive, out.priors, out.values)
             broken = waves.expand(self.tree, wave, reached, out.priors, out.values)
             if broken:
@@ -322,7 +324,7 @@ class Search:
             roots: see `DeviceWaves.run`.
         """
         before = int(budget.sum())
-        change = self._exclude_forbidden if self._forbidden else None
+        change = self._forbid if self._forbidden else None
         try:
             unusable = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
             if unusable:
@@ -332,9 +334,7 @@ class Search:
             raise
         return before - int(budget.sum())
 
-    def _exclude_forbidden(
-        self, wave: Wave, reached: Reached, priors: np.ndarray, decisive: np.ndarray | None = None
-    ) -> None:
+    def _forbid(self, wave: Wave, reached: Reached, priors: np.ndarray, decisive: np.ndarray | None = None) -> None:
         """Set the priors of forbidden actions to 0 in place and renormalise, except where no action would be left.
 
         `root_priors` keeps the priors of roots as the network gave them.

@@ -48,10 +48,9 @@ class SearchGroup:
     @cached_property
     def search(self) -> Search:
         """The search of all slots; the first use loads the network."""
-        kind = self.kind
-        evaluator: Any = self.analyst.evaluators(kind.env)
-        env = with_planes(kind.env, of=getattr(evaluator, "env", kind.env))  # the network may read other planes
-        return Search(env, evaluator, self.count, kind.settings)
+        evaluator: Any = self.analyst.evaluators(self.kind.env)
+        env = with_planes(self.kind.env, of=getattr(evaluator, "env", self.kind.env))  # it may read other planes
+        return Search(env, evaluator, self.count, self.kind.settings)
 
     @property
     def is_urgent(self) -> bool:
@@ -69,7 +68,7 @@ class SearchGroup:
             self.end_question(slot)
         self.begin_questions()
         self.end_settled()
-        self.search.make_room(int(self.search.tree.used.max()) + self.search.settings.leaves + 1)
+        self.search.make_room(int(self.search.tree.used.max()) + self.search.settings.leaves + 1)  # one is spare
         if self.budget.any() and not self.search.wave(self.budget, self.wave_leaves()):
             self.budget[:] = 0  # the wave found no new leaf, so that more simulations would change nothing
         now = time.monotonic()
@@ -85,21 +84,21 @@ class SearchGroup:
         """Return how many leaves the next wave may choose for each question, at most the setting `leaves`."""
         most = self.search.settings.leaves  # for one question
         if self.count > 1:  # all questions together fill the batch
-            return max(1, min(most, FULL_BATCH // max(1, len(self.questions))))
-        if most <= FIRST_LEAVES:
+            return max(1, min(most, FULL_BATCH // len(self.questions)))
+        if most <= FIRST_LEAVES:  # the tree, which may be on a GPU, need not be read
             return most
         # A multiple of FIRST_LEAVES: a CPU takes as long for a part of such a block as for the whole.
         wished = int(self.search.tree.visits[:, ROOT].max()) // VISITS_PER_LEAF
         return min(max(FIRST_LEAVES, wished - wished % FIRST_LEAVES), most)
 
     def end_settled(self) -> None:
-        """Set the budget of questions to 0 whose time is over, or whose best move is certain (if `Limit.certain`)."""
+        """Set the budget to 0 where a question's time is over, or its best move is certain (if `Limit.certain`)."""
         now = time.monotonic()
         self.budget[[slot for slot, question in self.questions.items() if question.must_end(now)]] = 0
         asked = [slot for slot, question in self.questions.items() if question.limit.certain]
         if asked:
             is_certain = self.search.rule.settled(self.search.tree, self.budget)
-            self.budget[asked] = np.where(is_certain, 0, self.budget)[asked]
+            self.budget[[slot for slot in asked if is_certain[slot]]] = 0
 
     def begin_questions(self) -> None:
         """Give the questions that have come their slots, kept trees and budgets, and evaluate the roots."""
@@ -147,7 +146,8 @@ class SearchGroup:
 
     def end_question(self, slot: int) -> None:
         """Choose a move for the question in a slot, keep its tree, give it the last answer, and free the slot."""
-        question, move = self.questions[slot], self.chosen_move(slot)
+        question = self.questions[slot]
+        move = self.chosen_move(slot)  # before the tree is kept, since for a level it may search on
         size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
         if question.reuse and self.search.rule.keeps_trees and size <= MOST_BYTES:
             tree = self.search.snapshot(slot)
@@ -176,8 +176,9 @@ class SearchGroup:
         question, position = self.questions[slot], self.questions[slot].position
         options: dict[str, Any] = {"plies": question.plies, "move_ownership": question.move_ownership}
         analysis = read_analysis(self.search, np.array([slot]), positions=(position,), **options)
-        readouts, is_last = max(0, int(self.search.tree.visits[slot, ROOT]) - question.visits), move is not None
-        question.answer(Answer(position, analysis, is_last, readouts, opponent=question.opponent, **(move or {})))
+        readouts = int(self.search.tree.visits[slot, ROOT]) - question.visits
+        answer = Answer(position, analysis, move is not None, readouts, opponent=question.opponent, **(move or {}))
+        question.answer(answer)
 
     def chosen_move(self, slot: int) -> Mapping[str, Any]:
         """Return the fields of an `Answer` that tell of the move, for the question in a slot; none without a level."""

@@ -65,9 +65,8 @@ class Tree(NamedTuple):
 
     def copy_to(self, larger: "Tree") -> None:
         """Copy the nodes of all games to trees that have room for as many nodes or more."""
-        capacity = self.parent.shape[1]
         for field, copy in zip(self[:-1], larger[:-1], strict=True):  # all but the last field, `used`
-            copy[:, :capacity] = field
+            copy[:, : field.shape[1]] = field
         larger.used[:] = self.used
 
     @property

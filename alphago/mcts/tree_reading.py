@@ -46,19 +46,19 @@ def read_analysis(
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
     tree.launch(kernels.write_lines, games, lines, line_visits)
-    visits, over = search.visits(games), tree.at("state", games) == TERMINAL
+    visits = search.visits(games)
+    over = tree.at("state", games) == TERMINAL
     with np.errstate(invalid="ignore"):  # 0 / 0 without visits
         q = (read_children(tree, games, "value_sum", np.zeros(shape, np.float32)) / visits).astype(np.float32)
     # The last column is for all simulations, the others are for those of one action.
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if search.has_forecasts:
-        raw = tree.at("owners", games) / np.float32(OWNERS)
+        raw = (tree.at("owners", games) / np.float32(OWNERS)).reshape(-1, *env.plane_shape)
         weight = sums.weight if move_ownership else sums.weight[:, -1:]  # [n, A + 1] or [n, 1], as `sums.ownership`
         moments = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[..., None])
         mean, stdev = (moment.reshape(*weight.shape, *env.plane_shape) for moment in moments)
-        ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape)}
-        ownership |= {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
+        ownership = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1], "raw_ownership": raw}
         if move_ownership:
             ownership |= {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
     return Analysis(

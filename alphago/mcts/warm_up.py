@@ -67,7 +67,7 @@ class PlainGame(TicTacToeEnv):
 
 
 def compile_tree() -> None:
-    """Run every rule's search on the tree, as self-play does, so that its kernels are compiled."""
+    """Run every rule's search as self-play does, so that the kernels of its trees are compiled."""
     for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # False is first: the rule of self-play
         search, games = run_search(rule), np.arange(1)
         generators = [np.random.default_rng(0)]

@@ -11,8 +11,10 @@ def hash_evaluation(hashes, mask, priors, values):
     """Draw priors and values from position hashes, the same on every machine.
 
     Args:
-        hashes: int64 [n], contiguous. mask: bool [n, A], legal actions.
-        priors: float32 [n, A], overwritten. values: float32 [n], overwritten, -1 .. 1.
+        hashes: int64 [n], contiguous.
+        mask: bool [n, A], the legal actions.
+        priors: float32 [n, A], overwritten.
+        values: float32 [n], overwritten, -1 .. 1.
     """
     for i in range(hashes.shape[0]):
         total = np.float32(0)
@@ -24,5 +26,5 @@ def hash_evaluation(hashes, mask, priors, values):
             total += prior
         for action in range(mask.shape[1]):
             priors[i, action] /= total
-        bits = mix(wrap(load(hashes, i) - 1)) & 0xFFFF  # 16 random bits; actions add 0, 1, …
+        bits = mix(wrap(load(hashes, i) - 1)) & 0xFFFF  # 16 random bits; -1, since actions add 0, 1, …
         values[i] = np.float32(bits - 0x8000) / np.float32(0x8000)

@@ -93,7 +93,7 @@ def root_score(tree, game, child, noise, scale):
 
 @kernel
 def due_candidates(candidates, readouts, simulation):
-    """Return the number of visits of the candidates that are due: those that sequential halving visits next.
+    """Return which candidates are due, those that sequential halving visits next, and how many it visits in this round.
 
     All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
     phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A
@@ -105,9 +105,10 @@ def due_candidates(candidates, readouts, simulation):
         simulation: the number of simulations before this one.
 
     Returns:
-        The number of visits of the due candidates, and how many simulations of the round are left, this one included.
+        The number of visits so far of each due candidate, by which the caller finds them, and how many simulations of
+        the round are left, this one included.
     """
-    phases = 1
+    phases = 1  # in the end the logarithm of `candidates` to base 2, rounded up
     while 1 << phases < candidates:
         phases += 1
     remaining = candidates  # candidates of the present phase
@@ -119,7 +120,7 @@ def due_candidates(candidates, readouts, simulation):
         visits += rounds
         remaining = max(min(2, candidates), remaining // 2)  # the better half goes on, but two candidates at least
         rounds = max(1, readouts // (phases * remaining))
-    done = simulation - begin
+    done = simulation - begin  # simulations of this phase, in rounds of `remaining`
     return visits + done // remaining, min(remaining - done % remaining, readouts - simulation)
 
 
@@ -180,11 +181,12 @@ def choose_candidate(tree, game, rule):
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child to follow, NONE for the untried action with the greatest prior, or WAIT.
+    """Return the child to follow, NONE for a new child (of the untried action with the greatest prior), or WAIT.
 
-    At the root see `choose_candidate`. Below the root it is the action whose share of visits is furthest below its
-    improved policy: the one with the greatest pi'(a) - N(a) / (1 + sum N) (equation 14; pi' see `improved_factors`).
-    Simulations of the current wave that have passed a node count as visits.
+    At the root the child is that of `choose_candidate`, and only there the choice may have to WAIT for values.  Below
+    the root the chosen action is the one whose share of visits is furthest below its improved policy: the one with the
+    greatest pi'(a) - N(a) / (1 + sum N) (equation 14; pi' see `improved_factors`).  Simulations of the current wave
+    that have passed a node count as visits.
     """
     if node == ROOT:
         return choose_candidate(tree, game, rule)

@@ -89,7 +89,7 @@ def add_child(tree, game, node, action):
 
 @inlined
 def back_up(tree, game, leaf, value, pending):
-    """Count a simulation that ended in `leaf` in every node from `leaf` to the root.
+    """Count a simulation, which has ended in `leaf`, in every node from there to the root.
 
     Args:
         value: -1 .. 1, from the view of the player to move at the leaf.

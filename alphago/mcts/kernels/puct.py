@@ -9,7 +9,7 @@ from alphago.system.kernels.jit import inlined, kernel
 
 @inlined
 def choose(tree, game, node, rule):
-    """Return the child to follow, or NONE for the untried action with the greatest prior.
+    """Return the child to follow, or NONE for a new child, of the untried action with the greatest prior.
 
     The chosen action maximises Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N
     is the node's number of visits, its own evaluation included. Q(a) = (sum of backed-up values + w v) / (N(a) + w),

@@ -103,7 +103,7 @@ def compact(tree, game, root):
     used_before = tree.used[game]
     moved_to = tree.virtual[game]  # the new index of each node from `root` on; NONE for nodes that are not below it
     for node in range(root, used_before):  # parents come before their children
-        parent = tree.parent[game, node]
+        parent = tree.parent[game, node]  # if it is NONE or before `root`, the node is not below `root`
         stays = node == root or (parent >= root and moved_to[parent] != NONE)
         moved_to[node] = used if stays else NONE
         used += stays

@@ -26,12 +26,17 @@ SPREADS = True
 
 
 def choose(tree, game, node, rule):
-    """Return the child of an evaluated node to follow, NONE for `next_action`, or WAIT; a rule replaces this stub."""
+    """Choose how a simulation goes on from an evaluated node; a rule replaces this stub.
+
+    Returns:
+        The node's child to which the simulation goes; NONE for a new child, for the untried action
+        `tree.next_action[game, node]`; or WAIT if the rule cannot choose before the wave's leaves are evaluated.
+    """
     raise NotImplementedError
 
 
 def descend(tree, game, rule, out_path):
-    """Follow the rule from the root down to a node that is not evaluated; create the node if it does not exist.
+    """Follow the rule from the root down to the first node that is not EXPANDED; create the node if it does not exist.
 
     Args:
         out_path: int32 [plies], where the actions that lead to the node are written.
@@ -71,8 +76,8 @@ def select(tree, budget, rule, wave):
     Returns:
         The number of leaves and the number of collisions.
     """
-    # Numba unboxes a NamedTuple array by array at each call. For `wave` this takes 0.4 us: 4 % of a wave of one game
-    # without a network, and nothing measurable from 64 games on.
+    # `wave` is a NamedTuple, although numba unboxes it array by array at each call: this takes 0.4 us, 4 % of a wave of
+    # one game without a network, and nothing measurable from 64 games on.
     leaves = wave.game.shape[0] // budget.shape[0]
     row = 0
     collided = 0  # the next row of `collisions`
@@ -156,7 +161,7 @@ def expand(tree, wave, reached, priors, values):
         tree.mover[game, leaf] = reached.movers[i]
         tree.value[game, leaf] = values[i]
         usable = math.isfinite(values[i])
-        if reached.over[i]:
+        if reached.over[i]:  # its value is the game's outcome, which no evaluator can break
             tree.state[game, leaf] = TERMINAL
         else:
             tree.state[game, leaf] = EXPANDED
