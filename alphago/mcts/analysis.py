@@ -164,7 +164,7 @@ def open_analyst(
     """
     env = common_game(positions)
     check_int("readouts", readouts, 0, MOST_READOUTS)
-    # For the network alone, without readouts, the settings are those of one, and have no effect.
+    # For the network alone the settings are those of one readout, since a search has at least one.
     search_settings = make_search(settings, max(1, readouts), leaves_for(len(positions), readouts))
     evaluator = Evaluators(net, device, symmetries=check_bool("symmetries", symmetries))(env)
     nodes = readouts + 2  # of a tree: the root, and one that is spare

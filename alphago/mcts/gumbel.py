@@ -117,7 +117,8 @@ class GumbelRule(SearchRule):
         # The different pairs of numbers (simulations planned, simulations done) of the games; they are few.
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
-        greatest = map(max, zip(*sizes, strict=False))  # the largest size of each next round, as long as all have one
+        # The largest of the games' next rounds, then of the rounds after these, and so on while every game has one.
+        greatest = map(max, zip(*sizes, strict=False))
         # A round with more candidates than `leaves` has a wave for every `leaves` of them.
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
 

@@ -93,7 +93,7 @@ def root_score(tree, game, child, noise, scale):
 
 @kernel
 def due_candidates(candidates, readouts, simulation):
-    """Return which candidates are due, those that sequential halving visits next, and how many it visits in this round.
+    """Return which candidates sequential halving visits next, the due ones, and how many visits their round has left.
 
     All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
     phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A
@@ -105,8 +105,8 @@ def due_candidates(candidates, readouts, simulation):
         simulation: the number of simulations before this one.
 
     Returns:
-        The number of visits so far of each due candidate, by which the caller finds them, and how many simulations of
-        the round are left, this one included.
+        The number of visits that each due candidate has so far, by which the caller finds them; and how many
+        simulations of the round are left, this one included.
     """
     phases = 1  # in the end the logarithm of `candidates` to base 2, rounded up
     while 1 << phases < candidates:
