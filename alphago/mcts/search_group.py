@@ -85,10 +85,8 @@ class SearchGroup:
         most = self.search.settings.leaves  # for one question
         if self.count > 1:  # all questions together fill the batch
             return max(1, min(most, FULL_BATCH // len(self.questions)))
-        if most <= FIRST_LEAVES:  # the tree, which may be on a GPU, need not be read
-            return most
         # A multiple of FIRST_LEAVES: a CPU takes as long for a part of such a block as for the whole.
-        wished = int(self.search.tree.visits[:, ROOT].max()) // VISITS_PER_LEAF
+        wished = int(self.search.tree.at("visits", np.zeros(1, np.int64))[0]) // VISITS_PER_LEAF  # of the only game
         return min(max(FIRST_LEAVES, wished - wished % FIRST_LEAVES), most)
 
     def end_settled(self) -> None:

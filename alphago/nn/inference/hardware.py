@@ -176,7 +176,7 @@ def installed_version(library: str) -> str | None:
 
 
 def processor() -> str:
-    """Return the processor's name; on Linux with its family and model, since a name such as AMD EPYC is that of many."""
+    """Return the processor's name; on Linux with family and model, since a name such as AMD EPYC is that of many."""
     path = Path("/proc/cpuinfo")
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     # The cores' facts are equal, so that it does not matter that the last core's remain.
