@@ -16,7 +16,7 @@ from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, repeated_
 from alphago.system.validation import near_misses, printable, shortened
 
 # A ~ for the home folder: at the beginning of a word or after =, and at the word's end or before a /.
-HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
+HOME = re.compile(r"(?:^|(?<==))~(?=/|$)")
 OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
@@ -49,8 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A shell replaces the ~ of ~/net, but not that of --out=~/net.
     given = sys.argv[1:] if arguments is None else arguments
     words = [HOME.sub(lambda match: str(user_path(match[0])), word) for word in given]
-    if words[:1] == ["help"]:
+    if words[:1] == ["help"]:  # "help train" means "train --help", and "help" alone "--help"
         words = [*words[1:2], "--help"]
+    # Without any word the overview is printed too, but as an error.
     verb = words[0] if words else "--help"
     if verb in ("-h", "--help"):
         print(overview(), file=sys.stdout if words else sys.stderr)
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ended_by_interrupt():
         try:
             if any(OWN_CLASS.search(word) for word in words):
-                from alphago.cli.own_games import import_own_classes  # since most commands do not need it
+                from alphago.cli.own_games import import_own_classes  # imported late: most commands do not need it
 
                 words = import_own_classes(words)
         except ValueError as error:
@@ -92,7 +93,7 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     try:
         with repeated_interrupts():  # a single interrupt may get lost in Python
             code = int(options.run(options))
-        sys.stdout.flush()  # raises here if the disk is full; at its end Python would only print a line
+        sys.stdout.flush()  # raises if the disk is full; later, at the exit of Python, a failure would not be caught
         return code
     except KeyboardInterrupt:
         return INTERRUPTED

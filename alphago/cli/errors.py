@@ -5,6 +5,7 @@ import errno
 import re
 import sys
 
+from alphago.cli.options import Parser
 from alphago.system.files import os_error_text
 
 if sys.platform != "win32":
@@ -31,18 +32,19 @@ def memory_warning() -> str:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or limit >= LEAST_ADDRESSES:
         return ""
-    needed = f"with less than about {LEAST_ADDRESSES / 1e9:.0f} GB libraries may end it without a sentence"
-    return f"this process may use only {limit / 1e9:.1f} GB of memory (ulimit -v): {needed}"
+    risk = f"with less than about {LEAST_ADDRESSES / 1e9:.0f} GB libraries may end it without a sentence"
+    return f"this process may use only {limit / 1e9:.1f} GB of memory (ulimit -v): {risk}"
 
 
-def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | None:
+def error_text(error: BaseException, parser: Parser) -> str | None:
     """Return the message for an error that the user can correct; None for a fault of the program.
 
     Args:
         parser: the command's parser, whose flags replace the names of settings in the message.
     """
     if isinstance(error, OSError) and error.strerror:
-        # An error of a file has the file's name, so an error without a name is one of the standard output.
+        # An error of a file has the file's name.  An error without one is of the standard output, if writing can raise
+        # it; otherwise it comes from elsewhere, such as a network connection.
         is_output = not error.filename and error.errno in OUTPUT_ERRORS
         return f"its output cannot be written: {error.strerror}" if is_output else os_error_text(error)
     if isinstance(error, RuntimeError):
@@ -61,18 +63,22 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         text = str(error)
         # A command without --game says instead why it has none.
         if "--game" not in parser._option_string_actions and OWN_GAME.search(text):
-            why = getattr(parser, "hints", {}).get("--game", "this command is for the package's games")
+            why = parser.hints.get("--game", "this command is for the package's games")
             text = OWN_GAME.sub(f": {why}", text)
         return with_flags(text, parser)
     return None
 
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
-    """Replace the names of settings in a message by their flags, such as `max_minutes must …` by `--minutes must …`."""
+    """Replace the names of settings in a message by their flags, such as `max_minutes must …` by `--minutes must …`.
+
+    Advice at the message's end is replaced too: `: give search="gumbel"` by `: add --search gumbel`.  Only a message
+    that begins with settings (SETTINGS) is changed.
+    """
     begin, choice = SETTINGS.match(text), CHOICE.search(text)
     if begin is None:
         return text
-    # A game's keyword is called "game:komi" among the parsed options.
+    # Among the parsed options, a game's keyword komi is called "game:komi".
     options = [action for action in parser._actions if action.option_strings]
     flags = {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}
     if choice is not None and (flag := flags.get(choice["keyword"])):

@@ -65,12 +65,12 @@ def grade_networks(options: argparse.Namespace) -> int:
     with LiveBar(total=0, unit="position", leave=False) as bar:
 
         def tell(name: str, total: int, answered: int) -> None:
-            """Show that `answered` more of a network's `total` positions are graded; name: the network's."""
+            """Show that the network `name` has answered `answered` more positions; total: those of all networks."""
             bar.total = total
             bar.set_description(name, refresh=False)
             bar.update(answered)
 
-        dtype = None if options.dtype == "fastest" else options.dtype
+        dtype = None if options.dtype == "fastest" else options.dtype  # as `exam` takes it
         more = given_options(options, "file", "search", "device", "threads")
         result = exam(options.networks, options.readouts, dtype=dtype, tell=tell, **more)
     print(result)
@@ -88,7 +88,7 @@ def halves_text(result: "ExamResult") -> str:
     lines = ["Random halves of the exam differ, in points lost a move, by (root mean square):"]
     for player, name in enumerate(result.names):
         lines.append(f"  {name} {result.halves(player).gap:.2f}")
-    for later, earlier in result.pairs:
+    for later, earlier in result.pairs:  # the halves of the difference between two players
         halves = result.halves(later, earlier)
         name = f"{result.names[later]} - {result.names[earlier]}"
         lines.append(f"  {name} {halves.gap:.2f}; both prefer the same player in {halves.agreement:.0%}")

@@ -94,7 +94,7 @@ def free_place(folder: Path, stem: str, written: set[str]) -> Path:
 
     Args:
         stem: the name of the review's files, without SUFFIX.
-        written: the paths so far, in lower case, since some file systems ignore case; this one is added.
+        written: the paths so far, in lower case, since some file systems ignore case; the returned path is added.
     """
     place = folder / f"{stem}{SUFFIX}"
     for number in itertools.count(2):
@@ -121,8 +121,8 @@ def files_to_review(names: list[str], to: str | None) -> list[tuple[Path, Path]]
         path = Path(name)
         if not path.exists():
             raise FileNotFoundError(f"a game must be an SGF file or a folder of them, got {name}")
-        # top: the folder that stands for `to`.
-        top, candidates = (path, sorted(path.rglob("*"))) if path.is_dir() else (path.parent, [path])
+        top = path if path.is_dir() else path.parent  # the review of top/sub/a.sgf stands in to/sub
+        candidates = sorted(path.rglob("*")) if path.is_dir() else [path]
         for file in candidates:
             is_sgf = file.suffix.lower() == ".sgf" and file.is_file() and not file.stem.endswith(SUFFIX)
             if is_sgf or file == path:  # a file that is named itself may have any suffix

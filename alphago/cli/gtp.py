@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
     with reserved_stdout() as output:  # before libraries are loaded, since libraries may print
         policy = options.policy
-        # The options that this policy has no use for; --readouts 0 is the policy alone.
+        # The options that this policy has no use for.  --readouts 0 means the policy alone, so it contradicts none.
         useless = {"readouts": options.readouts or None, "level": options.level} if policy != "mcts" else {}
         useless |= {"MODEL": options.model} if policy == "random" else {}
         for name, value in useless.items():
@@ -63,6 +63,10 @@ def run(options: argparse.Namespace) -> int:
 
 @cache
 def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
-    """Return the game on a board of `size`, and the packaged network that fits it best; komi: as in `load`."""
+    """Return the game on a board of `size`, and the packaged network that fits it best.
+
+    Args:
+        komi: the komi of the game; None for the usual one.
+    """
     env, network = load(None, size, GoEnv.name, {} if komi is None else {"komi": komi})
     return require_go(env, "GTP"), network

@@ -90,7 +90,7 @@ def add_game_settings(parser: Parser) -> None:
     keywords: dict[str, list[tuple[str, Setting]]] = {}
     for name, env in GAMES.items():
         for setting in keyword_settings(env):
-            if setting.name != "board_size" and setting.types:
+            if setting.name != "board_size" and setting.types:  # without types, its values cannot be typed in a shell
                 keywords.setdefault(setting.name, []).append((name, setting))
     group = parser.section("the game")
     flags = {name: "--" + name.replace("_", "-") for name in keywords}
@@ -125,6 +125,7 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
         ValueError: for the name of rules by which games cannot be scored.
     """
     given = {name.removeprefix(GAME): value for name, value in vars(options).items() if name.startswith(GAME)}
+    # A value of Oware's keyword `rules` stays as it is, and so does any value if --game names another game than Go.
     if RULES in given and given[RULES] not in RULES_OF_OWARE and options.game in (None, USUAL_GAME):
         given |= named_rules(given.pop(RULES))._asdict()
     return given

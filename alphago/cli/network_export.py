@@ -57,11 +57,10 @@ def run(options: argparse.Namespace) -> int:
 
         # If the network has a name, it is passed by name: then the page says what is known of the network.
         source = options.model or packaged_net(env.name, env.N) or network
-        file = options.out or f"{name}.html"
         if options.exam and options.strength is not None:
             raise ValueError("--exam writes the strength in itself, got --strength too")
         strength = exam_sentence(network) if options.exam else options.strength
-        print(export_page(source, file, env, strength=strength, licence=options.licence))
+        print(export_page(source, options.out or f"{name}.html", env, strength=strength, licence=options.licence))
         return 0
     from alphago.nn.export import export_model  # imported late, since it loads torch
 

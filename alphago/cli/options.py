@@ -84,16 +84,15 @@ class Parser(argparse.ArgumentParser):
         words = list(sys.argv[1:] if arguments is None else arguments)
         may_be_flags = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
-        for flag in [word.partition("=")[0] for word in may_be_flags if word.startswith("--")]:
-            if flag in flags:
-                continue
-            # Flags cannot be abbreviated, but a word may be meant so.
+        given = [word.partition("=")[0] for word in may_be_flags if word.startswith("--")]
+        for flag in [flag for flag in given if flag not in flags]:  # `error` below exits at the first
+            # Flags cannot be abbreviated, but the unknown one may be meant as an abbreviation.
             longer = [known for known in flags if known.startswith(flag)]
             near = f"did you mean {' or '.join(longer)}?" if longer else ""
             near = near or near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
             self.error(f"no option {flag}: {self.hints.get(flag, near)}")
         positionals = [action for action in self._actions if not action.option_strings]
-        if any(action.nargs in ("+", "*") for action in positionals):  # its words may also stand between options
+        if any(action.nargs in ("+", "*") for action in positionals):  # several words, which options may separate
             return super().parse_intermixed_args(words, namespace)
         return super().parse_args(words, namespace)
 
@@ -144,7 +143,8 @@ class Setting:
         raise argparse.ArgumentTypeError(f"must be {' or '.join(map(self.expected, types)) or 'none'}, got {text!r}")
 
     def expected(self, kind: Any) -> str:
-        """Return a description of a type's values for error messages; for pairs, with the example of the help."""
+        """Return a description of a type's values for error messages; for several pairs, with the help's example."""
+        # EXPECTED describes all types but pairs, and a type of several pairs has an Ellipsis.
         if kind in EXPECTED or Ellipsis not in get_args(kind):
             return EXPECTED.get(kind, "a pair such as 0:40")
         example = TUPLES.search(self.text)
@@ -199,6 +199,7 @@ def format_value(value: object) -> str:
     """
     if not isinstance(value, tuple):
         return str(value)
+    # ((7, 0.25), (9, 0.5)) has two items too, but they are pairs.
     is_pair = len(value) == 2 and not isinstance(value[1], tuple)
     if is_pair:
         return f"{value[0]}:{value[1]}"
@@ -283,7 +284,7 @@ def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
     """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
-    text = in_shell(setting.help, {}).replace("%", "%%")
+    text = in_shell(setting.help, {}).replace("%", "%%")  # argparse formats it with %
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
         return parser.add_argument(flag, action=argparse.BooleanOptionalAction, **common)

@@ -34,7 +34,7 @@ def named_game(text: str) -> str:
         raise ArgumentTypeError(str(error)) from error
     if not isinstance(getattr(env, "name", None), str):
         raise ArgumentTypeError(f"{env.__name__} must have a name, a text, got {getattr(env, 'name', None)!r}")
-    known = GAMES.get(env.name, env)
+    known = GAMES.get(env.name, env)  # the game that has the name already; `env` itself if none has
     if known is not env and is_packaged(known):
         raise ArgumentTypeError(f"{env.__name__} must have a name of its own, got {env.name!r}, a game of the package")
     GAMES[env.name] = env
@@ -56,10 +56,11 @@ def import_own_classes(words: Sequence[str]) -> list[str]:
     """
     renamed = list(words)
     for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):  # each word, and the one before it
+        # Either "--search=VALUE" is one word, or "--search" stands before VALUE.
         flag, _, value = word.partition("=") if word.startswith("--") else (before, "", word)
         if flag == "--game" and ":" in value:
             with contextlib.suppress(ArgumentTypeError):  # raised again when the option is parsed
                 named_game(value)
         elif flag == "--search" and ":" in value:
-            renamed[i] = word.removesuffix(value) + own_search(value)
+            renamed[i] = word.removesuffix(value) + own_search(value)  # "--search=", or nothing, before the new value
     return renamed

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--{kind} must have one run, got {len(runs)}")
     if kind != "curves" and out.suffix.lower() != ".svg":
         raise ValueError(f"--out must end in .svg for --{kind}, got {out}")
-    # Each imports what only it needs, such as torch.
+    # Each kind imports what only it needs, such as torch for a network.
     if kind == "curves":
         from alphago.training.watch.plots import plot
 

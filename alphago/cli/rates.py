@@ -107,7 +107,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
     random_starts(search.batch, games, plies=10)
 
     def work() -> None:
-        search.forget(np.arange(games))
+        search.forget(np.arange(games))  # so that every call grows its trees from the root
         search.run(np.full(games, READOUTS, np.int32))
 
     return rate(work, games * READOUTS, seconds)
@@ -143,5 +143,6 @@ def random_starts(batch: GameBatch, games: int, plies: int) -> None:
     random_state = np.array([7], np.int64)
     for slot in range(games):
         for _ in range(plies):
-            action = random_action(batch.rows[slot], random_state, False)  # type: ignore[attr-defined]  # no own eyes
+            # False: own eyes are not filled.
+            action = random_action(batch.rows[slot], random_state, False)  # type: ignore[attr-defined]
             batch.play(np.array([slot]), np.array([action], np.int32))

@@ -47,12 +47,12 @@ def run(options: argparse.Namespace) -> int:
     given = given_settings(options, SelfPlaySettings)
     make_settings(SelfPlaySettings, given)  # raises before there is a progress bar
     # Workers get the network itself, and make their own evaluators.
-    player = network if options.workers is not None else as_evaluator(network, env, options.device)
+    nn = network if options.workers is not None else as_evaluator(network, env, options.device)
+    # The threshold of the network's own run, if it holds in a game that begins from this game's usual position.
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
     with game_folder(options.folder, env, options.games, as_records=as_records, verbose=options.verbose) as save:
-        count, seed, workers = options.games, options.seed, options.workers
-        selfplay(env, player, num_games=count, seed=seed, on_game=save, workers=workers, **given)
+        selfplay(env, nn, num_games=options.games, seed=options.seed, on_game=save, workers=options.workers, **given)
     return 0
 
 
@@ -83,7 +83,8 @@ def game_folder(
     path.mkdir(parents=True, exist_ok=True)
     records: dict[int, GameRecord] = {}
     width = len(str(games))  # digits of a file's number
-    folder_lock, one_at_a_time = lock(path), threading.Lock()
+    folder_lock = lock(path)  # before `try`: if another process has the lock, its file must stay
+    one_at_a_time = threading.Lock()
 
     def save(number: int, record: GameRecord) -> None:
         """Keep the record of a finished game, and write it as SGF unless records are wanted; threads call this."""
@@ -112,5 +113,5 @@ def game_folder(
             black, white = sum(outcome > 0 for outcome in outcomes), sum(outcome < 0 for outcome in outcomes)
             drawn = len(played) - black - white
             print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {drawn}")
-            if played[0].seed is not None:
+            if played[0].seed is not None:  # the seed of the call, and the game's number
                 print(f"--seed {played[0].seed[0]} plays them again")

@@ -91,13 +91,14 @@ def to_setting(address: Address) -> Setting:
     """
     field, part = address.field, address.part
     if part is not None and not part.optional:
-        names = tuple(part.choices) if len(part.choices) > 1 else ()
+        names = tuple(part.choices) if len(part.choices) > 1 else ()  # a single part needs no flag to choose it
         # A name stands for an object, or for a class.
         default = next((name for name in names if part.choices[name] in (address.default, type(address.default))), None)
         return Setting(address.keyword, (), default, field.metadata["help"], choices=names)
     hint = get_type_hints(address.owner)[field.name]
     setting = typed_setting(address.keyword, hint, address.default, field.metadata["help"])
-    if field.default is None or part is not None:  # none takes a part off
+    # The word none sets a setting back to a default of None, and takes an optional part off.
+    if field.default is None or part is not None:
         setting = replace(setting, types=(*setting.types, NoneType))
     if address.kinds:  # a setting of some kinds of parts only: the help names the kinds
         setting = replace(setting, text=f"{setting.text} [{', '.join(address.kinds)}]")

@@ -53,7 +53,8 @@ def run(options: argparse.Namespace) -> int:
             bar.update(read - bar.n)
 
         with tempfile.TemporaryDirectory() as folder:
-            target, split = options.to or folder, given_split(options)
+            target = options.to or folder  # without --to, a dataset that is removed again
+            split = given_split(options)
             more = given_options(options, "index", "workers")
             report = import_games(options.paths, target, filter=filter, split=split, on_progress=progress, **more)
     print(report if options.to is not None else without_dataset(report))

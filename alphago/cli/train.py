@@ -99,6 +99,7 @@ def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
         if preset is not None:
             if preset.game != env.name:
                 raise ValueError(f"{model} plays {env.name}, got --preset {options.preset}, which is for {preset.game}")
+            # Of the keywords of the preset's game, only those that the preset sets replace the network's own.
             config = preset.make_env(size).config
             env = with_settings(env, {name: config[name] for name in preset.env})
     elif folder is not None and holds_run(Path(folder)):
@@ -110,5 +111,6 @@ def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
         env = make_game(options.game or (preset.game if preset else None), size, **given)
         recipe = preset or recipe_for(env)
         if recipe.game == env.name:  # else --game names another game than the preset's, or the recipe is for all games
-            env = recipe.make_env(size if preset else env.N)  # a preset has a board of its own
+            # Without --board-size, a preset's game has the preset's own board.
+            env = recipe.make_env(size if preset else env.N)
     return with_settings(env, given)

@@ -47,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.web.engines import Engines
     from alphago.ui.web.server_options import make_offer
 
-    given = given_game_settings(options)
-    offer = make_offer(options.what, options.game, options.board_size, given)
+    offer = make_offer(options.what, options.game, options.board_size, given_game_settings(options))
     level = options.level or (None if options.what else FIRST_LEVEL)  # None: a named network plays at full strength
     engines = Engines(offer.choices, options.device, level)
     runs: Any = None
@@ -74,9 +73,9 @@ def export_page_text(source: Any, env: GameEnv) -> str:
         source: the network, or its name.
         env: the network's game.
     """
-    from alphago.ui.onefile.page import render_page as text_of  # imported late, since it loads torch
+    from alphago.ui.onefile.page import render_page  # imported late, since it loads torch
 
-    return text_of(source, env)
+    return render_page(source, env)
 
 
 def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:

@@ -56,7 +56,7 @@ class ConnectFour:
         return twin
 
 
-class PlainConnectFourEnv(StonesEnv):  # draws the board of planes 0 and 1
+class PlainConnectFourEnv(StonesEnv):  # StonesEnv draws positions, from planes 0 and 1
     name = "connect-four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH

@@ -44,7 +44,7 @@ class TicTacToe:
         return twin
 
 
-class TicTacToeEnv(StonesEnv):  # draws the board of planes 0 and 1, and names its points
+class TicTacToeEnv(StonesEnv):  # StonesEnv draws positions, from planes 0 and 1, and names the points
     name = "tic-tac-toe"
     N, planes, plane_shape = 3, 2, (3, 3)
     action_space, max_moves = 9, 9

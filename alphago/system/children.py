@@ -12,7 +12,7 @@ from typing import Any
 
 
 def python_command(*arguments: str) -> list[str]:
-    """Return the command that starts Python with these arguments; -P: without looking for modules in the folder."""
+    """Return the command that starts Python with these arguments; -P: do not look for modules in the current folder."""
     return [sys.executable, "-P", *arguments]
 
 

@@ -127,7 +127,7 @@ def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename, error.filename2 = os.fspath(path), None
+        error.filename, error.filename2 = os.fspath(path), None  # filename2: the new name in a failed rename
         raise
 
 

@@ -21,6 +21,7 @@ class LiveBar(tqdm):
     """
 
     def __init__(self, *args: object, update: Callable[[], object] | None = None, **options: object) -> None:
+        # These come first: if the constructor of tqdm fails, tqdm still calls `close`.
         self._update = update
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)

@@ -34,8 +34,8 @@ def read_npz(data: bytes | memoryview) -> dict[str, np.ndarray]:
             data NumPy's errors are raised.
     """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        size, most = sum(entry.file_size for entry in archive.infolist()), max(MOST_BYTES, MOST_TIMES * len(data))
-    if size > most:
+        size = sum(entry.file_size for entry in archive.infolist())
+    if size > (most := max(MOST_BYTES, MOST_TIMES * len(data))):
         raise ValueError(f"its arrays would take {size:,} bytes, and a file of {len(data):,} may have {most:,}")
     with READING, np.load(io.BytesIO(data), allow_pickle=False) as file:
         return dict(file)

@@ -36,4 +36,4 @@ def notebook_shell() -> Any:
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
-    return shell if getattr(shell, "kernel", None) is not None else None
+    return shell if getattr(shell, "kernel", None) is not None else None  # in a terminal, IPython's shell has no kernel

@@ -98,9 +98,8 @@ class PartField:
             if not self.optional:
                 error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
                 raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
-            owner = self.kind if before is None else before
-            first_setting = fields(owner)[0].name
-            return self.change_part(keyword, before, {first_setting: given})
+            first_setting = fields(self.kind if before is None else before)[0]
+            return self.change_part(keyword, before, {first_setting.name: given})
         return given  # the part itself
 
     def change_part(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
@@ -237,8 +236,8 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
         owner_and_field = (declared.kind, fields(declared.kind)[0]) if declared.optional else (owner, field)
         yield Address(own_path, field.name, title_of_part, *owner_and_field, default, part=declared)
         for kind in declared.classes:
-            defaults = default if type(default) is kind else None
-            inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=defaults))
+            part_of_kind = default if type(default) is kind else None
+            inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=part_of_kind))
             for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
                 name = address.path.removeprefix(own_path + ".").partition(".")[0]
                 owners = [other for other in declared.classes if name in list_keywords(other)]
@@ -299,7 +298,7 @@ def change_settings(before: Kind, given: Mapping[str, Any]) -> Kind:
             value = field.default if takes_default else given[name]
             made[name] = value if declared is None else declared.to_part(name, value, made[name])
         if inner := values_below(given, name):
-            assert declared is not None
+            assert declared is not None  # only a part has settings below it
             if name in given and given[name] is None:
                 path, value = next(iter(inner.items()))  # any of them, for the message
                 raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
@@ -402,7 +401,7 @@ def value_from_data(
     kind = kinds.get(name) or (named_class(str(name), keyword, who) if same_class is None else type(same_class))
     if not is_dataclass(kind):
         return same_class  # its settings are not in the data, so only the caller can give the object
-    return from_data(kind, {name: value for name, value in data.items() if name != KIND}, given, who)
+    return from_data(kind, {key: value for key, value in data.items() if key != KIND}, given, who)
 
 
 def named_class(name: str, keyword: str, who: str) -> type:

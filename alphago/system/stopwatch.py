@@ -26,7 +26,8 @@ class Stopwatch:
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
         """Measure this thread's time within the `with` block; it counts for `kind` where no Work is entered."""
-        outer, _thread.watch = _thread.watch, self  # there a Work finds the watch of its thread
+        outer = _thread.watch  # measures again after the block
+        _thread.watch = self  # Work measures with this watch
         self.enter(kind)
         try:
             yield
@@ -52,7 +53,10 @@ class Stopwatch:
 
     @property
     def current(self) -> tuple[str, float]:
-        """The innermost kind of work ("" for none) and the seconds since it began; may be read from any thread."""
+        """The innermost kind of work ("" for none), and the seconds since it began or went on after a nested kind.
+
+        Any thread may read it.
+        """
         kinds = self._kinds[-1:]  # [] for none: the thread may enter and leave kinds meanwhile
         return (kinds[0], self._clock() - self._since) if kinds else ("", 0.0)
 

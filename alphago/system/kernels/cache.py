@@ -42,7 +42,7 @@ class CompilingTime(Listener):
     """
 
     def __init__(self) -> None:
-        self._depth = 0  # kernels are compiled while others are
+        self._depth = 0  # how many compilations go on: while a kernel is compiled, those that it calls are too
         # Seconds and processor time of compilations that are over, and when the present one began: one tuple, since
         # threads read it.
         self._state: tuple[float, float, float | None] = 0.0, 0.0, None
@@ -68,6 +68,7 @@ class CompilingTime(Listener):
         """Note that a compilation ends; numba passes the event, which is not needed."""
         self._depth -= 1
         if not self._depth:
+            # Of `spent`, only the seconds: the processor time of this compilation is known now, and counts instead.
             self._state = self.spent[0], self._state[1] + time.thread_time() - self._processor_began, None
 
 
@@ -137,7 +138,7 @@ class KernelCache:
         Args:
             target_context: numba's object for code of this processor, which makes the file's code callable.
         """
-        target_context.refresh()
+        target_context.refresh()  # makes functions known that were imported since, which the file's code may call
         path = self.path(signature, target_context.codegen())
         compiled = self.read(path, signature, target_context)
         if compiled is None and not path.exists():  # a damaged file is compiled again without a lock

@@ -84,18 +84,18 @@ def kernel(function: Kernel, **options: bool) -> Kernel:
         return dispatcher  # the Python function
     if os.path.isfile(function.__code__.co_filename):
         dispatcher._cache = cache = KernelCache(function, CACHE_FOLDER)
-        dispatcher.compile = cache.with_unlock(dispatcher.compile)
+        dispatcher.compile = cache.with_unlock(dispatcher.compile)  # afterwards it releases the lock of `cache`
     compile_for_args, get_template = dispatcher._compile_for_args, dispatcher.get_call_template
 
     def compile_or_raise(*arguments: object, **named: object) -> object:
-        """Compile as numba does, but raise KernelError, whose text is a sentence, for an error of many lines."""
+        """Compile as numba does, but raise a KernelError of one sentence instead of numba's error of many lines."""
         try:
             return compile_for_args(*arguments, **named)
         except NumbaError as error:
             raise_kernel_error(function, arguments, str(error))
 
     dispatcher._compile_for_args = compile_or_raise
-    # numba calls it with the types of a call's arguments.
+    # When a kernel calls this one, numba calls `get_call_template` with the types of the arguments.
     dispatcher.get_call_template = lambda args, kws: get_template([plain_type(arg) for arg in args], kws)
     return dispatcher
 
@@ -161,6 +161,7 @@ def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) 
     # Pairs of a file and a line, outside numba.
     places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", inner) if NUMBA not in place[0]]
     file, line = places[0] if places else (function.__code__.co_filename, "")
+    # The reason is the first line that is not empty and says more than that numba failed.
     vague = re.compile(r"Failed in nopython mode|Resolution failure")
     reasons = (words.strip(" -") for words in plain.splitlines() if not vague.search(words))
     reason = ALLOCATES if "NRT required" in plain else next(filter(None, reasons), "numba does not say why")
@@ -205,14 +206,20 @@ if numba.config.DISABLE_JIT:
         return (int(x) & -int(x)).bit_length() - 1
 
 else:
-    # Each `generate` emits the LLVM code of a call, for the call's signature and its arguments as LLVM values.
+    # An intrinsic returns its signature, written result(argument, …), and a function `generate`.  That emits the LLVM
+    # code of a call, for the call's signature and its arguments as LLVM values.
 
     def check_array(array):
         if not isinstance(array, types.Array) or array.ndim != 1 or array.layout != "C":
             raise TypingError(f"load and store take a contiguous 1-D array, got {array}")
 
     def address(context, builder, array, values):
-        """Emit the address of item `values[1]` of `values[0]`, an array of the type `array`."""
+        """Emit the address of an array's item.
+
+        Args:
+            array: the array's type.
+            values: LLVM values, of which the first is the array and the second the item's index.
+        """
         return builder.gep(context.make_array(array)(context, builder, values[0]).data, [values[1]])
 
     @intrinsic

@@ -47,7 +47,7 @@ def _make_and_check(folder: Path, *, is_parent: bool) -> None:
     elif others_may_write and not is_link:  # a link has all bits set
         fault = "may be written by other users"
     else:
-        if is_link:
+        if is_link:  # the folder to which it leads must be safe too
             _make_and_check(Path(os.path.realpath(folder)), is_parent=True)
         return
     raise PermissionError(errno.EPERM, f"{folder} {fault}, who could put code there", str(folder))
