@@ -69,7 +69,7 @@ def rate(work: Callable[[], object], units: int, seconds: float) -> float:
         seconds: how long to measure.
     """
     work()
-    calls, start = 0, time.perf_counter()
+    calls, start = 0, time.perf_counter()  # at least one call counts, even one that takes longer than `seconds`
     while calls == 0 or time.perf_counter() - start < seconds:
         work()
         calls += 1

@@ -59,8 +59,8 @@ def setting(
         text: the help, for the command line and the class's docstring.
         least, most: the range of a number, including both ends; of other values it is not checked.
         positive: whether the number must be > 0; `least` does not matter then.
-        default: if it is None, the field may be None even if its type excludes None: until a new run's plan, or a
-            search, gives it a value.
+        default: the default.  None is allowed even if the field's type excludes it: then the field is None until a new
+            run's plan, or a search, gives it a value.
         structural: whether a resumed run must keep the value, because its games so far depend on it.
         path_only: whether the setting is set by its path alone, `search.squash`, and has neither keyword nor flag.
         shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
