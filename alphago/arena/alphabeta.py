@@ -72,7 +72,8 @@ class BestMove(NamedTuple):
         if not self.is_exact:
             return None
         sign = int(np.sign(self.value))
-        # The kernel's `final_value` is WIN - plies + margin * POINT for a win; rounding removes the plies.
+        # The kernel's `final_value` is WIN - plies + margin * POINT for a win, and minus that for a loss.  With half a
+        # POINT added, the division rounds to whole points, which removes the plies.  After a draw `sign` is 0.
         return sign * ((abs(self.value) - WIN + POINT // 2) // POINT)
 
 
@@ -182,7 +183,7 @@ class AlphaBetaPlayer(Player):
 
 
 def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float = np.inf) -> tuple[float, int]:
-    """Return a position's value, from Black's view, and its best action, NO_ACTION if the game is over or `depth` is 0.
+    """Return a position's value, from Black's view, and the best action of the player to move.
 
     A game that ends with d plies left of `depth` has the value of its result times 1 + d, so that early ends count
     more.  An undecided position at the end of the depth has the value 0.  Moves are tried in an order that depends only
@@ -192,6 +193,9 @@ def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float
         depth: plies to look ahead.
         low, high: in Black's view; a value between them is exact, a value beyond them is a bound (alpha-beta, Knuth and
             Moore 1975).
+
+    Returns:
+        The action is NO_ACTION if the game is over or `depth` is 0.
     """
     if position.is_over:
         return position.result * (1 + depth), NO_ACTION
@@ -265,6 +269,7 @@ def middle_preferences(env: GameEnv) -> np.ndarray:
 
 def square_preferences(env: GameEnv) -> np.ndarray:
     """Return the weight of each square of Reversi (SQUARES), then 0 for the pass, int64 [A]."""
+    # For each row, and each column: its distance from the nearer edge, at most FARTHEST.
     from_edge = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
     weights_by_distances = np.reshape(SQUARES, (FARTHEST + 1, FARTHEST + 1))
     weights = weights_by_distances[from_edge[:, None], from_edge[None, :]]

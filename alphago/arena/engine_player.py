@@ -97,8 +97,8 @@ class EnginePlayer(ProgramPlayer):
         text = self._ask(game, f"genmove {self.side_to_move(game)}")
         if text.lower() == "resign":
             return RESIGN
-        action = self._own_move[game] = self.read_move(game, text)
-        return action
+        self._own_move[game] = self.read_move(game, text)
+        return self._own_move[game]
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return actions as `ProgramPlayer.choose` does; end the processes of games that the engine gives up."""

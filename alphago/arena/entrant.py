@@ -47,8 +47,8 @@ class Entrant:
         name: shown in results.
         weights: SHA-256 of the network's or submission's file, or name and version of an engine; "" for other players.
         level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
-        network: of an evaluator, the NeuralNet that it computes or this network's name, which can be sent to workers;
-            None for other players.
+        network: for an evaluator, the NeuralNet whose outputs it computes, or the name of this network: what a match on
+            workers sends to them in place of the evaluator.  It is not used for other players.
     """
 
     player: PlayerSource
@@ -199,7 +199,10 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 
 
 def network_file(name: str) -> Path | None:
-    """Return the file or run folder of the network called `name`; None if no file is called so."""
+    """Return the file or run folder of the network called `name`; None if `name` is not the name of a network.
+
+    A name that looks like a path counts as a network's even if nothing is there: reading it then says what is missing.
+    """
     path = model_file(name)
     looks_like_file = "/" in name or name.endswith(".safetensors") or name.startswith(OF_KATAGO)
     return path if looks_like_file or path.exists() else None
@@ -221,7 +224,7 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Sub
         return engine_of_command(name)
     if (submission := find_submission(name)) is not None:
         return submission
-    if name and (path := network_file(name)) is not None:
+    if name and (path := network_file(name)) is not None:  # as a path, an empty name is the current folder
         return path
     similar = near_names(name, ["random", *NUMBERED, *packaged_nets()])
     question = f"did you mean {similar[0]}? " if similar else ""
@@ -290,6 +293,7 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
         if isinstance(player, Engine):
             return Entrant(player, weights=check_engine(require_go(env, player.name), player))
         return Entrant(player)
+    # The network gets its own game, so that it keeps its input planes, on the board and with the komi of `env`.
     komi = {name: value for name, value in env.config.items() if name == "komi"}  # {} for a game without komi
     net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
@@ -311,6 +315,7 @@ def common_game(
     """
     envs = {entry.base: saved_game(entry.model, board_size) for entry in entries if entry.model is not None}
     if not envs:
+        # `given` is set again, since `make_game` replaces a None, such as that of `turns`, by the option's default.
         return with_settings(make_game(game, board_size, **given), given)
     wanted_game = game or next(iter(envs.values())).name
     for base, env in envs.items():

@@ -49,8 +49,8 @@ class LineProcess:
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
         self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
         try:
-            # In a session of its own it does not get Ctrl-C, and can be killed together with its children.
             options |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            # In a session of its own the program does not get Ctrl-C, and can be killed together with its children.
             self.process: subprocess.Popen[bytes] = subprocess.Popen(command, start_new_session=True, **options)
         except OSError as error:
             raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error

@@ -53,6 +53,7 @@ class MatchPlan:
 
     def engine_seed(self, number: int) -> int:
         """Return the seed for engines in the game with this number, 1 .. 2^31 - 1."""
+        # games * seed: so that matches with other seeds do not use the same engine seeds for other games.
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
 
 
@@ -82,7 +83,8 @@ class ParallelGames:
         first_to_move = (movers > 0) == self.first_is_black[active]
         actions = self.choose(first_to_move)
         resigns = actions == RESIGN
-        resigned, played, actions = active[resigns], active[~resigns], actions[~resigns]
+        resigned, played = active[resigns], active[~resigns]
+        actions = actions[~resigns]
         board.play(played, actions)
         for player in self.players:
             player.follow(played, actions)
@@ -91,8 +93,7 @@ class ParallelGames:
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
         ended = self.score(over)
         for slot, first_resigns in zip(resigned, first_to_move[resigns], strict=True):
-            first, second = self.players
-            fault = (first if first_resigns else second).faults.get(slot, "")
+            fault = self.players[0 if first_resigns else 1].faults.get(slot, "")
             ended.append(self.to_game(slot, outcome=-1.0 if first_resigns else 1.0, fault=fault))
         self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
@@ -205,7 +206,8 @@ def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
     """
     if isinstance(player, (Engine, Submission)):
         return env
-    network_env = getattr(player, "env", None)
+    network_env = getattr(player, "env", None)  # only evaluators of networks have one
+    # The planes are taken over only between games of one class, and only games of Go have a choice of planes.
     if type(network_env) is type(env) and "planes" in env.config:
         env = env.replace(planes=network_env.config["planes"])
     return env.player_view()

@@ -35,7 +35,7 @@ class MatchWork(RemoteWork):
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
         """Return the work as `from_bytes` reads it; raise ValueError for players that cannot be sent to workers."""
-        with one_torch_thread():
+        with one_torch_thread():  # with as many threads as in `from_bytes`, where the network's digest is compared
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
         sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
         arrays = {str(number): player for number, player in enumerate(players)}
@@ -64,7 +64,7 @@ class MatchWork(RemoteWork):
 def travels_by_name(player: object) -> bool:
     """Return whether a player is one of the package's own without a network, which a worker makes from its name."""
     if isinstance(player, (PlayoutSettings, AlphaBetaSettings)):
-        return find_player(player.name) == player  # a name has no other constants
+        return find_player(player.name) == player  # not if its constants differ from those that the name stands for
     return player == "random"
 
 
@@ -85,7 +85,9 @@ def travelling_network(env: GameEnv, entrant: Entrant) -> NeuralNet | None:
 
 
 def player_to_bytes(env: GameEnv, entrant: Entrant) -> bytes:
-    """Return a player's name, or its network with "check", a digest of what it computes; `player_from_bytes` reads it.
+    """Return a player as bytes: its name, or its network and a digest of the network's outputs.
+
+    `player_from_bytes` reads them.
 
     Raises:
         ValueError: if the player cannot be sent to workers.

@@ -90,7 +90,10 @@ class SearchPlayer(Player):
         return self.search.choose(games, by_chance, chance)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play an action in each game, in the search's boards, which are the player's; keep the tree below it."""
+        """Play an action in each game, and keep the tree below it.
+
+        The boards of the search are the player's boards too.
+        """
         self.search.advance(games, actions)
         self.plies[games] += 1
 

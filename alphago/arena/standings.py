@@ -167,7 +167,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
     for name, faults in players_faults(tournament).items():
         yield f"{name}: games lost by a fault of its own: {len(faults)}"
         yield from quote(tournament, faults)
-    total = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` has pairs of games alone
+    total = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` lacks unpaired games
     unpaired = total - sum(len(result.games) for result in played.values())
     if unpaired:
         yield f"games that do not count yet, because their opening was played with one colour only: {unpaired}"
@@ -206,5 +206,6 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 def html_table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows of cells as a table in HTML; the first row is the head."""
     head, *others = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+    # Only tags are replaced: in a cell's escaped text there is no ">".
     lines = [f"<tr>{row}</tr>" for row in (head.replace("td>", "th>"), *others)]
     return f"<table>{''.join(lines)}</table>"

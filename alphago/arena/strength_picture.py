@@ -63,6 +63,7 @@ def panel(cells: Mapping[tuple[Any, Any], MatchResult], names: tuple[str, str], 
         low, high = zip(*(results[place].interval for place in places), strict=True)
         rates = [results[place].win_rate for place in places]
         colour = SERIES[i % len(SERIES)]
+        # The name begins with a blank, which keeps it off the curve's end.
         curves.append(Curve(places, rates, colour, name=f" {names[axis]} {value}", low=low, high=high))
     labels = tuple(map(str, columns))
     return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=names[1 - axis], x_names=labels)

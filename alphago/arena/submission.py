@@ -56,6 +56,7 @@ def game_text(env: GameEnv) -> str:
         ValueError: for a game that another process cannot import.
     """
     try:
+        # In hexadecimal digits the text has no blanks, and is one word of the command "begin".
         return json.dumps([importable_name(env, "submissions"), dict(env.config)]).encode().hex()
     except TypeError as error:
         raise ValueError(f"submissions must be able to make the game from its config: {error}, got {env}") from None

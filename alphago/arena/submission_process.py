@@ -34,10 +34,11 @@ def main() -> None:
     for line in lines:
         _, *words = line.split()  # without "begin" or "choose": which of them it is follows from what came before
         try:
-            if choose is None:  # the line is "begin", or the file could not be imported at the last one
+            if choose is None:  # the line is "begin": no file has been imported yet
                 name, config = json.loads(bytes.fromhex(words[0]))
                 env = import_class(name)(**config)
-                choose, answer = read_function(file, env), ""
+                choose = read_function(file, env)
+                answer = ""
             else:
                 answer = move_text(env, choose, os.path.basename(file), *words)
             print("=", answer[:LONGEST], end="\n\n", file=answers, flush=True)
@@ -57,7 +58,10 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
 
 
 def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
-    """Return the move that a function chooses after these moves as text; of any other value that it returns, the text.
+    """Return the move that a function chooses after these moves, as text.
+
+    If the function returns anything but an action, the reply is this value as text, in which the caller looks for a
+    move such as "D4".
 
     Args:
         name: the file's name, mixed into the seed, so that two submissions in a game draw different random numbers.

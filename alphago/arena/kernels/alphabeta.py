@@ -168,7 +168,7 @@ def enter(depth, number, stack, table, history, ply):
 def leave(depth, number, stack, table, history, ply):
     """Write the result of the completely searched node at `ply` into table and history; return its value.
 
-    It replaces what was in the table's entry.  The other arguments are explained at `search`.
+    What was in the table's entry is overwritten.  The other arguments are explained at `search`.
     """
     value = stack.best[ply]
     bound = EXACT

@@ -97,6 +97,7 @@ def expand(tree, node, row, state, prior):
         return
     any_legal = add_points(tree, row, False, prior)  # without own eyes
     stuck = load(tree.used, 0) == first  # no node was added: all legal points are own eyes, or none is legal
+    # As in `legal_mask`: before ply FIRST_PASS (`GoEnv.first_pass`) a pass is legal only without another legal move.
     may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
     if stuck and not may_pass:
         add_points(tree, row, True, prior)  # own eyes are all that is left
@@ -132,7 +133,8 @@ def rave_value(tree, child, equivalence):
     Args:
         equivalence: k.
     """
-    # With beta put in, this is (w (1 + n' / k) + w') / (n + n' + n n' / k); a win counts two points.
+    # With beta put in, this is (w (1 + n' / k) + w') / (n + n' + n n' / k); a win counts two points.  The divisor is
+    # not 0, since n' begins with the settings' `prior`, which is positive in `rave`.
     visits = float(load(tree.visits, child))
     amaf_visits = float(load(tree.amaf_visits, child))
     points = load(tree.points, child) * (1 + amaf_visits / equivalence) + load(tree.amaf_points, child)
@@ -142,7 +144,7 @@ def rave_value(tree, child, equivalence):
 @part
 def best_child(tree, node, exploration, equivalence):
     """Return the child with the greatest value (the first of equals), by RAVE if `equivalence` > 0, else by UCT."""
-    log_visits = math.log(max(1, load(tree.visits, node)))
+    log_visits = math.log(max(1, load(tree.visits, node)))  # 1: the root has children before its first visit is counted
     first = load(tree.first_child, node)
     best = first
     best_value = -1.0
