@@ -206,8 +206,8 @@ def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
     """
     if isinstance(player, (Engine, Submission)):
         return env
-    network_env = getattr(player, "env", None)  # only evaluators of networks have one
-    # The planes are taken over only between games of one class, and only games of Go have a choice of planes.
+    network_env = getattr(player, "env", None)  # None for a player without a network
+    # Only a game of the same class has the same kinds of planes, and only one with `planes` in its config a choice.
     if type(network_env) is type(env) and "planes" in env.config:
         env = env.replace(planes=network_env.config["planes"])
     return env.player_view()

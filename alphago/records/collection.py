@@ -56,7 +56,8 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
                 left_out.add(ILLEGAL, str(error))
                 continue
             records.append(record)
-            missing, share = missing - len(record), share - len(record)
+            missing -= len(record)
+            share -= len(record)
             if share <= 0:
                 break
     if not records:
@@ -77,9 +78,10 @@ def random_games(path: Path, env: GameEnv, left_out: LeftOut, explicit: bool) ->
     """
     if not is_dataset(path):
         return permute(file_records(path, env, left_out, explicit))
-    go, dataset = require_go(env, "datasets"), Dataset(path)
+    go = require_go(env, "datasets")
+    dataset = Dataset(path)
     numbers = dataset.select("validation", env.N, results_only=True)
-    if not len(numbers):
+    if not len(numbers):  # the dataset has no validation games of this size: all its games are taken
         numbers = dataset.select(None, env.N, results_only=True)
     return (dataset.game(number).to_record(go) for number in permute(numbers.tolist()))
 
@@ -180,6 +182,7 @@ def reason_of(left_out: Mapping[str, int]) -> str:
     Without games left out it is "".  There is no example if `left_out` is a plain mapping.
     """
     examples = left_out.examples if isinstance(left_out, LeftOut) else {}
-    texts = [f" ({text})" for texts_of_reason in examples.values() for text in texts_of_reason]
+    texts = [text for texts_of_reason in examples.values() for text in texts_of_reason]
+    example = f" ({texts[0]})" if texts else ""
     sentence = sentence_of(left_out)
-    return f": {sentence}{''.join(texts[:1])}" if sentence else ""
+    return f": {sentence}{example}" if sentence else ""

@@ -142,7 +142,8 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[SourcePart]]:
         size += len(piece.data)
         if size >= BYTES_PER_JOB or len(waiting) >= PIECES_PER_JOB:
             yield waiting
-            waiting, size = [], 0
+            waiting = []
+            size = 0
     if waiting:
         yield waiting
 

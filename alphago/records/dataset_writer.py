@@ -137,7 +137,12 @@ def symmetry_maps(size: int) -> np.ndarray:
 
 
 def which_are_new(hashes: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return which hashes, uint64 [n], are not among the sorted ones in `seen`, bool [n]; of equal ones the first."""
+    """Return which hashes are new, bool [n]: those that are not in `seen`, and of equal hashes only the first.
+
+    Args:
+        hashes: uint64 [n].
+        seen: uint64, sorted.
+    """
     is_new = np.zeros(len(hashes), np.bool_)
     is_new[np.unique(hashes, return_index=True)[1]] = True  # the first of equal hashes
     # Both places where a hash can be inserted, before and after its equals, are the same only if it has no equals.
@@ -236,7 +241,8 @@ class DatasetWriter:
             options: JSON data; two imports with equal sources and options are the same import.
 
         Raises:
-            ValueError: if an import from other paths, or with other options, was interrupted.
+            ValueError: if an import from other paths, or with other options, was interrupted, or if this is a labelled
+                dataset.
         """
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
@@ -245,7 +251,8 @@ class DatasetWriter:
         imports = self.index["imports"]
         if imports and not imports[-1]["complete"]:
             last = imports[-1]
-            paths, wanted_paths = ([source[0] for source in entry["sources"]] for entry in (last, wanted))
+            paths = [source[0] for source in last["sources"]]
+            wanted_paths = [source[0] for source in wanted["sources"]]
             if (paths, last["options"]) != (wanted_paths, wanted["options"]):
                 found = f"an interrupted import of {', '.join(map(str, paths[:3]))}"
                 raise ValueError(f"{self.path} has {found}: repeat that call, or choose another folder")
@@ -267,7 +274,7 @@ class DatasetWriter:
         hashes = np.array(batch.rows, GAME)["hash"]
         is_new = which_are_new(hashes, self.seen)
         new = np.sort(hashes[is_new])
-        self.seen = np.insert(self.seen, np.searchsorted(self.seen, new), new)
+        self.seen = np.insert(self.seen, np.searchsorted(self.seen, new), new)  # it stays sorted
         left_out = self.waiting.left_out
         for reason, count in batch.left_out.items():
             left_out.add(reason, *batch.left_out.examples[reason], count=count)
@@ -378,5 +385,6 @@ def flatten(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return data without mappings as values: {"drawn": {"seed": 0}} becomes {"drawn seed": 0}, one level deep."""
     flat: dict[str, Any] = {}
     for key, value in data.items():
-        flat |= {f"{key} {name}": item for name, item in value.items()} if isinstance(value, Mapping) else {key: value}
+        is_mapping = isinstance(value, Mapping)
+        flat |= {f"{key} {name}": item for name, item in value.items()} if is_mapping else {key: value}
     return flat

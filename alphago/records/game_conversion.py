@@ -7,7 +7,6 @@ import math
 import re
 import threading
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -93,7 +92,8 @@ class Converter(RemoteWork):
         collector = Collector()
         for piece in pieces:
             if piece.is_lines:
-                for line in iter(partial(io.BytesIO(piece.data).readline, LONGEST_LINE), b""):  # b"": no line is left
+                stream = io.BytesIO(piece.data)
+                while line := stream.readline(LONGEST_LINE):
                     self.add_line(collector, piece.name, line)
             else:
                 for game in piece.games():
@@ -147,7 +147,7 @@ class Converter(RemoteWork):
         ranks = self.ranks(game)  # 0: unknown, which meets no limit
         too_low = wanted.min_rank is not None and (0 in ranks or min(ranks) < wanted.min_rank)
         too_high = wanted.max_rank is not None and (0 in ranks or max(ranks) > wanted.max_rank)
-        player = (wanted.player or "").casefold()
+        player = (wanted.player or "").casefold()  # "" is in every name
         reasons = [  # each reason, and whether it applies
             *((kind, kind in fault_kinds) for kind in fatal),
             (PLAYER, not any(player in name.casefold() for name in game.players)),
@@ -180,6 +180,7 @@ class Converter(RemoteWork):
         if margin is None or game.komi is None:
             return 0, False
         batch = game.position(env, 0).batch
+        # Plays the game from its first position, in place, in the only slot of the batch.
         batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
         counted = float(batch.black_results(FIRST)[1][0])  # Black's margin by area
         same_winner = counted * margin > 0
@@ -219,9 +220,11 @@ class Converter(RemoteWork):
 
 
 def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return a game's set-up stones and then its plies, as a dataset stores them, uint16, and the number of stones.
+    """Return a game as the numbers that a dataset stores.
 
-    A skipped turn has a ply of its own.
+    Returns:
+        uint16: the points with set-up stones, then the plies, of which a skipped turn has one of its own; and the
+        number of set-up stones.
     """
     steps = game.steps()  # an action, or -1 - action after a skipped turn
     after_skipped_turn = steps < 0
@@ -236,7 +239,7 @@ def to_words(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
 
 
 def game_of_plays(text: bytes, where: str) -> SgfGame | None:
-    """Return the game of 19x19 whose plays are a text, up to the first illegal play.
+    """Return the game of 19x19 that a text of plays records, up to the first illegal play.
 
     The rules are found as for an SGF file that names none (`play_by_rules`).
 
@@ -251,7 +254,7 @@ def game_of_plays(text: bytes, where: str) -> SgfGame | None:
     if None in plays or not plays:
         return None
     colours, actions = map(list, zip(*plays, strict=True))
-    # As if each play were a node of its own: the numbers of the nodes, of which only a fault makes use.
+    # nodes: as if each play stood in a node of its own.  Only the message of a fault uses these numbers.
     stretch = Stretch(np.zeros(361, np.int8), colours[0], colours, actions, nodes=[*range(len(plays))])
     _, played, assumed = play_by_rules([stretch], TRIED, size=19)
     plies = played.plies()

@@ -58,7 +58,8 @@ def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecor
         env: the game, with the weight of the lead in its outcomes (`margin_weight`).
     """
     policy = label_policies(label)
-    record.moves[-1], record.policies[-1] = policy.argmax(), quantise(policy)
+    record.moves[-1] = policy.argmax()
+    record.policies[-1] = quantise(policy)
     record.weights[:-1] = 0
     outcome = float(label_values(label, env.margin_weight)) * float(record.movers[-1])  # in Black's view
     return replace(record, outcome=outcome, score=outcome, resigned=True)  # resigned: training ignores the last board

@@ -255,6 +255,7 @@ def record_without_searches(
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
     """Return the records as a few arrays by name, in which all games are concatenated; `read_arrays` is the inverse."""
+    # Without records there is nothing to concatenate, which numpy refuses.
     arrays = {name: np.concatenate([getattr(r, name) for r in records]) if records else np.zeros(0) for name in ARRAYS}
     arrays["lengths"] = np.array([len(r) for r in records], np.int32)
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
@@ -317,8 +318,8 @@ class RecordBuilder:
 
     Attributes:
         setup, seed, env: as in `GameRecord`.
-        plies: for each ply of this game, a block of plies (`new_plies`), one of each of many games that were played at
-            once, and the row of this game in the block.
+        plies: for each ply of this game a pair: a block (`new_plies`), which holds one ply of each of many games that
+            are played at once, and the row of this game in the block.
         start_time: the reading of `time.monotonic()` when the game began.
     """
 
@@ -368,6 +369,7 @@ class RecordBuilder:
             outcome, score, resigned: as in `GameRecord`.
             action_space: number of actions of the game.
         """
+        # The block without plies is there for games without moves.
         plies = np.concatenate([new_plies(0, action_space), *(block[row : row + 1] for block, row in self.plies)])
         return GameRecord(
             **split_fields(plies),

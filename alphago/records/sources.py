@@ -218,7 +218,10 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
 
 
 def index_lines(paths: Iterable[str | Path]) -> Iterator[bytes]:
-    """Yield the lines of index files, a longer line in pieces of LONGEST_LINE; of a zip archive all files are read."""
+    """Yield the lines of index files, and of all files in zip archives of such files.
+
+    A line longer than LONGEST_LINE comes in pieces.
+    """
     for path in map(Path, paths):
         check_regular(path)
         with zipfile.ZipFile(path) if path.suffix.lower() == ".zip" else open(path, "rb") as file:

@@ -56,7 +56,8 @@ class SgfDocument:
 
     def split(self, number: int, names: Sequence[str]) -> None:
         """Move these properties of a node into a new node between the node and its children."""
-        children, self.children[number] = self.children[number], []
+        children = self.children[number]
+        self.children[number] = []
         added = self.add(number, {name: self.nodes[number].pop(name) for name in names})
         self.children[added] = children
 
@@ -94,7 +95,8 @@ def to_document(game: SgfGame) -> SgfDocument:
         known = game.count_shared(before)
         document.line += origin.line[:known]
         last = document.line[-1]
-        in_same_node = origin.line[known:].count(last)  # further moves of the file, which `game` does not have
+        # How many moves of the file that `game` does not have are in one node with the last move that it has.
+        in_same_node = origin.line[known:].count(last)
         if in_same_node:
             document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + in_same_node]])
         if known == len(game.moves) < len(before.moves):  # the game is cut short: remove the rest of the main line
@@ -106,8 +108,9 @@ def to_document(game: SgfGame) -> SgfDocument:
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    notes = {ply: note for ply, note in before.notes.items() if ply <= known}
+    notes = {ply: note for ply, note in before.notes.items() if ply <= known}  # the file's, as far as they hold
     # The notes to write: those that are new or changed, and those whose comment in the file has a generated sentence.
+    # A note on a position after the end of the game is left out, since it has no node.
     comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]
     notes_to_write = {
         ply: note
@@ -156,8 +159,8 @@ def node_texts(game: SgfGame, program: str, notes: Mapping[int, MoveNote]) -> li
         "DT": game.date,
         "EV": game.event,
     }
-    env, nodes = GoEnv(game.board_size), [{name: [text] for name, text in root.items() if text}]
-    nodes += [{} for _ in game.moves]
+    env = GoEnv(game.board_size)
+    nodes = [{name: [text] for name, text in root.items() if text}, *({} for _ in game.moves)]
     for number, node in enumerate(nodes):
         comment = [game.comments.get(number - 1, "") if number else game.comment]  # node 1 is of the move at ply 0
         if (note := notes.get(number)) is not None:

@@ -144,6 +144,7 @@ def find_encoding(data: bytes, likely: str) -> tuple[str, str | None]:
         return declared, declared
     name = guess_encoding(data)
     # One game has few letters, so the encoding of the whole file is used unless the game's own is clearly better.
+    # A guess of UTF-8 is kept, since other encodings hardly ever look like it.
     if name not in (likely, "utf-8") and score(data, likely) > score(data, name) - CLEARLY:
         name = likely
     return name, declared
@@ -261,6 +262,7 @@ def guess_encoding(data: bytes) -> str:
     if JIS_SHIFT.search(part):
         return "iso2022_jp_ext"
     try:
+        # final: a sample that is only a part of the data may end within a letter.
         codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= SAMPLE)
         return "utf-8"
     except UnicodeDecodeError:

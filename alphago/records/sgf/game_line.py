@@ -261,7 +261,8 @@ class LineReader:
         told = [(kinds.SET_UP, changed, move) for changed, move in changes if changed.actions]
         final = stretches[-1].begins
         told += [(kinds.FINAL_SET_UP, changed, move) for changed, move in changes if changed.begins == final]
-        for kind, changed, move in told[:1]:
+        if told:
+            kind, changed, move = told[0]
             part = "after" if longest.stretch.begins >= changed.begins else "before"
             got = f"a set-up after move {move}: the game is what comes {part} it"
             text = f"stones must be set up before the first move, got {got}"

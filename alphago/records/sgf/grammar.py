@@ -138,7 +138,7 @@ def read_tree(text: str, at: int) -> SgfTree:
                 current, node = begin_node(tree, current)
             capitals = LOWER.sub("", name) or name.upper()  # a name that is all in lower case means that in capitals
             values = node.setdefault(capitals, [])
-        elif max(len(tree.nodes), len(stack)) >= MOST_NODES:
+        elif max(len(tree.nodes), len(stack)) >= MOST_NODES:  # a text may also open brackets without end
             tree.too_long = True
             break
         elif mark == ";":

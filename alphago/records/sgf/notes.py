@@ -143,7 +143,8 @@ def read_note(node: Node) -> MoveNote:
     It is read from SBKV, SBKS and AGO.  Value, score and visits that these lack are read from the analysis in KT.
     Fields that cannot be read are None.
     """
-    percent, score, own = number(node, "SBKV"), number(node, "SBKS"), read_object("".join(node.get("AGO", ())[:1]))
+    percent, score = number(node, "SBKV"), number(node, "SBKS")
+    own = read_object("".join(node.get("AGO", ())[:1]))  # the first value of AGO; {} if there is none
     value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))  # a win rate in percent as -1 .. 1
     visits, prior, move_visits = count(own.get("visits")), finite(own.get("prior")), count(own.get("played"))
     if value is None or score is None or visits is None:

@@ -199,6 +199,7 @@ def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
         fraction = f"{parse_numeral(match['numerator'])}/{parse_numeral(match['denominator'])}"
     if whole and not whole.isascii():
         whole = f"{parse_numeral(whole)}"
+    # A half may stand alone, as in 半目; no other match with a half has a fraction.
     value = 0.0 if match["half"] and not whole else amount(whole, fraction)
     units = {match["unit"], match["one"], match["last"]} - {None}
     if value is None or len(units) > 1 or (match["half"] and value % 1):
@@ -220,5 +221,10 @@ def parse_numeral(numeral: str) -> int:
 
 
 def normalise(result: str) -> str:
-    """Return a text in lower case, with ASCII digits and signs, cut at LONGEST characters."""
-    return unicodedata.normalize("NFKC", result[:LONGEST].translate(QUOTIENTS)).strip().lower()
+    """Return a text in lower case, with ASCII digits and signs, cut at LONGEST characters.
+
+    A letter that is a fraction becomes a blank and two numbers: 3½ becomes 3 1/2.
+    """
+    # Fractions come before NFKC, which would turn 3½ into 31⁄2.  Capitals come after it, since it may make some.
+    plain = unicodedata.normalize("NFKC", result[:LONGEST].translate(QUOTIENTS))
+    return plain.strip().lower()

@@ -169,7 +169,9 @@ class SgfGame:
 
     def count_shared(self, other: "SgfGame") -> int:
         """Return how many first moves, of the same colours, two games have in common."""
-        own, others = (zip(game.movers, game.moves, strict=True) for game in (self, other))
+        own = zip(self.movers, self.moves, strict=True)
+        others = zip(other.movers, other.moves, strict=True)
+        # The pairs of equal moves up to the first difference, or to the end of the shorter game.
         shared = takewhile(lambda pair: pair[0] == pair[1], zip(own, others, strict=False))
         return len(list(shared))
 

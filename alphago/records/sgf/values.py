@@ -125,7 +125,8 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
         kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
-        text = "".join(text.split()) if len(text) < LONGEST else text.strip()  # without line breaks and blanks
+        # Without line breaks and blanks.  A long text can at most be a pass, if it is blank.
+        text = "".join(text.split()) if len(text) < LONGEST else text.strip()
     height, width = env.plane_shape
     tt_is_pass = env.N <= 19  # on larger boards tt is a point
     if kind == "move" and (text in ("", "``") or (text == "tt" and tt_is_pass)):
@@ -143,6 +144,7 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
 def read_rectangle(env: StonesEnv, text: str) -> tuple[slice, slice]:
     """Return the rows and the columns of one point, or of a rectangle such as ab:cd, its two opposite corners."""
     width = env.plane_shape[1]
+    # One corner or two; whatever follows a second colon is ignored.
     corners = [divmod(read_point(env, part, "stone"), width) for part in text.split(":", 2)[:2]]
     (top, left), (bottom, right) = corners[0], corners[-1]
     rows, columns = sorted((top, bottom)), sorted((left, right))
