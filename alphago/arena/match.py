@@ -172,8 +172,7 @@ def evaluate(
             progress(game.number)
 
     with open_pool(workers, env) as pool:
-        numbers = range(num_games)
-        play_match(env, (first, second), plan, numbers, add, stop=stop, adjudicator=referee, pool=pool)
+        play_match(env, (first, second), plan, range(num_games), add, stop=stop, adjudicator=referee, pool=pool)
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)

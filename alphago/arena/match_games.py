@@ -180,8 +180,7 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
     if source == "random":
         return RandomPlayer(env.new_batch(games))
     if isinstance(source, PlayoutSettings):
-        uses_rave = bool(source.equivalence)  # RAVE is for Go only: `require_go` refuses other games
-        if is_go(env) or uses_rave:
+        if is_go(env) or source.equivalence:  # RAVE is for Go only: `require_go` refuses other games
             return PlayoutPlayer(require_go(env, source.name), source, games)
         return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
     if isinstance(source, AlphaBetaSettings):

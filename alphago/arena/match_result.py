@@ -117,8 +117,7 @@ class MatchResult:
     @property
     def distinct(self) -> int:
         """The number of distinct games; games that differ only by a rotation or reflection count once."""
-        symmetries = None if self.env is None else self.env.symmetries.actions
-        return distinct_games(self.games, symmetries)
+        return distinct_games(self.games, None if self.env is None else self.env.symmetries.actions)
 
     @property
     def win_rate(self) -> float:

@@ -38,8 +38,7 @@ class MatchWork(RemoteWork):
         with one_torch_thread():  # with as many threads as in `from_bytes`, where the network's digest is compared
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
         sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
-        arrays = {str(number): player for number, player in enumerate(players)}
-        return pack([plain_game(env), asdict(plan), sides], arrays)
+        return pack([plain_game(env), asdict(plan), sides], {str(i): player for i, player in enumerate(players)})
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:

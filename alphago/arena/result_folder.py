@@ -56,9 +56,8 @@ class ResultFolder:
 
     def add(self, match: Match, game: MatchGame) -> None:
         """Append a finished game to the file, and keep it; match: the indices of its two players."""
-        fields = asdict(game)
+        fields = {**asdict(game), "moves": " ".join(map(self.env.to_text, game.moves))}  # as text in place of actions
         line = {"match": match, "game": fields.pop("number"), "result": game.result, **fields}
-        line["moves"] = " ".join(map(self.env.to_text, game.moves))  # as text in place of actions
         files.append(self._games_file, (json.dumps(line) + "\n").encode())
         self._insert(match, game)
 

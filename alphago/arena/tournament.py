@@ -174,14 +174,13 @@ class Tournament:
         """
         plan = self.plan
         entrants = self.entrants[match[0]], self.entrants[match[1]]
-        title = " - ".join(entrant.name for entrant in entrants)
 
         def add(game: MatchGame) -> None:
             """Keep a finished game, and show the standing of its match."""
             self.folder.add(match, game)
             result = self.result(match)
             text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
-            bar.set_description(title, refresh=False)
+            bar.set_description(" - ".join(entrant.name for entrant in entrants), refresh=False)
             bar.set_postfix_str(text, refresh=False)
             bar.update()
 

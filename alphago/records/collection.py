@@ -182,7 +182,6 @@ def reason_of(left_out: Mapping[str, int]) -> str:
     Without games left out it is "".  There is no example if `left_out` is a plain mapping.
     """
     examples = left_out.examples if isinstance(left_out, LeftOut) else {}
-    texts = [text for texts_of_reason in examples.values() for text in texts_of_reason]
-    example = f" ({texts[0]})" if texts else ""
+    example = next((f" ({texts[0]})" for texts in examples.values() if texts), "")
     sentence = sentence_of(left_out)
     return f": {sentence}{example}" if sentence else ""

@@ -136,14 +136,12 @@ def source_stamp(path: str | Path, dataset: str | Path) -> list[str]:
 def jobs(paths: Sequence[str | Path]) -> Iterator[list[SourcePart]]:
     """Yield the jobs of an import: groups of pieces, each large enough to be worth sending to a worker."""
     waiting: list[SourcePart] = []
-    size = 0
     for piece in pieces(paths):
         waiting.append(piece)
-        size += len(piece.data)
+        size = sum(len(part.data) for part in waiting)
         if size >= BYTES_PER_JOB or len(waiting) >= PIECES_PER_JOB:
             yield waiting
             waiting = []
-            size = 0
     if waiting:
         yield waiting
 

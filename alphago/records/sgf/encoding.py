@@ -110,8 +110,7 @@ def decode_as(data: bytes, name: str) -> DecodedText:
     encoded = "\ufffd".encode(name, "ignore")  # empty if the encoding does not have this letter
     had_before = data.count(encoded) if encoded else 0
     lost = text.count("\ufffd") - had_before
-    fault = f"{lost} letters of the text are damaged (not {name})" if lost > 0 else ""
-    return DecodedText(text, fault)
+    return DecodedText(text, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
 
 
 def decode_game(data: bytes, likely: str) -> DecodedText:

@@ -81,11 +81,9 @@ class SgfTree:
             if yielded > 0 and size_left < 0:  # the main line is yielded whatever its length
                 yield len(leaves) - yielded
                 return
-            line = []
-            number = leaf
-            while number >= 0:
-                line.append(number)
-                number = self.parents[number]
+            line = [leaf]
+            while (parent := self.parents[line[-1]]) >= 0:
+                line.append(parent)
             yield line[::-1]
 
 

@@ -162,8 +162,7 @@ class SgfGame:
         """Return the position before move `ply` (None: after the last one), in the game `env` (None: `self.env()`)."""
         env = env or self.env()
         komi = None if self.komi == env.komi else self.komi  # None: that of `env`
-        position = env.position(**self.setup, komi=komi)
-        position = position.after(self.moves[:ply], self.movers[:ply])
+        position = env.position(**self.setup, komi=komi).after(self.moves[:ply], self.movers[:ply])
         mover = self.to_play if ply is None or ply >= len(self.moves) else self.movers[ply]
         return position.give_turn(mover) if mover else position
 
