@@ -53,7 +53,7 @@ class MatchPlan:
 
     def engine_seed(self, number: int) -> int:
         """Return the seed for engines in the game with this number, 1 .. 2^31 - 1."""
-        # games * seed: so that matches with other seeds do not use the same engine seeds for other games.
+        # `games * seed` keeps the engine seeds of matches with different seeds apart.
         return 1 + (self.games * self.seed + number) % (2**31 - 1)
 
 
@@ -206,7 +206,7 @@ def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
     if isinstance(player, (Engine, Submission)):
         return env
     network_env = getattr(player, "env", None)  # None for a player without a network
-    # Only a game of the same class has the same kinds of planes, and only one with `planes` in its config a choice.
+    # The names of planes belong to one class of games.  A game without `planes` in its config has no choice of them.
     if type(network_env) is type(env) and "planes" in env.config:
         env = env.replace(planes=network_env.config["planes"])
     return env.player_view()

@@ -150,7 +150,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
     for match, result in played.items():
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)
-        if verdict is not None and tournament.settings.sprt is not None:
+        if verdict is not None and tournament.settings.sprt is not None:  # without a test both are None
             elo0, elo1 = tournament.settings.sprt  # "accept" refutes `elo0`, and "reject" refutes `elo1`
             decision = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
             test = f"the sequential test of {elo0:+g} against {elo1:+g} Elo"

@@ -41,7 +41,7 @@ def plot_strength(
     if not cells or not all(isinstance(result, MatchResult) for result in cells.values()):
         example = "{4: {64: evaluate(…)}}"
         raise TypeError(f"results must be results of evaluate, such as {example}, got {shown(results)}")
-    picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], 2, "", size=SIZE)
+    picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], columns=2, x_label="", size=SIZE)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)

@@ -60,8 +60,8 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
 def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
     """Return the move that a function chooses after these moves, as text.
 
-    If the function returns anything but an action, the reply is this value as text, in which the caller looks for a
-    move such as "D4".
+    If the function returns anything but an action, this is the value as text.  The reader of the reply accepts it if it
+    is a move, such as "D4".
 
     Args:
         name: the file's name, mixed into the seed, so that two submissions in a game draw different random numbers.

@@ -231,7 +231,7 @@ class DatasetWriter:
     # --- imports ---
 
     def begin_import(self, sources: Sequence[object], options: Mapping[str, object]) -> int | None:
-        """Begin or resume an import; return how many of its jobs are done, None if the whole import was done before.
+        """Begin or resume an import, and return how many of its jobs are done.
 
         If the sources have changed since the import was interrupted, it begins with the first job, since the sources
         are divided into other jobs now.  The games written before stay in the dataset, and are left out as duplicates.
@@ -243,6 +243,9 @@ class DatasetWriter:
         Raises:
             ValueError: if an import from other paths, or with other options, was interrupted, or if this is a labelled
                 dataset.
+
+        Returns:
+            None if the whole import was done before.
         """
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
@@ -322,7 +325,7 @@ class DatasetWriter:
     # --- labels ---
 
     def begin_labels(self, teacher: Mapping[str, Any]) -> int:
-        """Begin or resume labelling; return the number of the last position that earlier calls added, -1 for none.
+        """Begin or resume labelling, and return the number of the last position that earlier calls added.
 
         Each part's entry in the index has the number of its last position, so that a later call can go on after it.
 
@@ -331,6 +334,9 @@ class DatasetWriter:
 
         Raises:
             ValueError: if this is a dataset of games, or was begun with other games, settings or another teacher.
+
+        Returns:
+            -1 if no position was added before.
         """
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")

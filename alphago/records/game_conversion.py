@@ -173,8 +173,8 @@ class Converter(RemoteWork):
         """Return (twice Black's margin, True) if the owner of each point of the last board is known, else (0, False).
 
         The area of the last board is counted without removing stones.  If the count differs from the result by at most
-        SCORED_WITHIN, no dead stones are left, so the owners are known.  It may differ by one point, since Japanese and
-        Chinese counting may.
+        SCORED_WITHIN, no dead stones are left, so the owners are known.  The two may differ by one point, since
+        Japanese and Chinese counting may.
         """
         margin = game.margin
         if margin is None or game.komi is None:

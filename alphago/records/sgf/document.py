@@ -95,7 +95,7 @@ def to_document(game: SgfGame) -> SgfDocument:
         known = game.count_shared(before)
         document.line += origin.line[:known]
         last = document.line[-1]
-        # How many moves of the file that `game` does not have are in one node with the last move that it has.
+        # How many further moves, which `game` does not have, the file has in the node of the last shared move.
         in_same_node = origin.line[known:].count(last)
         if in_same_node:
             document.split(last, [PLAYER_NAMES[mover][0] for mover in before.movers[known : known + in_same_node]])
@@ -108,7 +108,7 @@ def to_document(game: SgfGame) -> SgfDocument:
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
     program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
-    notes = {ply: note for ply, note in before.notes.items() if ply <= known}  # the file's, as far as they hold
+    notes = {ply: note for ply, note in before.notes.items() if ply <= known}  # the file's, on shared positions
     # The notes to write: those that are new or changed, and those whose comment in the file has a generated sentence.
     # A note on a position after the end of the game is left out, since it has no node.
     comments = ["".join(document.nodes[number].get("C", ())) for number in document.line]

@@ -246,6 +246,7 @@ def unmarked_utf16(data: bytes) -> str | None:
     The first letters of an SGF file are ASCII, so in UTF-16 every second byte is 0.
     """
     head = data[:64].ljust(4, b" ")  # at least four bytes, so that neither half is empty
+    # The high byte of an ASCII letter is 0, and the low byte is not.
     for name, high, low in (("utf-16-be", head[0::2], head[1::2]), ("utf-16-le", head[1::2], head[0::2])):
         if high.count(0) > len(high) // 2 and low.count(0) == 0:
             return name

@@ -258,11 +258,11 @@ class LineReader:
         changes = [(after.stretch, before.ply_count) for before, after in pairwise(followed)]
         # The first change with moves after it is reported.  Without one, a change at the end of the line is reported as
         # such: it often shows how the game was counted.
-        told = [(kinds.SET_UP, changed, move) for changed, move in changes if changed.actions]
+        reports = [(kinds.SET_UP, changed, move) for changed, move in changes if changed.actions]
         final = stretches[-1].begins
-        told += [(kinds.FINAL_SET_UP, changed, move) for changed, move in changes if changed.begins == final]
-        if told:
-            kind, changed, move = told[0]
+        reports += [(kinds.FINAL_SET_UP, changed, move) for changed, move in changes if changed.begins == final]
+        if reports:
+            kind, changed, move = reports[0]
             part = "after" if longest.stretch.begins >= changed.begins else "before"
             got = f"a set-up after move {move}: the game is what comes {part} it"
             text = f"stones must be set up before the first move, got {got}"

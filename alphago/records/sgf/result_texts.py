@@ -92,7 +92,7 @@ def winners(text: str) -> Iterator[float]:
     for patterns, sign in ((WINNERS, 1.0), (LOSERS, -1.0)):
         for pattern in patterns:
             for match in pattern.finditer(text):
-                yield sign if match[1][0] in BLACK else -sign  # sign: -1 for a loser
+                yield sign if match[1][0] in BLACK else -sign  # by the colour's first letter; sign: -1 for a loser
     for match in SEGMENT.finditer(text):
         if winner := winner_of_segment(match[1], match[2]):
             yield winner
@@ -199,7 +199,7 @@ def parse_points(match: re.Match[str]) -> tuple[float | None, str | None]:
         fraction = f"{parse_numeral(match['numerator'])}/{parse_numeral(match['denominator'])}"
     if whole and not whole.isascii():
         whole = f"{parse_numeral(whole)}"
-    # A half may stand alone, as in 半目; no other match with a half has a fraction.
+    # A half may stand alone, as in 半目.  A match with a half has no fraction.
     value = 0.0 if match["half"] and not whole else amount(whole, fraction)
     units = {match["unit"], match["one"], match["last"]} - {None}
     if value is None or len(units) > 1 or (match["half"] and value % 1):
@@ -223,7 +223,7 @@ def parse_numeral(numeral: str) -> int:
 def normalise(result: str) -> str:
     """Return a text in lower case, with ASCII digits and signs, cut at LONGEST characters.
 
-    A letter that is a fraction becomes a blank and two numbers: 3½ becomes 3 1/2.
+    The signs ½, ¼ and ¾ become a blank and a fraction: 3½ becomes 3 1/2.
     """
     # Fractions come before NFKC, which would turn 3½ into 31⁄2.  Capitals come after it, since it may make some.
     plain = unicodedata.normalize("NFKC", result[:LONGEST].translate(QUOTIENTS))

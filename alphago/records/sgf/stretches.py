@@ -109,7 +109,10 @@ class PlayedStretch:
         self.join(stretch)
 
     def join(self, stretch: Stretch) -> None:
-        """Append the plays of a stretch, and follow them up to the first illegal one; those before are all legal."""
+        """Append the plays of a stretch, and follow them up to the first illegal one.
+
+        The plays that are already there must all be legal.
+        """
         before = len(self.stretch.actions)
         self.stretch.colours += stretch.colours
         self.stretch.actions += stretch.actions

@@ -90,7 +90,7 @@ def read_komi(text: str, program: str = "") -> float | None:
         if is_whole and (FOX in program.lower() or abs(number) >= LEAST_HUNDREDTHS):
             number /= 100
         elif is_whole and abs(number) > LARGEST_KOMI:
-            raise ValueError(text)
+            raise ValueError(text)  # the message is made below
         in_zi = unit == "子" or has_quarter(number)  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)
     except (ValueError, OverflowError):  # also "nan" and "inf"
