@@ -240,12 +240,12 @@ class DatasetWriter:
             sources: for each source a list [path, stamp]; the stamp changes when the source does (`source_stamp`).
             options: JSON data; two imports with equal sources and options are the same import.
 
+        Returns:
+            None if the whole import was done before.
+
         Raises:
             ValueError: if an import from other paths, or with other options, was interrupted, or if this is a labelled
                 dataset.
-
-        Returns:
-            None if the whole import was done before.
         """
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
@@ -332,11 +332,11 @@ class DatasetWriter:
         Args:
             teacher: the entry `teacher` of the index, plain data.
 
-        Raises:
-            ValueError: if this is a dataset of games, or was begun with other games, settings or another teacher.
-
         Returns:
             -1 if no position was added before.
+
+        Raises:
+            ValueError: if this is a dataset of games, or was begun with other games, settings or another teacher.
         """
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
