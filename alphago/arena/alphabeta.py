@@ -20,7 +20,7 @@ from alphago.system.validation import check_int, checks_keywords
 
 DEPTH = 8  # the depth of "alphabeta" without a number
 MOST_DEPTH = 200
-MOST_ENTRIES = 20  # log2 of the transposition table's greatest length
+MOST_ENTRIES = 2**20  # the transposition table's greatest length
 NO_ACTION = -1
 NODES = 1 << 19  # nodes per call of the kernel, well below a second; Ctrl-C takes effect between two calls
 
@@ -111,9 +111,9 @@ class AlphaBetaSearch:
         self.depth = check_int("depth", depth, 1, MOST_DEPTH)
         words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
         self._search, make_preferences = SEARCHES[env.name]
-        self._preferences = make_preferences(env)
+        self._preferences = make_preferences(env)  # by which actions are ordered that no search has preferred yet
         self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often each action was the best one
-        entries = 1 << min(MOST_ENTRIES, 12 + self.depth)  # deeper searches visit more positions
+        entries = min(MOST_ENTRIES, 2 ** (12 + self.depth))  # deeper searches visit more positions
         self._table = np.zeros((entries, 3), np.int64)  # the transposition table: KEY, VALUE and NOTE of the kernels
         self._number = 0  # of the latest search; entries of the table that belong to other searches are ignored
         by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "current", "best_action")}

@@ -49,7 +49,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
 
 
 def check_defined(env: GameEnv) -> None:
-    """Raise ValueError for a game that lacks a required attribute."""
+    """Raise ValueError for a game that lacks a required attribute, or whose config is no dictionary."""
     if missing := [name for name in REQUIRED if not hasattr(env, name)]:
         raise ValueError(f"{type(env).__name__} must define {', '.join(missing)}")
     try:

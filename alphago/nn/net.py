@@ -80,10 +80,10 @@ class NeuralNet(nn.Module):
     ) -> None:
         super().__init__()
         check_env(env)
-        base: Any = base_net  # in the end a module: a name is replaced in the next lines, None further below
+        base: Any = base_net  # becomes a module: here in place of a name, below in place of None
         if isinstance(base_net, str) and base_net in BASES:
             base = BASES[base_net](env.planes, channels, tower_height)
-            channels = tower_height = None  # now used; in the lines below they are sizes of the default tower
+            channels = tower_height = None  # they were this base's sizes; from here on they are the default tower's
         slots = {"base_net": base, "value": value, "policy": policy}
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
@@ -110,7 +110,7 @@ class NeuralNet(nn.Module):
         # Of two positions, [2, …]; the default heads are built for their shape, device and dtype.
         features = check_base(base, env, default_heads=value is None or policy is None)
         has_board = tuple(features.shape[2:]) == env.plane_shape
-        if size_free is None and not has_board:  # only the preset would make the network size-free
+        if size_free is None and not has_board:  # such features fit one board, and nobody has asked for size_free
             self.size_free = False
         self.channels = int(features.shape[1])
         is_flat = features.dim() == 2

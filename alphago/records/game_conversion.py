@@ -190,7 +190,7 @@ class Converter(RemoteWork):
     # --- one game a line ---
 
     def add_line(self, collector: Collector, name: str, line: bytes) -> None:
-        """Add the game in a line, `id TAB ;B[pd];W[dp]…`; its result and komi may be in the index.
+        """Add the game in a line, `id TAB ;B[pd];W[dp]…`; what it lacks of result and komi is taken from `index`.
 
         A game without other properties than plays is read faster than by the reader of SGF, since archives of such
         lines have millions of games.
@@ -203,8 +203,9 @@ class Converter(RemoteWork):
         where = f"{name}, game {game_id.decode('ascii', 'replace')[:40]}"
         known = self.known_fields(game_id)
         plain_game = game_of_plays(text, where)
-        sgf = text if text.startswith(b"(") else b"(" + text + b")"
-        for game in salvage_sgf(sgf, name=where) if plain_game is None else [plain_game]:
+        tree = text if text.startswith(b"(") else b"(" + text + b")"
+        games = salvage_sgf(tree, name=where) if plain_game is None else [plain_game]
+        for game in games:
             missing = {field: value for field, value in known.items() if getattr(game, field) in (None, "")}
             self.add_game(collector, replace(game, **missing))
 

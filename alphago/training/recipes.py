@@ -120,10 +120,14 @@ BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by ga
 
 
 def is_short(settings: RunSettings) -> bool:
-    """Return whether a run on a CPU is too short to make use of a wide network (docs/experiments/42)."""
-    threads = 1 if settings.max_processor_minutes else settings.selfplay.groups  # processor minutes are of all threads
-    minutes = settings.max_processor_minutes or settings.max_minutes
-    return minutes is not None and minutes * threads <= SHORT
+    """Return whether a run on a CPU is too short to make use of a wide network (docs/experiments/42).
+
+    A run without a limit of time is not.
+    """
+    minutes = settings.max_processor_minutes  # of all threads together
+    if minutes is None and settings.max_minutes is not None:
+        minutes = settings.max_minutes * settings.selfplay.groups  # each group has a thread
+    return minutes is not None and minutes <= SHORT
 
 
 def recipe_for(env: GameEnv) -> Recipe:

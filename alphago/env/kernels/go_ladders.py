@@ -84,9 +84,10 @@ def is_in_atari(row, stone):
 
 @part
 def is_ko_mouth(row, point, colour, begin):
-    """Return whether the attacker can take a ko at this point, where the defender would gain little by filling it.
+    """Return whether the attacker can take a ko at this point, and the defender would gain little by filling it.
 
-    After filling the ko, the defender has at most two liberties.
+    The attacker can take a ko if all neighbours of the point are the defender's, or the border, and exactly one single
+    stone among them is in atari.  Little is gained if filling the point leaves the defender at most two liberties.
 
     Args:
         point: an empty point, the liberty of the chain that is read.
@@ -94,17 +95,20 @@ def is_ko_mouth(row, point, colour, begin):
         begin: index in `row` from which on memory may be overwritten.
     """
     stride = load(row, layout.SIZE) + 1
-    in_danger = 0  # the number of chains in atari, where a chain of several stones, which is no ko, counts as two
+    stones_in_atari = 0
     end = begin
     for side in range(4):
         near = neighbour(point, side, stride)
         near_colour = load(row, cell(near) + layout.COLOUR)
         if near_colour == colour:
-            in_danger += is_in_atari(row, near) * (2 - (load(row, cell(near) + layout.NEXT) == near))
+            if is_in_atari(row, near):
+                if load(row, cell(near) + layout.NEXT) != near:  # a chain of several stones: to take it is no ko
+                    return False
+                stones_in_atari += 1
             end = list_liberties(row, near, begin, end, 4)
-        elif near_colour != layout.BORDER:
+        elif near_colour != layout.BORDER:  # an empty point, or the attacker's stone
             return False
-    return in_danger == 1 and end <= begin + 3  # one of these liberties is the point itself
+    return stones_in_atari == 1 and end <= begin + 3  # liberties: the point itself and at most two others
 
 
 @part

@@ -207,7 +207,8 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence
         children: for each node, the numbers of its children, in the order in which they are written.
     """
     pieces: list[str] = []
-    waiting = [0]  # a stack, the next to be written last: numbers of nodes that begin a variation, or END_OF_VARIATION
+    # A stack, whose last entry is written next: the number of a node that begins a variation, or END_OF_VARIATION.
+    waiting = [0]
     while waiting:
         number = waiting.pop()
         if number == END_OF_VARIATION:
@@ -215,7 +216,7 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence
             continue
         waiting.append(END_OF_VARIATION)
         pieces += ["(", *node_pieces(nodes[number])]
-        while len(children[number]) == 1:
+        while len(children[number]) == 1:  # an only child continues the variation
             number = children[number][0]
             pieces += node_pieces(nodes[number])
         waiting += reversed(children[number])

@@ -183,7 +183,9 @@ class PageSearch:
 
 
 def analysis_fields(analysis: Analysis) -> dict[str, Any]:
-    """Return the analysis of one position in KataGo's fields; unknown scores and ownership are left out.
+    """Return the analysis of one position in KataGo's fields, whose values are in Black's view.
+
+    Unknown scores and ownership are left out.  The policy of illegal moves is -1.
 
     Args:
         analysis: in the view of the player to move.
