@@ -183,7 +183,8 @@ class Search:
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
         """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet."""
-        unevaluated = games[self.tree.at("state", games) == NEW]
+        # Of no games nothing is asked: on a GPU even that would take time.
+        unevaluated = games[self.tree.at("state", games) == NEW] if len(games) else games
         count = len(unevaluated)
         if count == 0:
             return
@@ -239,7 +240,8 @@ class Search:
                 has_searched = self.wave(budget)
             else:
                 has_searched = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
-            # No new leaf: all simulations that were left ended in finished games, or the rule waits in every game.
+            # No new leaf: all simulations that were left ended in finished games or in nodes that were evaluated before,
+            # or the rule waits in every game that has some left.
             if not has_searched:
                 return
 
