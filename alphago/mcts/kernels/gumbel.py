@@ -108,7 +108,7 @@ def due_candidates(candidates, readouts, simulation):
         The number of visits that each due candidate has so far, by which the caller finds them; and how many
         simulations of the round are left, this one included.
     """
-    phases = 1  # in the end the logarithm of `candidates` to base 2, rounded up
+    phases = 1  # in the end the logarithm of `candidates` to base 2, rounded up; 1 for one candidate
     while 1 << phases < candidates:
         phases += 1
     remaining = candidates  # candidates of the present phase
