@@ -240,7 +240,7 @@ class Search:
                 has_searched = self.wave(budget)
             else:
                 has_searched = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
-            # No new leaf: all simulations that were left ended in finished games or in evaluated nodes, or the rule waits
+            # No new leaf: all simulations left ended in finished games or in evaluated nodes, or the rule waits
             # in every game that has some left.
             if not has_searched:
                 return
