@@ -98,7 +98,7 @@ class SharedFolder:
                 self.gone.setdefault(folder.name, HAS_LEFT if has_left else silence)  # OwnWorkers may have set a reason
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
-                with suppress(ValueError):
+                with suppress(ValueError, KeyError, TypeError):  # the file is damaged, or no worker's
                     self.live[folder.name] = parse_json(pulse.beat)["cores"]
         return self.live
 

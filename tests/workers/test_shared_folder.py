@@ -162,6 +162,15 @@ class TestSharedFolder:
         assert (tmp_path / f"workers/a/answers/k {kind}").exists()
         assert not task.exists()
 
+    @pytest.mark.parametrize("beats", [(b"{}", b"{ }"), (b"[1]", b"[2]"), (b"{", b"\xff")], ids=repr)
+    def test_a_beat_that_is_no_workers(self, tmp_path: Path, beats: tuple[bytes, bytes]) -> None:
+        folder = SharedFolder(tmp_path)
+        (tmp_path / "workers" / "strange").mkdir()
+        for beat in beats:
+            (tmp_path / "workers" / "strange" / "beat").write_bytes(beat)
+            folder.looked_at = 0.0
+            assert folder.workers() == {}
+
     def test_one_run_at_a_time(self, tmp_path: Path) -> None:
         with closing(SharedFolder(tmp_path)), pytest.raises(BlockingIOError, match="another process writes to"):
             SharedFolder(tmp_path)
