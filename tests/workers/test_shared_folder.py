@@ -170,6 +170,7 @@ class TestSharedFolder:
             (tmp_path / "workers" / "strange" / "beat").write_bytes(beat)
             folder.looked_at = 0.0
             assert folder.workers() == {}
+        folder.close()
 
     def test_one_run_at_a_time(self, tmp_path: Path) -> None:
         with closing(SharedFolder(tmp_path)), pytest.raises(BlockingIOError, match="another process writes to"):
