@@ -12,7 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.env.kernels.go_planes import PASSED
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import ILLEGAL
-from alphago.nn.net import load_model
+from alphago.nn.net import NeuralNet, load_model
 from alphago.records.collection import sentence_of
 from alphago.records.dataset import Dataset
 from alphago.records.dataset_import import import_games
@@ -241,6 +241,12 @@ class TestTraining:
         run(tmp_path / "played", 2, env=ENV, source=RandomGames)
         with pytest.raises(ValueError, match="must be one of given games, and is resumed by `alphago train --folder"):
             train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
+
+
+def test_predictions_of_given_games(dataset: Path) -> None:
+    measured = predict_games(NeuralNet(ENV, tower_height=1, channels=8), dataset, split="validation", positions=20)
+    assert measured["positions_judged"] > 0
+    assert 0 <= measured["accuracy"] <= measured["top5"] <= 1
 
 
 def test_measures() -> None:
