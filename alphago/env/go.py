@@ -98,10 +98,11 @@ class GoEnv(StonesEnv):
         self.komi = go_rules.check_komi(go_rules.usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = go_rules.check_planes("rules" if planes is None else planes)
         self.has_device_kernels = self.plane_set != go_rules.KATAGO
-        # Boards that a position remembers, by `plane_set`.  None stands for a number of planes: AlphaGo Zero's history,
-        # two planes a board.  Sets that are not listed show one board.
-        remembered = {None: (self.planes - 1) // 2, go_rules.KATAGO: go_katago.DEPTH}
-        self.history = remembered.get(self.plane_set, 1)
+        self.history = 1  # the boards that a position remembers
+        if self.plane_set is None:  # a number of planes: AlphaGo Zero's history, two planes a board
+            self.history = (self.planes - 1) // 2
+        elif self.plane_set == go_rules.KATAGO:
+            self.history = go_katago.DEPTH
         self.ko = check_choice("ko", ko, go_rules.KO_RULES)
         self.suicide = check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1, go_rules.ENDLESS // 2)

@@ -110,7 +110,7 @@ class NeuralNet(nn.Module):
         # Of two positions, [2, …]; the default heads are built for their shape, device and dtype.
         features = check_base(base, env, default_heads=value is None or policy is None)
         has_board = tuple(features.shape[2:]) == env.plane_shape
-        if size_free is None and not has_board:  # such features fit one board, and nobody has asked for size_free
+        if size_free is None and not has_board:  # such features fit one board, and size_free was not asked for
             self.size_free = False
         self.channels = int(features.shape[1])
         is_flat = features.dim() == 2

@@ -7,7 +7,7 @@ from alphago import GoEnv, check_game
 from alphago.env.kernels import go_row as layout
 from tests.naive.go import naive_go, random_board
 
-# Hundreds of captures on a tiny board, where nobody passes: nearly every legal point is one that superko left.
+# Hundreds of captures on a tiny board, in games without passes: nearly every legal point is one that superko left.
 CROWDED = [
     (size, games, {"max_moves": limit, "first_pass": limit, "ko": ko, "suicide": suicide})
     for size, games, limit in ((2, 3, 60), (3, 1, 150), (4, 1, 150))

@@ -133,7 +133,7 @@ def test_other_calls_under_the_same_name(call: Any, settings: dict[str, Any], se
 
 
 def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
-    """Its folder holds a lock at most; what else is there is somebody's, and a damaged file of numbers is told."""
+    """Its folder holds a lock at most; another program's folder, and a damaged file of numbers, are told."""
     for name in TWO:
         (tmp_path / name / "0").mkdir(parents=True)
         (tmp_path / name / "0" / "lock").touch()

@@ -178,7 +178,7 @@ print("afterwards")
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
 def test_a_controller_that_goes_away() -> None:
-    """The engine ends without a traceback when nobody reads its replies any more."""
+    """The engine ends without a traceback when its replies are not read any more."""
     command = [sys.executable, "-m", "alphago", "gtp", "--policy", "random"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT

@@ -291,7 +291,7 @@ def test_an_untrained_network_says_so() -> None:
 
 
 class Oracle(OwnedByBlack):
-    """Black owns the left of a 5x5 board, White the right, nobody the middle."""
+    """Black owns the left of a 5x5 board, White the right, neither the middle."""
 
     owners = np.tile([0.9, 0.6, 0.4, -0.6, -0.9], 5)
     score, value = -2.04, 0.462
