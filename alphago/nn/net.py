@@ -80,48 +80,35 @@ class NeuralNet(nn.Module):
     ) -> None:
         super().__init__()
         check_env(env)
-        base: Any = base_net  # becomes a module: here in place of a name, below in place of None
-        if isinstance(base_net, str) and base_net in BASES:
-            base = BASES[base_net](env.planes, channels, tower_height)
-            channels = tower_height = None  # they were this base's sizes; from here on they are the default tower's
-        slots = {"base_net": base, "value": value, "policy": policy}
-        sized = tower_height is not None or channels is not None
-        check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
-        if preset is not None and preset in OWN_PARTS:
-            preset_parts = OWN_PARTS[preset](env)
-            slots = {slot: preset_parts[slot] if module is None else module for slot, module in slots.items()}
-            base, value, policy = (slots[slot] for slot in parts.SLOTS)
-        # A preset of OWN_PARTS brings its own base, so its sizes here are not used.
-        preset_height, preset_channels, preset_size_free = PRESETS.get(preset or "default", (0, 0, False))
-        self.size_free = (preset_size_free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
+        self.preset = preset
         self.notes: dict[str, str] = {}  # texts from the network's file
         self.measured_in = env  # the game in which the run measured the figures in `notes`
         self.taught_by = ""  # the teacher whose labels it has learned from; "" for none
-        self.parts, self.custom = describe_slots(slots)
-        self.preset = preset
+        given = given_parts(env, (base_net, value, policy), preset, tower_height, channels, size_free)
+        self.parts, self.custom = describe_slots(given)
+        base, value, policy = (given[slot] for slot in parts.SLOTS)
+        # A preset of OWN_PARTS brings its own base, so its sizes here are not used.
+        preset_height, preset_channels, preset_size_free = PRESETS.get(preset or "default", (0, 0, False))
+        self.size_free = (preset_size_free if size_free is None else bool(size_free)) and env.actions_are_points
         self.tower_height: int | None = None  # None for a base_net that is not the default tower
         if base is None:
-            height = check_int("tower_height", preset_height if tower_height is None else tower_height, 0)
+            self.tower_height = check_int("tower_height", preset_height if tower_height is None else tower_height, 0)
             width = check_int("channels", preset_channels if channels is None else channels, 1)
-            base = ResidualTower(env.planes, width, height, pooled=self.size_free)
-            self.tower_height = height
+            base = ResidualTower(env.planes, width, self.tower_height, pooled=self.size_free)
         self.base_net: nn.Module = base
         # Of two positions, [2, …]; the default heads are built for their shape, device and dtype.
         features = check_base(base, env, default_heads=value is None or policy is None)
-        has_board = tuple(features.shape[2:]) == env.plane_shape
-        if size_free is None and not has_board:  # such features fit one board, and size_free was not asked for
-            self.size_free = False
         self.channels = int(features.shape[1])
-        is_flat = features.dim() == 2
-        if is_flat and size_free:
+        feature_board: Any = tuple(features.shape[2:]) or None  # (height, width); None for flat features
+        if size_free and feature_board is None:
             raise ValueError(f"size_free needs features for each point, got {list(features.shape)} from base_net")
-        # The height and width of the features; None if they are flat.
-        shape = None if is_flat else (int(features.shape[-2]), int(features.shape[-1]))
+        if size_free is None and feature_board != env.plane_shape:  # such features fit one board
+            self.size_free = False
         if value is None:
-            value = default_value(self.channels, shape, self.size_free).to(features)
+            value = default_value(self.channels, feature_board, self.size_free).to(features)
         if policy is None:
-            policy = default_policy(env, self.channels, shape, self.size_free).to(features)
+            policy = default_policy(env, self.channels, feature_board, self.size_free).to(features)
         self.value, self.policy = value, policy
         check_heads(self.value, self.policy, features, env)
 
@@ -316,27 +303,43 @@ class NeuralNet(nn.Module):
         model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
 
 
-def check_options(
-    env: GameEnv, slots: Mapping[str, object], *, sized: bool, size_free: bool | None, preset: str | None
-) -> None:
-    """Raise TypeError or ValueError if arguments of a NeuralNet are wrong or do not go together.
+def given_parts(
+    env: GameEnv,
+    modules: tuple[nn.Module | str | None, ...],
+    preset: str | None,
+    tower_height: int | None,
+    channels: int | None,
+    size_free: bool | None,
+) -> dict[str, nn.Module | None]:
+    """Return the parts, by slot, that a NeuralNet is given by itself, by name or by a preset; None for a default part.
 
     Args:
-        slots: the modules passed, by slot.
-        sized: whether tower_height or channels was passed.
+        modules: the arguments base_net, value and policy.
+        preset, tower_height, channels, size_free: as in NeuralNet.
+
+    Raises:
+        TypeError or ValueError: if an argument is wrong, or if some do not go together.
     """
+    slots: dict[str, Any] = dict(zip(parts.SLOTS, modules, strict=True))
+    if isinstance(slots["base_net"], str) and slots["base_net"] in BASES:
+        slots["base_net"] = BASES[slots["base_net"]](env.planes, channels, tower_height)
+        channels = tower_height = None  # they were this base's sizes; from here on they are the default tower's
     for slot, module in slots.items():
         if module is not None and not isinstance(module, nn.Module):
             names = f" or {' or '.join(map(repr, BASES))}" if slot == "base_net" else ""
             raise TypeError(f"{slot} must be a torch.nn.Module{names}, got {module!r}")
     if preset is not None:
         check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
+    sized = tower_height is not None or channels is not None
     if slots["base_net"] is not None and (sized or preset is not None):
         raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
     if size_free and not env.actions_are_points:
         raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
-    if preset in OWN_PARTS and (sized or size_free):
+    if preset not in OWN_PARTS:
+        return slots
+    if sized or size_free:
         raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
+    return OWN_PARTS[preset](env) | {slot: module for slot, module in slots.items() if module is not None}
 
 
 def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
