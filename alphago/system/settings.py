@@ -82,8 +82,7 @@ class PartField:
         given = plain_number(given)
         if given is None or (self.optional and given in ((), [])):  # an empty list, as of opponents
             return None
-        # A name of `choices`, or "module:class"; where a text may stand for the part, it can have a colon of its own.
-        if isinstance(given, str) and (given in self.choices or (":" in given and not self.optional)):
+        if isinstance(given, str) and self._is_name(given):
             item = self.choices[given] if given in self.choices else named_class(given, keyword, "this call")
             if not isinstance(item, type):
                 return item
@@ -94,13 +93,20 @@ class PartField:
             part = self.to_part(keyword, values.pop(KIND), before) if KIND in values else before
             # In a dictionary settings have their own names, without a prefix.
             return self.change_part(keyword, part, values, prefix="")
-        if isinstance(given, VALUES):
-            if not self.optional:
-                error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
-                raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
-            first_setting = fields(self.kind if before is None else before)[0]
-            return self.change_part(keyword, before, {first_setting.name: given})
-        return given  # the part itself
+        if not isinstance(given, VALUES):
+            return given  # the part itself
+        if not self.optional:
+            error = ValueError if isinstance(given, str) else TypeError  # a text may be a misspelt name
+            raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
+        first_setting = fields(self.kind if before is None else before)[0]
+        return self.change_part(keyword, before, {first_setting.name: given})
+
+    def _is_name(self, text: str) -> bool:
+        """Return whether a text is a name of `choices`, or "module:class".
+
+        Where a text may stand for the part, as "random@0" does, it can have a colon of its own, and names no class.
+        """
+        return text in self.choices or (":" in text and not self.optional)
 
     def change_part(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
@@ -202,8 +208,9 @@ def addresses(root: type) -> dict[str, Address]:
     by_name: dict[str, Address] = {}  # by keyword, or by path for settings without one
     for address in _walk(root):
         first = by_name.setdefault(address.keyword or address.path, address)  # the address itself, if the name is new
-        # Only in a part, whose path has a dot, several classes may have a setting of the same name.
-        if first is not address and (first.path != address.path or "." not in address.path):
+        # Several classes of a part may have a setting of the same name.  A part's settings have a dot in their path.
+        is_shared = first.path == address.path and "." in address.path
+        if first is not address and not is_shared:
             raise ValueError(f"two settings have the keyword {address.keyword}: {first.path} and {address.path}")
     return {address.path: address for address in by_name.values()}
 
@@ -239,11 +246,12 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
             part_of_kind = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=part_of_kind))
             for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
-                name = address.path.removeprefix(own_path + ".").partition(".")[0]
-                owners = [other for other in declared.classes if name in list_keywords(other)]
-                names = [declared.names.get(other, field.name) for other in owners]
-                kinds = () if owners == declared.classes else tuple(names)
-                yield replace(address, kinds=address.kinds or kinds)  # a part within this part has set its own `kinds`
+                if not address.kinds:  # otherwise a part within this part has set them
+                    name = address.path.removeprefix(own_path + ".").partition(".")[0]
+                    owners = [other for other in declared.classes if name in list_keywords(other)]
+                    names = [declared.names.get(other, field.name) for other in owners]
+                    address = replace(address, kinds=() if owners == declared.classes else tuple(names))
+                yield address
 
 
 def keywords(root: type) -> list[str]:
@@ -280,7 +288,8 @@ def change_settings(before: Kind, given: Mapping[str, Any]) -> Kind:
     """Return settings with the given values in place of those in `before`.
 
     Args:
-        given: values by path, relative to `before`; paths that begin with no field of `before` are ignored.
+        given: values by path, relative to `before`.  Paths that begin with no field of `before` are ignored: if
+            `before` is a group, they are settings of other groups.
 
     Raises:
         ValueError, TypeError: as `make_settings`.
@@ -297,7 +306,7 @@ def change_settings(before: Kind, given: Mapping[str, Any]) -> Kind:
             takes_default = declared is not None and not declared.optional and given[name] is None
             value = field.default if takes_default else given[name]
             made[name] = value if declared is None else declared.to_part(name, value, made[name])
-        if inner := values_below(given, name):
+        if inner := values_below(given, name):  # changes of the part's settings, also of a part just given
             assert declared is not None  # only a part has settings below it
             if name in given and given[name] is None:
                 path, value = next(iter(inner.items()))  # any of them, for the message
@@ -391,16 +400,16 @@ def value_from_data(
             if hasattr(item, "__qualname__") and qualified_name(item) == name:
                 return item
         raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
-    name = data.get(KIND)
-    # The caller's object of the class that the data name.
-    same_class = next((item for item in items if qualified_name(type(item)) == name), None)
-    kinds: dict[Any, Any] = {}  # by name; None where the data name no class, since there is one only
+    name = data.get(KIND)  # None where there is one class only
+    known: dict[Any, Any] = {}
     if declared is not None:
-        kinds = {None: declared.kind} | {known: kind for kind, known in declared.names.items()}
-    # A class that has a name here, else that of the caller's object, else one to import.
-    kind = kinds.get(name) or (named_class(str(name), keyword, who) if same_class is None else type(same_class))
-    if not is_dataclass(kind):
-        return same_class  # its settings are not in the data, so only the caller can give the object
+        known = {None: declared.kind} | {label: kind for kind, label in declared.names.items()}
+    kind = known.get(name)
+    if kind is None:  # a class of the caller's own
+        of_class = [item for item in items if qualified_name(type(item)) == name]
+        kind = type(of_class[0]) if of_class else named_class(str(name), keyword, who)
+        if not is_dataclass(kind):
+            return of_class[0]  # only the caller can give it: its settings are not in the data
     return from_data(kind, {key: value for key, value in data.items() if key != KIND}, given, who)
 
 

@@ -158,17 +158,20 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
 
         @functools.wraps(function)
         def call_and_explain(*given: object, **named: object) -> object:
-            """Call the function; if that fails because of wrong arguments, raise an error that says so."""
+            """Call the function; if that fails because of wrong arguments, raise an error that says so.
+
+            Arguments are checked after an error only, so that correct calls cost nothing.
+            """
             check_keywords(call.__qualname__, named, known)
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
-                # Arguments are checked after an error only, so that correct calls cost nothing.
                 is_unclear = str(error).startswith(UNCLEAR_ERRORS)
                 if isinstance(error, ValueError) and not is_unclear:
-                    raise  # of a wrong value, not of a wrong type
+                    raise  # a wrong value, which the error names, and not a wrong type
                 check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form
-                if is_unclear or " must " not in str(error):  # errors of this package say what an argument must be
+                is_own = " must " in str(error) and not is_unclear  # this package says what an argument must be
+                if not is_own:
                     check_types(function, given, named)  # raises for an argument of a wrong type
                 raise
 

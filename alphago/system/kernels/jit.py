@@ -110,7 +110,8 @@ def part(function: Kernel, **options: bool) -> Kernel:
     """
     dispatcher: Any = kernel(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
-        # numba would register the missing entry point and jump to it; without one it calls `_compile_for_args`.
+        # numba would register an entry point for calls from Python, which is missing, and jump to it.  While none is
+        # registered, each such call goes to `_compile_for_args`, which refuses it here.
         dispatcher._insert = lambda *signature: None
         dispatcher._compile_for_args = partial(refuse_call, function.__name__)
     return dispatcher
@@ -155,20 +156,26 @@ def raise_kernel_error(function: Any, arguments: tuple[object, ...], text: str) 
         arguments: the arguments of the call for which it was compiled.
         text: numba's message.
     """
-    plain = re.sub(r"\x1b\[\d*m", "", text)  # without colours of a terminal
-    inner, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", plain)  # about the innermost function
-    called = re.search(r"CPUDispatcher\(<function (\w+) at", plain)
-    # Pairs of a file and a line, outside numba.
-    places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", inner) if NUMBA not in place[0]]
-    file, line = places[0] if places else (function.__code__.co_filename, "")
-    # The reason is the first line that is not empty and says more than that numba failed.
-    vague = re.compile(r"Failed in nopython mode|Resolution failure")
-    reasons = (words.strip(" -") for words in plain.splitlines() if not vague.search(words))
-    reason = ALLOCATES if "NRT required" in plain else next(filter(None, reasons), "numba does not say why")
-    place = os.path.basename(file) + (f", line {line}" if line else "")
+    message = re.sub(r"\x1b\[\d*m", "", text)  # without colours of a terminal
+    # The message tells of the innermost kernel first, and then names it, "<function go_play at 0x…>", as the one that
+    # could not be called; the same follows for the kernel around it, and so on outwards.
+    innermost, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", message)
+    called = re.search(r"CPUDispatcher\(<function (\w+) at", message)
     name = called[1] if called else function.__name__
+    # "… at /home/me/game.py (12)"; places in numba's own files say nothing about the kernel.
+    places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", innermost) if NUMBA not in place[0]]
+    file, line = places[0] if places else (function.__code__.co_filename, "")
+    place = os.path.basename(file) + (f", line {line}" if line else "")
     types_given = ", ".join(type(argument).__name__ for argument in arguments)
+    reason = ALLOCATES if "NRT required" in message else first_reason(message)
     raise KernelError(f"the kernel {name} ({place}) cannot be compiled for {types_given}: {reason}") from None
+
+
+def first_reason(message: str) -> str:
+    """Return the first line of numba's message that is not empty and says more than that numba failed."""
+    vague = re.compile(r"Failed in nopython mode|Resolution failure")
+    lines = (line.strip(" -") for line in message.splitlines() if not vague.search(line))
+    return next(filter(None, lines), "numba does not say why")
 
 
 def plain_type(argument: types.Type) -> types.Type:
@@ -249,7 +256,7 @@ else:
 
     @intrinsic
     def load_pair(typing_context, array, i):
-        """Return an int64 from the words i (low) and i + 1 (high) of an int32 array, which may lie at any 4 bytes."""
+        """Return an int64 from the words i (low) and i + 1 (high) of an int32 array; `i` may be odd."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):

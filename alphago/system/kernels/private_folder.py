@@ -15,8 +15,8 @@ def make_private(folder: Path) -> None:
 
     New folders are closed to other users.  A folder that exists must belong to this user or to root, be no link, and be
     writable for its owner only.  Nobody else may be able to put another folder in its place: all folders above it must
-    belong to this user or to root.  Anybody may write to one of those only if users can remove nothing but their own
-    files there, as in /tmp.
+    belong to this user or to root.  One that everybody may write to must be sticky, as /tmp is: there users can remove
+    their own files only.
 
     Raises:
         OSError: if the folder cannot be made.
@@ -37,6 +37,7 @@ def _make_and_check(folder: Path, *, is_parent: bool) -> None:
             folder.mkdir(0o700)
     status = os.lstat(folder)
     is_link = stat.S_ISLNK(status.st_mode)
+    # The group may write to a folder above, as to /usr/local on Debian, whose group only root chooses.
     forbidden_bits = stat.S_IWOTH if is_parent else stat.S_IWGRP | stat.S_IWOTH
     is_sticky = is_parent and bool(status.st_mode & stat.S_ISVTX)  # users remove only what is their own, as in /tmp
     others_may_write = bool(status.st_mode & forbidden_bits) and not is_sticky
