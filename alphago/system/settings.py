@@ -128,7 +128,15 @@ class PartField:
         return kind(**values) if part is None else change_settings(part, values)
 
     def refuse_setting(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
-        """Raise the error of `change_part` for the setting `name`, which a part of the class `kind` does not have."""
+        """Raise the error of `change_part` for the setting `name`, which a part of the class `kind` does not have.
+
+        If another class of this part has the setting, the message names the class and how to choose it: 'c_scale is a
+        setting of Gumbel, but this search is Puct: give search="gumbel"'.
+
+        Args:
+            keyword: the part's keyword, "search".
+            prefix: what stands before the setting's name in the message.
+        """
         owners = [owner for owner in self.classes if name in list_keywords(owner)]
         if not owners:
             known = list(dict.fromkeys(item for owner in (kind, *self.classes) for item in list_keywords(owner)))
@@ -246,12 +254,20 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", instan
             part_of_kind = default if type(default) is kind else None
             inner = list(_walk(kind, own_path + ".", title_of_part, declared.prefix, instance=part_of_kind))
             for address in inner[1:] if declared.optional else inner:  # [0] is the first setting
-                if not address.kinds:  # otherwise a part within this part has set them
-                    name = address.path.removeprefix(own_path + ".").partition(".")[0]
-                    owners = [other for other in declared.classes if name in list_keywords(other)]
-                    names = [declared.names.get(other, field.name) for other in owners]
-                    address = replace(address, kinds=() if owners == declared.classes else tuple(names))
-                yield address
+                name = address.path.removeprefix(own_path + ".").partition(".")[0]
+                # A part within this part has set its own kinds.
+                yield replace(address, kinds=address.kinds or _kinds_with(name, declared, field.name))
+
+
+def _kinds_with(setting_name: str, declared: PartField, part_name: str) -> tuple[str, ...]:
+    """Return the names of the classes of a part that have a setting; () if all of them have it.
+
+    Args:
+        part_name: stands for a class without a name.
+    """
+    owners = [kind for kind in declared.classes if setting_name in list_keywords(kind)]
+    names = tuple(declared.names.get(kind, part_name) for kind in owners)
+    return () if owners == declared.classes else names
 
 
 def keywords(root: type) -> list[str]:
@@ -286,6 +302,8 @@ def make_settings(root: type[Kind], given: Mapping[str, Any]) -> Kind:
 
 def change_settings(before: Kind, given: Mapping[str, Any]) -> Kind:
     """Return settings with the given values in place of those in `before`.
+
+    A part may be given as a whole, and then be changed by values of settings below it.
 
     Args:
         given: values by path, relative to `before`.  Paths that begin with no field of `before` are ignored: if
@@ -336,7 +354,7 @@ def value_to_data(value: Any, declared: PartField | None = None) -> Any:
     A function becomes {"function": name}; an object that is no dataclass becomes {"kind": name of its class}.
 
     Args:
-        declared: the declaration of the part that the value is; None for another value.
+        declared: the declaration of the setting's field, if it holds a part; None for any other value.
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
@@ -368,6 +386,7 @@ def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]
         name, declared = field.name, part_declaration(field)
+        # Paths do not name a group, so any of them may be of the group.
         inner = given if declared is not None and declared.is_group else values_below(given, name)
         values[name] = value_from_data(data[name], declared, given.get(name), inner, keyword=name, who=who)
     return kind(**values)
@@ -435,7 +454,7 @@ def named_class(name: str, keyword: str, who: str) -> type:
 def changes(before: Any, after: Any, *, structural: bool = False) -> dict[str, tuple[Any, Any]]:
     """Return the old and the new value of each setting that differs, by the field's name.
 
-    A part counts as one value.
+    A part counts as one value; the settings of a group count one by one.
 
     Args:
         before, after: settings of one class.
@@ -447,7 +466,7 @@ def changes(before: Any, after: Any, *, structural: bool = False) -> dict[str, t
         declared = part_declaration(field)
         if declared is not None and declared.is_group:
             differences |= changes(was, now, structural=structural)
-        elif was != now and (must_keep(field, was, now) or not structural):
+        elif was != now and (not structural or must_keep(field, was, now)):
             differences[field.name] = was, now
     return differences
 

@@ -168,10 +168,10 @@ def checks_keywords(further: Sequence[str] = ()) -> Callable[[Call], Call]:
             except (TypeError, AttributeError, ValueError) as error:
                 is_unclear = str(error).startswith(UNCLEAR_ERRORS)
                 if isinstance(error, ValueError) and not is_unclear:
-                    raise  # a wrong value, which the error names, and not a wrong type
+                    raise  # a value is wrong, and the error says which
                 check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form
-                is_own = " must " in str(error) and not is_unclear  # this package says what an argument must be
-                if not is_own:
+                says_what_must_be = " must " in str(error) and not is_unclear  # as this package's errors do
+                if not says_what_must_be:
                     check_types(function, given, named)  # raises for an argument of a wrong type
                 raise
 

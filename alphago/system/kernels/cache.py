@@ -60,7 +60,8 @@ class CompilingTime(Listener):
     def on_start(self, event: Event | None = None) -> None:
         """Note that a compilation begins; numba passes the event, which is not needed."""
         if not self._depth:
-            self._state = *self.spent, time.monotonic()
+            seconds, processor = self.spent
+            self._state = seconds, processor, time.monotonic()
             self._processor_began = time.thread_time()
         self._depth += 1
 
@@ -68,8 +69,9 @@ class CompilingTime(Listener):
         """Note that a compilation ends; numba passes the event, which is not needed."""
         self._depth -= 1
         if not self._depth:
-            # Of `spent`, only the seconds: the processor time of this compilation is known now, and counts instead.
-            self._state = self.spent[0], self._state[1] + time.thread_time() - self._processor_began, None
+            seconds, _ = self.spent
+            _, processor_before, _ = self._state  # when this compilation began
+            self._state = seconds, processor_before + time.thread_time() - self._processor_began, None
 
 
 compiling_time = CompilingTime()
@@ -134,6 +136,7 @@ class KernelCache:
         """Return the compiled function from its file; None if this process has to compile the function.
 
         If there is no file, and another process is compiling the function, wait for that process and read its file.
+        This process holds the lock from then on, until the function of `with_unlock` returns.
 
         Args:
             target_context: numba's object for code of this processor, which makes the file's code callable.

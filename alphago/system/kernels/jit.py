@@ -72,8 +72,8 @@ def kernel(function: Kernel, **options: bool) -> Kernel:
     """Compile a function with numba so that Python and other kernels can call it; see the module for restrictions.
 
     It is compiled when it is called, and its code is cached in files, unless the function was defined in a notebook.
-    Every integer argument is an int64, also constants and int32: otherwise numba would compile `f(row, 0)`,
-    `f(row, i)` and `f(row, array[i])` separately.
+    Other kernels pass every integer as an int64, also constants and int32: otherwise numba would compile `f(row, 0)`,
+    `f(row, i)` and `f(row, array[i])` separately.  Python's integers are int64 for numba anyway.
 
     Args:
         options: further options of numba.njit.
@@ -84,7 +84,8 @@ def kernel(function: Kernel, **options: bool) -> Kernel:
         return dispatcher  # the Python function
     if os.path.isfile(function.__code__.co_filename):
         dispatcher._cache = cache = KernelCache(function, CACHE_FOLDER)
-        dispatcher.compile = cache.with_unlock(dispatcher.compile)  # afterwards it releases the lock of `cache`
+        # Before it compiles, numba looks into the cache, which then holds a lock: released after compiling.
+        dispatcher.compile = cache.with_unlock(dispatcher.compile)
     compile_for_args, get_template = dispatcher._compile_for_args, dispatcher.get_call_template
 
     def compile_or_raise(*arguments: object, **named: object) -> object:
