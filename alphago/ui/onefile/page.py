@@ -21,6 +21,7 @@ import numpy as np
 import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
+from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged_nets import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.evaluator import as_network
@@ -107,13 +108,13 @@ def render_page(
     # The name of a packaged network, unless a file or folder has this name too.
     packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
     if packaged is not None and env is None:
-        env = usual_game(saved_game(model_file(packaged)))
+        env = usual_game(saved_game(model_file(packaged)))  # it was saved with the komi of self-play
     net = as_network(source, env)
     if not isinstance(net, NeuralNet):
         raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(source)}")
     if env is not None and env is not net.env:
         net = net.resized(env)
-    name = name or (net.env.name if net is source else Path(str(source)).resolve().stem)
+    name = name or (net.env.name if isinstance(source, NeuralNet) else Path(str(source)).resolve().stem)
     return page_text(net, name, about(net, name, packaged, **texts))
 
 
@@ -193,7 +194,7 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
     Args:
         name: the network's name on the page.
     """
-    env = net.env.match_variant()
+    env = net.env.match_variant()  # as it is played in matches, without options of self-play
     layers: list[dict[str, object]] = []
     offset = 0  # the index of a layer's first number among all weights
     for layer, array in layer_weights(graph).items():
@@ -215,14 +216,15 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
 
 
 def named_rules(env: GameEnv) -> dict[str, dict[str, Any]]:
-    """Return the options of the game's constructor that each of its named rules sets, by rules and option.
+    """Return what each word of the game's option `rules` stands for: values of the constructor's options, by name.
 
-    Only options with a value other than the game's own in some of the rules are listed.  {} if it has no named rules.
+    All words list the same options: those that differ from the game's own under at least one word.  Returns {} for a
+    game without the option `rules`.
     """
     words = next((option.choices for option in env.options if option.name == "rules"), ())
     configs = {word: env.choose(rules=word).config for word in words}
-    differ = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
-    return {word: {name: config[name] for name in sorted(differ)} for word, config in configs.items()}
+    differing = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
+    return {word: {name: config[name] for name in sorted(differing)} for word, config in configs.items()}
 
 
 def handicap_points(env: GameEnv) -> dict[str, list[int]]:
@@ -256,14 +258,15 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: str) 
         has_scores: whether the network forecasts scores.
         measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
     """
-    levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
-    view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
+    level_texts = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
+    view = {**game_view(env), "levels": level_texts, "shape": env.plane_shape}
     if not size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
     return {
         "view": view,
         "options": page_options(env),
         "handicaps": handicap_points(env),
+        # The numbers by which the engine plays; in the view are the texts that a person reads.
         "levels": [level_facts(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)],
     }
 
@@ -273,8 +276,7 @@ def page_options(env: GameEnv) -> dict[str, Any]:
 
     "places" has the index of each of Go's rule planes in the network's set of planes; it is None for other planes.
     """
-    start = getattr(env, "start", None)  # what a batch of Go is made from; other games have none
-    places = getattr(start, "places", None)
+    places = env.start.places if isinstance(env, GoEnv) else None
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
@@ -287,9 +289,9 @@ def level_facts(level: int, env: GameEnv, has_scores: bool, measured: str) -> di
         has_scores: whether the network forecasts scores.
         measured: the network with which the levels were measured, see `measured_network`; "" if they were not.
     """
-    lost = level_table(env, has_scores, measured).interpolate(level, "lost")
-    known_loss = None if math.isnan(lost) or not measured else lost
-    return {**level_conditions(level, env, has_scores)._asdict(), "lost": known_loss}
+    # Without the name of a measured network, the table has the losses of the packaged one.
+    lost = level_table(env, has_scores, measured).interpolate(level, "lost") if measured else math.nan
+    return {**level_conditions(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) else lost}
 
 
 def about(

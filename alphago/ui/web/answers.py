@@ -48,7 +48,7 @@ class PageAnswers:
 
     def receive(self, line: str) -> None:
         """Answer a query, with an error if that fails; a search only begins here, and answers later."""
-        query_id, done = None, self._tell_of_compiling()
+        query_id, is_answered = None, self._tell_of_compiling()
         try:
             query = read_object(line, MOST_MESSAGE)
             query_id, action = query.get("id"), query.get("action")
@@ -63,7 +63,7 @@ class PageAnswers:
         except Exception as error:
             self.send(id=query_id, error=error_sentence(error))
         finally:
-            done.set()
+            is_answered.set()
 
     def close(self) -> None:
         """Send nothing more, and end the search."""
@@ -76,15 +76,15 @@ class PageAnswers:
 
     def _report(self, search: "PageSearch") -> None:
         """Send the replies of a search, until it has ended or was dropped."""
-        done = self._tell_of_compiling()
+        is_answered = self._tell_of_compiling()
         try:
             for answer in search.question:
-                done.set()
+                is_answered.set()
                 self._reply(search, search.reply(answer))
         except Exception as error:
             self._reply(search, {"id": search.id, "isDuringSearch": False, "error": error_sentence(error)})
         finally:
-            done.set()
+            is_answered.set()
 
     def _reply(self, search: "PageSearch", reply: Mapping[str, Any]) -> None:
         """Send a reply of a search, unless it was dropped."""
@@ -93,22 +93,23 @@ class PageAnswers:
                 self.send(**reply)
 
     def _tell_of_compiling(self) -> threading.Event:
-        """Tell the page in the background if kernels are being compiled for long; return an event that ends this.
+        """Tell the page from now on, in the background, if it waits because kernels are being compiled.
 
-        The caller sets the event when it has its answer.
+        Returns:
+            an event that the caller sets when it has its answer: the page then waits no longer.
         """
-        done, before = threading.Event(), compiling_time.spent
+        is_answered, before = threading.Event(), compiling_time.spent
 
         def watch() -> None:
-            """Send the status once kernels take longer to compile, and clear it in the end."""
-            while not done.wait(LONG):
-                if compiling_time.spent > before:
+            """Look every LONG seconds whether kernels are compiled; if so, send the status, and clear it in the end."""
+            while not is_answered.wait(LONG):
+                if compiling_time.spent > before:  # `spent` grows already while a kernel is being compiled
                     self.send(status=COMPILING)
-                    done.wait()
+                    is_answered.wait()
                     self.send(status="")
 
         threading.Thread(target=watch, name="alphago-patience", daemon=True).start()
-        return done
+        return is_answered
 
     def _drop(self) -> None:
         """End the search, if there is one; nothing more of it is sent."""
@@ -120,15 +121,21 @@ class PageAnswers:
 
 def error_sentence(error: Exception) -> str:
     """Return an error as a sentence for people; it names the error's class if the program or a network has failed."""
-    text = str(error).strip() or type(error).__name__
-    if isinstance(error, IllegalMove):  # in a player's words: the board shows the position, and the game has its title
-        env = error.position.env
-        text = error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
+    text = player_words(error) if isinstance(error, IllegalMove) else str(error).strip() or type(error).__name__
     if not isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # the program is at fault
         text = f"the engine has failed: {type(error).__name__}: {text}"
     text = shortened(text, LONGEST_ERROR)
     end = "" if text.endswith((".", "!", "?")) else "."
     return text[0].upper() + text[1:] + end
+
+
+def player_words(error: IllegalMove) -> str:
+    """Return an illegal move's error without the position, which the board shows, and with the title of the game.
+
+    "'Z9' is not a point of GoEnv(5): expected A1 to E5" becomes "'Z9' is not a point of Go 5x5; moves are A1 to E5".
+    """
+    env = error.position.env
+    return error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
 
 
 # --- searches --------------------------------------------------------------------------------------
@@ -156,17 +163,17 @@ class PageSearch:
         seconds = None if seconds is None else check_positive("maxTime", seconds, MOST_SECONDS)
         level = FULL_STRENGTH if level is None else check_level(level)
         self.plays = check_bool("play", query.get("play", False))
-        self.searches = readouts > 0
+        self.is_raw_move = self.plays and readouts == 0  # a move without a search: the network's own choice
         self.lost_turns = page.lost_turns
         self.engine = page.engine(query, self.position.env)
         self.question = self.engine.analyst.ask(
             self.engine.position(self.position),
+            # A move gets all its readouts now; those of an analysis include the ones in a kept tree.
             limit=Limit(readouts, seconds, added=self.plays),
             level=level if self.plays else None,
             every=query.get("reportDuringSearchEvery"),
             plies=LINE_PLIES,
-            # A move without a search is the network's own choice, not that of an earlier search's tree.
-            reuse=self.searches or not self.plays,
+            reuse=not self.is_raw_move,  # a kept tree would choose by an earlier search
         )
 
     def reply(self, answer: Answer) -> dict[str, Any]:
@@ -176,7 +183,7 @@ class PageSearch:
         if answer.is_last and self.plays:
             assert answer.action is not None
             # A network without a search does not resign.
-            resigns = self.searches and self.lost_turns.resigns(answer, self.engine.network)
+            resigns = not self.is_raw_move and self.lost_turns.resigns(answer, self.engine.network)
             reply["play"] = "resign" if resigns else self.position.env.to_text(answer.action)
             reply["opponent"] = "" if answer.opponent is None else str(answer.opponent)
         return reply

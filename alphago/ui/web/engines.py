@@ -10,9 +10,9 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, with_planes
 from alphago.env.packaged_nets import packaged_net
 from alphago.env.position import Position
+from alphago.mcts import levels
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import PlayoutEvaluator, as_evaluator, fitting_network
-from alphago.mcts.levels import Level, measured_network
 from alphago.mcts.puct import Puct
 from alphago.ui.web.guard import TREE_BYTES
 
@@ -73,7 +73,7 @@ class Engines:
         level: the strength with which a page begins, see `alphago.mcts.levels`; None for full strength.
     """
 
-    def __init__(self, choices: Sequence[Choice], device: str = "auto", level: Level | None = None) -> None:
+    def __init__(self, choices: Sequence[Choice], device: str = "auto", level: levels.Level | None = None) -> None:
         self.choices = {choice.name: choice for choice in choices}
         self.device, self.level = device, level
         self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()
@@ -106,14 +106,14 @@ class Engines:
 
         It is "" for a file that is not loaded yet, of which this is not known.
         """
-        if name not in self.choices:
+        if name not in self.choices:  # PLAYOUTS, if playouts are not on offer
             return ""
         source, packaged = self.choices[name].source, packaged_net(env.name, env.N)
         if str(source) == packaged:  # the levels were measured with the packaged network
             return packaged
         engine = self.loaded_engine(name, env)
-        # Not this method, but the function of this name from `alphago.mcts.levels`.
-        return measured_network(source if engine is None else engine.network, env)
+        # The result is "" for a source that is the path of a file.
+        return levels.measured_network(source if engine is None else engine.network, env)
 
     def is_made_for(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts, which play any game, count for all games but Go."""

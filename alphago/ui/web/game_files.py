@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from alphago.env.board import StonesEnv
@@ -52,8 +53,7 @@ def read_game_tree(query: Mapping[str, Any], usual_games: Mapping[str, GameEnv])
         if number > 0:  # node 0 is the start
             parent = check_int("parent", node.get("parent"), 0, number - 1)
             mover = -1 if node.get("mover") == -1 else 1
-            added = tree.play(parent, node["move"], mover)
-            if added != number:  # an earlier node has the same parent and move
+            if tree.play(parent, node["move"], mover) != number:  # an earlier node has the same parent and move
                 raise ValueError(f"the moves after a node must differ, got {shown(node['move'])} twice after {parent}")
         tree.nodes[number] |= node
     tree.view |= {"names": [str(name) for name in field_of(query, "names", list)], "file": str(query.get("file", ""))}
@@ -88,48 +88,60 @@ def sgf_text(tree: GameTree) -> str:
 
     If the game was opened from a file, what was not changed since is written as in this file.
     """
-    env, file = tree.env, next(trees(tree.view["file"]), None)
-    if file is None:  # the game was not opened from a file
-        black, white = (tree.view["names"] + ["", ""])[:2]  # the page may send fewer names than two
-        setup = {word: value for word, value in tree.start.setup.items() if word in env.setup_words}
-        head = SgfGame.in_game(env, (), setup=setup, result=format_result(tree) or "", players=(black, white))
-        document = to_document(head)
-        document.nodes[0]["AP"] = ["alphago"]
-    else:
-        document = SgfDocument(file.nodes, file.parents)
-        result = format_result(tree)
-        if result is not None:
-            document.nodes[0]["RE"] = [escape_text(result)] if result else []  # [] leaves the property out
+    document = begin_document(tree)
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
     for number, node in enumerate(tree.nodes):
-        number_in_file, count = file_number(node), count_at(tree, number)
-        if number == 0 or 0 <= number_in_file < len(document.nodes):  # the document has this node already
-            numbers.append(number_in_file if number > 0 else 0)  # both begin with node 0, the start
-        else:
-            position = tree.positions[number]
-            move: Properties = {PLAYER_NAMES[position.movers[-1]][0]: [point_text(env, position.moves[-1])]}
-            numbers.append(document.add(numbers[node["parent"]], move))
-        properties = document.nodes[numbers[-1]]
-        if number_in_file < 0 or node.get("found"):  # else the analysis comes from the file, and stays as it is there
+        numbers.append(document_node(document, tree, number, numbers))
+        properties, count = document.nodes[numbers[-1]], count_at(tree, number)
+        if file_number(node) < 0 or node.get("found"):  # else the analysis comes from the file, and stays as it is
             properties |= analysis_properties(node)
-        properties |= point_properties(env, {} if count is None else count.territory())
+        properties |= point_properties(tree.env, {} if count is None else count.territory())
     return document.text().decode()
 
 
+def begin_document(tree: GameTree) -> SgfDocument:
+    """Return the file that a game was opened from as a document, or a new one without moves, with the game's result."""
+    file, result = next(trees(tree.view["file"]), None), format_result(tree)
+    if file is not None:
+        document = SgfDocument(file.nodes, file.parents)
+    else:  # the game was not opened from a file
+        black, white = (tree.view["names"] + ["", ""])[:2]  # the page may send fewer names than two
+        setup = {word: value for word, value in tree.start.setup.items() if word in tree.env.setup_words}
+        document = to_document(SgfGame.in_game(tree.env, (), setup=setup, players=(black, white)))
+        document.nodes[0]["AP"] = ["alphago"]
+    if result is not None:
+        document.nodes[0]["RE"] = [escape_text(result)] if result else []  # [] leaves the property out
+    return document
+
+
+def document_node(document: SgfDocument, tree: GameTree, number: int, numbers: Sequence[int]) -> int:
+    """Return the number in the document of a game's node; add the node if the document does not have it yet.
+
+    Args:
+        number: the number of the game's node.
+        numbers: for each earlier node of the game, its number in the document.
+    """
+    if number == 0:
+        return 0  # both begin with the start
+    node, position = tree.nodes[number], tree.positions[number]
+    if 0 <= file_number(node) < len(document.nodes):
+        return file_number(node)
+    colour = PLAYER_NAMES[position.movers[-1]][0]
+    return document.add(numbers[node["parent"]], {colour: [point_text(tree.env, position.moves[-1])]})
+
+
 def format_result(tree: GameTree) -> str | None:
-    """Return the result of a game, as SGF writes it, unless the result in its file still holds.
+    """Return the result of a game, as SGF writes it, "" if the game is not over; None if its file's result still holds.
 
     It is the result at the end of the current line, or of the main line if the game was opened from a file.
-
-    Returns:
-        "" if the game is not over.  None if the file's result holds: the main line ends in a node of the file, in which
-        the game was neither counted nor resigned since.
     """
-    file, file_loser = tree.view["file"], tree.view["fileLoser"]
-    last = main_line_end(tree.nodes) if file else tree.view["end"]
+    is_opened = bool(tree.view["file"])
+    last = main_line_end(tree.nodes) if is_opened else tree.view["end"]
     node, position, count = tree.nodes[last], tree.positions[last], count_at(tree, last)
     loser = check_int("loser", node.get("loser", 0), -1, 1)
-    if file and file_number(node) >= 0 and count is None and loser == file_loser:
+    # Since the file was opened, nobody has played on from its last node, counted its stones or resigned there.
+    is_as_in_file = file_number(node) >= 0 and count is None and loser == tree.view["fileLoser"]
+    if is_opened and is_as_in_file:
         return None
     if not loser and not position.is_over:
         return ""
@@ -186,32 +198,44 @@ def open_sgf(text: str, usual_games: Mapping[str, GameEnv]) -> GameTree:
     Raises:
         ValueError: for text that is no SGF game, or for a game that cannot be played.
     """
-    if "(" not in text[:BEGIN_LETTERS]:
-        raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
-    files = trees(text)
-    file, second = next(files, None), next(files, None)
-    if file is not None and (rectangular_game := read_rectangular(file, usual_games)) is not None:
-        start, game = rectangular_game
-        if second is not None:
-            raise ValueError("the SGF file: it must hold one game, got several")
-    else:
-        game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # raises the errors of the file and its main line
-        planes = usual_game("go", usual_games).config["planes"]
-        start = game.position(game.env().replace(planes=planes).match_variant(), 0)
-        file = next(trees(text))  # there is one, since `parse_sgf` has read it
+    start, game, file = read_file(text, usual_games)
     tree = GameTree(start, game.players)
     hidden = play_file(tree, file)
     last = main_line_end(tree.nodes)
-    end, turn = tree.positions[last], ""
-    if game.to_play not in (0, end.to_play) and not end.is_over:
-        mover, other = PLAYER_NAMES[game.to_play], PLAYER_NAMES[end.to_play]
-        turn = f"after the last move it is {mover}'s turn in the file (PL), and {other}'s on the board"
+    end = tree.positions[last]
     if game.outcome and "+R" in game.result.upper() and not end.is_over:
-        tree.nodes[last]["loser"] = int(-game.outcome)
-    remarks = [*map(str, game.faults), game.scoring, *hidden, turn]
-    tree.view |= {"file": text, "stated": game.result, "fileLoser": tree.nodes[last].get("loser", 0)}
-    tree.view["remarks"] = list(filter(None, remarks))
+        tree.nodes[last]["loser"] = tree.view["fileLoser"] = int(-game.outcome)
+    remarks = filter(None, [*map(str, game.faults), game.scoring, *hidden, turn_remark(game, end)])
+    tree.view |= {"file": text, "stated": game.result, "remarks": list(remarks)}
     return tree
+
+
+def read_file(text: str, usual_games: Mapping[str, GameEnv]) -> tuple[Position, SgfGame, SgfTree]:
+    """Return the first position of an SGF file's game, the game, and the file's nodes.
+
+    On a board that is not square, the game has no moves, see `read_rectangular`.
+
+    Raises:
+        ValueError: as `open_sgf`.
+    """
+    if "(" not in text[:BEGIN_LETTERS]:
+        raise ValueError(f"a file must be an SGF game, got {shown(text[:80])}")
+    files = list(islice(trees(text), 2))
+    if files and (rectangular_game := read_rectangular(files[0], usual_games)) is not None:
+        if len(files) > 1:
+            raise ValueError("the SGF file: it must hold one game, got several")
+        return *rectangular_game, files[0]
+    game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # raises the errors of the file and its main line
+    planes = usual_game("go", usual_games).config["planes"]
+    return game.position(game.env().replace(planes=planes).match_variant(), 0), game, files[0]
+
+
+def turn_remark(game: SgfGame, end: Position) -> str:
+    """Return a remark if after the last move it is the other side's turn by the file's PL; else ""."""
+    if end.is_over or game.to_play in (0, end.to_play):
+        return ""
+    mover, other = PLAYER_NAMES[game.to_play], PLAYER_NAMES[end.to_play]
+    return f"after the last move it is {mover}'s turn in the file (PL), and {other}'s on the board"
 
 
 def play_file(tree: GameTree, file: SgfTree) -> list[str]:
@@ -223,33 +247,31 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
         IllegalMove: for an illegal move before the first branching.
     """
     branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
-    first_branching = min(branchings, default=len(file.nodes))
+    # The first node with several children.  Nodes are numbered depth first: those up to this one are in all variations.
+    trunk_end = min(branchings, default=len(file.nodes))
     read_analysis(tree.nodes[0], file.nodes[0])
     tree.nodes[0]["inFile"] = 0
-    tree_nodes = {-1: 0}  # by node of the file, the node of the tree
-    after_set_up: set[int] = set()  # nodes of the file that set up stones, and nodes after them
+    tree_nodes = {-1: 0}  # by node of the file that is shown, the node of the tree
+    set_up: set[int] = set()  # nodes of the file that set up stones after the beginning, and nodes after them
     remarks: dict[str, None] = {}  # each once, in their order
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
-        if parent not in tree_nodes and parent not in after_set_up:  # the node comes after an illegal move
-            continue
-        if parent in after_set_up or (number > 0 and sets_up(tree, tree_nodes[parent], properties)):
-            after_set_up.add(number)
+        begins_set_up = number > 0 and parent in tree_nodes and sets_up(tree, tree_nodes[parent], properties)
+        if begins_set_up or parent in set_up:
+            set_up.add(number)
             if any(properties.get(letter) for letter in SIGNS):
                 remarks[f"variations end before stones that are set up after a move: {NOT_SHOWN}"] = None
-            continue
-        try:
-            tree_nodes[number] = play_node(tree, tree_nodes[parent], properties, number)
-        except IllegalMove:
-            if number <= first_branching:
-                raise
-            remarks[f"variations end before an illegal move: {NOT_SHOWN}"] = None
+        elif parent in tree_nodes:  # any other node follows an illegal move, and is not shown
+            try:
+                tree_nodes[number] = play_node(tree, tree_nodes[parent], properties, number)
+            except IllegalMove:
+                if number <= trunk_end:
+                    raise
+                remarks[f"variations end before an illegal move: {NOT_SHOWN}"] = None
     return list(remarks)
 
 
 def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
     """Return whether a file's node sets up stones that change the board at a tree's node, or that are off the board."""
-    if not any(name in properties for name in STONES):
-        return False
     try:
         stones = setup_stones(tree.env, properties)
     except ValueError:  # off the board
@@ -269,38 +291,45 @@ def read_rectangular(file: SgfTree, usual_games: Mapping[str, GameEnv]) -> tuple
     Raises:
         ValueError: if `usual_games` has no game for such boards, and for stones that cannot be set up.
     """
-    line = [file.nodes[number] for number in file.main_line()]
-    reader = LineReader(line)
+    reader = LineReader([file.nodes[number] for number in file.main_line()])
     try:
         columns, rows = read_sides(reader.text("SZ"))
     except ValueError:
         return None
     if columns == rows or reader.text("GM").lower() not in GO:
         return None
-    komi = reader.komi()
     if RECTANGLES not in usual_games:
         raise ValueError(
             f"the SGF file: its board must be square, got {columns}x{rows}; a page that is opened by "
             "alphago web --game examples/go_variants.py:OutlineGoEnv shows it"
         )
+    komi = reader.komi()
     komi = USUAL_KOMI if komi is None else komi
+    # All points of the rectangle are there, and passing is legal from the first move on.
     env = usual_games[RECTANGLES].replace(height=rows, width=columns, missing="", komi=komi, first_pass=0)
     assert isinstance(env, StonesEnv)
-    setup: dict[str, str] = {}
-    stones = setup_stones(env, file.nodes[0])
-    if stones is not None:
-        for side, sign in (("black", 1), ("white", -1)):
-            setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
-    if any(name in node for node in line[1:] for name in STONES):
-        raise ValueError("stones must be set up in the first node of a game on a board that is not square")
-    # Who plays the first move; without a move, whose turn it is by the file's PL.
-    colours = (SIGNS[name] for node in line for name in node if name in SIGNS and node[name])
-    first = next(colours, reader.first_player())
-    if first < 0:
-        setup["to_play"] = "white"
+    setup = rectangular_setup(env, reader)
     black, white, result, rules = map(reader.text, ("PB", "PW", "RE", "RU"))
     head = SgfGame(columns, (), result=result, rules=rules, players=(black, white), faults=tuple(reader.faults))
     return env.position(**setup), head
+
+
+def rectangular_setup(env: StonesEnv, reader: LineReader) -> dict[str, str]:
+    """Return what a file's main line sets up, as keywords of `GameEnv.position`: the stones, and who begins.
+
+    Raises:
+        ValueError: for stones off the board, or in another node than the first.
+    """
+    movers = [SIGNS[name] for node in reader.line for name in node if name in SIGNS and node[name]]
+    first = movers[0] if movers else reader.first_player()  # without moves, the file's PL says who begins
+    setup = {"to_play": "white"} if first < 0 else {}
+    stones = setup_stones(env, reader.line[0])
+    if stones is not None:
+        for side, sign in (("black", 1), ("white", -1)):
+            setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
+    if any(name in node for node in reader.line[1:] for name in STONES):
+        raise ValueError("stones must be set up in the first node of a game on a board that is not square")
+    return setup
 
 
 def play_node(tree: GameTree, at: int, properties: Properties, number: int) -> int:

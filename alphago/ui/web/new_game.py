@@ -3,7 +3,7 @@
 `GameTree` is a game with its variations, made from a file or a run.  The page keeps it, and sends it back to be saved.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Self, TypeVar
 from urllib.parse import parse_qsl, urlencode
 
@@ -47,8 +47,7 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
         game: its fields are "name", "config" (arguments of the game's constructor), "options" (by the names of
             `GameEnv.options`; None or "" for the usual value) and "setup".  The set-up has options that are `at_start`,
             such as a handicap in Go, or the game's `setup_words`, such as stones.  If it has both, the words are
-            ignored.  An option `at_start` sets other options too (`Option.also`), such as a komi of 0.5, unless these
-            are given.  Names in the set-up that the game does not have are ignored.
+            ignored.  Names in the set-up that the game does not have are ignored too.
         usual_games: games by name, with the usual values of their options.  Games that are not listed have the
             package's defaults.
 
@@ -57,21 +56,9 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     """
     base = usual_game(str(game.get("name")), usual_games)
     config, options, setup = (field_of(game, name, dict) for name in ("config", "options", "setup"))
-    known = {option.name: option for option in base.options}
-    at_start = {name: known[name].read(setup[name]) for name in known if known[name].at_start and setup.get(name)}
-    # Without the text "0", which was read as 0, and stands for no value.
-    at_start = {name: value for name, value in at_start.items() if value}
-    rule_options = [name for name in known if not known[name].at_start]
-    chosen: dict[str, Any] = {}
-    for name in at_start:
-        chosen |= known[name].also
-    for name, value in options.items():
-        if value in (None, ""):
-            continue
-        if name not in rule_options:
-            raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, rule_options)}")
-        chosen[name] = known[name].read(value)
-    # `base` is without the limits that only help self-play; `match_variant` removes them from a game that is made anew.
+    at_start = values_at_start(base, setup)
+    chosen = chosen_options(base, options, at_start)
+    # `base` is without the limits that only help self-play; a game that `choose` makes may have them again.
     try:
         env = base.replace(**config)
         env = env.choose(**chosen).match_variant() if chosen else env
@@ -84,6 +71,39 @@ def start_from(game: Mapping[str, Any], usual_games: Mapping[str, GameEnv]) -> P
     env = base if env == base else env  # `base` has made its tables already
     words = {word: str(setup[word]) for word in env.setup_words if setup.get(word)}
     return env.position(**(at_start or words))
+
+
+def values_at_start(base: GameEnv, setup: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of options `at_start` in a set-up, by name; 0 stands for no value, and is left out."""
+    options = [option for option in base.options if option.at_start and setup.get(option.name)]
+    # The text "0" is read as 0.
+    return {option.name: value for option in options if (value := option.read(setup[option.name]))}
+
+
+def chosen_options(base: GameEnv, options: Mapping[str, Any], at_start: Collection[str]) -> dict[str, Any]:
+    """Return the options of a new game by name, as `GameEnv.choose` takes them.
+
+    An option `at_start` brings others along (`Option.also`), such as a komi of 0.5, unless these are given.
+
+    Args:
+        options: see `start_from`.
+        at_start: the names of the options `at_start` that are chosen.
+
+    Raises:
+        ValueError: for an option that the game does not have, or for a wrong value.
+    """
+    chosen: dict[str, Any] = {}
+    for option in base.options:
+        if option.name in at_start:
+            chosen |= option.also
+    known = {option.name: option for option in base.options if not option.at_start}
+    for name, value in options.items():
+        if value in (None, ""):
+            continue
+        if name not in known:
+            raise ValueError(f"{base.name} has no option {name!r}: {near_misses(name, list(known))}")
+        chosen[name] = known[name].read(value)
+    return chosen
 
 
 def field_of(given: Mapping[str, Any], name: str, kind: type[T]) -> T:

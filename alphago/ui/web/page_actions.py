@@ -57,13 +57,13 @@ class QueryReader:
         if len(moves) > MOST_NODES:
             raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
         game = field_of(query, "game", dict)
-        # The position of the last query is used if this query's moves continue that query's.
-        played, position = self._latest
-        if position is None or [game, *moves][: len(played)] != played:
-            played, position = [game], start_from(game, self.usual_games)
-        for move in moves[len(played) - 1 :]:  # `played` is the game and its moves
+        wanted = [game, *moves]
+        reached, position = self._latest
+        if position is None or wanted[: len(reached)] != reached:  # this query does not continue the last one
+            reached, position = [game], start_from(game, self.usual_games)
+        for move in wanted[len(reached) :]:
             position = next_position(position, move)
-        self._latest = [game, *moves], position
+        self._latest = wanted, position
         return position
 
     def engine(self, query: Query, env: GameEnv) -> SharedEngine:
@@ -136,12 +136,11 @@ def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
     usual = engines.usual_network(env)
     # Playouts forecast no scores.
     has_scores, measured = usual != PLAYOUTS, engines.measured_network(usual, env)
-    levels = [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)]
     return {
         **game_view(env),
         "skips": env.skips_turns,
         "mostReadouts": most_readouts(env),
-        "levels": levels,
+        "levels": [describe_level(level, env, has_scores, measured) for level in range(1, FULL_STRENGTH + 1)],
         "networks": [name for name in engines.choices if engines.is_made_for(name, env)],
         "usual": usual,
     }

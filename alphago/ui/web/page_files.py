@@ -15,7 +15,6 @@ FILES = {  # by address; a page of HTML has the address "/" only
 # The page's modules are written so that these expressions find all imports and exports.
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) (\w+))", re.MULTILINE)
-DEFAULT = re.compile(r"^export default ", re.MULTILINE)
 
 
 def module_text(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
@@ -49,11 +48,15 @@ def list_imports(name: str, modules: list[str], folders: Sequence[Path] = (STATI
 
 
 def wrap_module(name: str, folders: Sequence[Path]) -> str:
-    """Return the text of a constant: an object with what a module exports, by name."""
+    """Return the text of a constant: an object with what a module exports, by name.
+
+    A module "a" with "export const b = 5;" becomes "const $a = (() => { const b = 5; return { b }; })();".  It has no
+    default export.
+    """
     text = module_text(name, folders)
     names = ", ".join(EXPORT.findall(text))
-    text = DEFAULT.sub("const $default = ", EXPORT.sub("", inline_imports(text)))
-    return f"const ${name} = (() => {{\n{text}return {{ {names} }};\n}})();\n"
+    body = EXPORT.sub("", inline_imports(text))
+    return f"const ${name} = (() => {{\n{body}return {{ {names} }};\n}})();\n"
 
 
 def inline_imports(text: str) -> str:

@@ -89,7 +89,7 @@ class Runs:
             histories.append(history)
             runs.append({**run, "name": self.names[i], "colour": run_colours(len(self.folders))[i]})
         _, _, axis_label = AXES[x]
-        label = reword(histories, axis_label)
+        label = reword(histories, axis_label)  # such as "given games" for runs without self-play
         panels = list(list_panels(histories, x))
         order = panel_order([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
@@ -187,20 +187,30 @@ def make_headline(
     shown_pace = games / minutes if over and minutes else pace  # the mean of the whole run once it is over
     if shown_pace:
         parts.append(f"{shown_pace:,.0f} games/min")
-    shares, minutes_left = [0.0], [math.inf]  # each limit adds an entry to both
-    for setting, (spent, limit) in limits(settings, last).items():
-        shares.append(spent / limit)
-        # Units of the limit (games or minutes) that are spent in a minute: the latest pace for games, else the mean of
-        # the run, or 1.0 before any time has passed.
-        mean_speed = spent / minutes if minutes else 1.0
-        speed = pace if setting == "num_games" else mean_speed
-        minutes_left.append((limit - spent) / speed if speed else math.inf)
-    left = min(minutes_left)
+    left = minutes_left(settings, last, pace)
     if over:
         parts.append("finished")
     elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # it was probably stopped if idle for longer
         parts.append(f"about {duration_text(max(left, LEAST_LEFT))} to go")
-    return {"strength": latest_strength(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
+    share = max([0.0, *(spent / limit for spent, limit in limits(settings, last).values())])
+    return {"strength": latest_strength(matches), "progress": " · ".join(parts), "share": min(1.0, share)}
+
+
+def minutes_left(settings: Mapping[str, Any], last: Row, pace: float) -> float:
+    """Return the minutes until a run reaches the first of its limits; infinity without limits, or if this is unknown.
+
+    Args:
+        settings: see `flat_settings`.
+        last: the last row of metrics.jsonl.
+        pace: the latest games a minute.
+    """
+    minutes, left = (number(last, "seconds") or 0.0) / 60, math.inf
+    for setting, (spent, limit) in limits(settings, last).items():
+        # Minutes of the run, or of its processors, that a minute spends; 1.0 is a guess before any time has passed.
+        time_speed = spent / minutes if minutes else 1.0
+        speed = pace if setting == "num_games" else time_speed
+        left = min(left, (limit - spent) / speed if speed else math.inf)
+    return left
 
 
 def duration_text(minutes: float) -> str:

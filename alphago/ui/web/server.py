@@ -83,6 +83,7 @@ def static_file(token: str | None, request: Request) -> Response:
         token: the server's token; None if it has none.
     """
     path = STATIC / FILES[request.url.path]
+    # The guard has let the request in, so that the browser knows the token: its cookie replaces the one in the address.
     if request.query_params.get("token") and token is not None:
         answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
         answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
@@ -122,9 +123,10 @@ def file_response(
         env = open_link(request.query_params.get("link"), usual_games).env
         name = engines.check(request.query_params.get("network", ""), env)
         source = engines.choices[name].source
-        if page_of is None or source == PLAYOUTS:
+        if page_of is None or source == PLAYOUTS:  # playouts need the server
             raise ValueError("a file needs a network, which plays without this server")
-        text = page_of(source, with_planes(env, of=engines.engine(name, env).env))
+        network_env = engines.engine(name, env).env  # the game with the input planes that the network reads
+        text = page_of(source, with_planes(env, of=network_env))
     except (ValueError, OSError) as error:
         return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
     file_name = re.sub("[^A-Za-z0-9._-]+", "-", name) + ".html"
@@ -144,11 +146,10 @@ class GuardMiddleware:
         Args:
             scope, receive, send: the request, and the functions for its messages, see the ASGI specification.
         """
-        if scope["type"] not in ("http", "websocket"):
-            await self.app(scope, receive, send)
-            return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        refusal = self.guard.refusal(headers, scope["query_string"].decode("latin-1"))
+        refusal = None
+        if scope["type"] in ("http", "websocket"):  # else the server begins or ends
+            headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+            refusal = self.guard.refusal(headers, scope["query_string"].decode("latin-1"))
         if refusal is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":

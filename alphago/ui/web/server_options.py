@@ -53,19 +53,24 @@ def make_offer(
     for word in words:
         add_word(offer, word, game)
     first_game = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
-    if first_game not in offer.usual_games or board_size is not None or given:
-        env = offer.usual_games.get(first_game) or make_game(first_game, board_size, **given)
-        resized = env if board_size in (None, env.N) else env.resized(board_size)
-        offer.usual_games[first_game] = with_settings(resized, given)
-    names = dict.fromkeys([first_game, *offer.usual_games])  # each once, the first game first
-    offer.usual_games = {name: offer.usual_games[name].match_variant() for name in names}
+    env = offer.usual_games.pop(first_game, None)  # the game of a word
+    if env is None:
+        env = make_game(first_game, board_size, **given)
+    else:
+        env = with_settings(env if board_size in (None, env.N) else env.resized(board_size), given)
+    usual_games = {first_game: env, **offer.usual_games}
+    offer.usual_games = {name: usual.match_variant() for name, usual in usual_games.items()}
     named = [choice.name for choice in offer.choices]
-    for network in packaged_nets():
-        if network not in named:
-            size = named_board_size(network) or 0  # None: a network of another game, named like the game
-            offer.choices.append(Choice(network, network, USUAL_GAME if size else network, size, named=False))
+    offer.choices += [packaged_choice(network) for network in packaged_nets() if network not in named]
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
     return offer
+
+
+def packaged_choice(network: str) -> Choice:
+    """Return the choice of a packaged network: one of Go is named after its board, any other after its game."""
+    size = named_board_size(network)
+    game = network if size is None else USUAL_GAME
+    return Choice(network, network, game, size or 0, named=False)
 
 
 def add_word(offer: ServerOptions, word: str, game: str | None) -> None:

@@ -23,7 +23,7 @@ class Explanation:
     Attributes:
         env: the game.
         action: the move.
-        facts: see `alphago.ui.why.facts`.
+        facts: see `alphago.ui.why.facts`; the first one is about the move itself.
     """
 
     env: GameEnv
@@ -38,9 +38,7 @@ class Explanation:
     @property
     def fact_sentences(self) -> list[tuple[Fact, str]]:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
-        # The side of the explained move; facts about the other side's answer have another action.
-        mover = next((fact.colour for fact in self.facts if fact.action == self.action), 0)
-        words = Phrasing(self.env, mover)
+        words = Phrasing(self.env, mover=self.facts[0].colour)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
         return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a sentence may begin with "pass"
 
@@ -118,14 +116,7 @@ def explain_moves(
     """
     if not moves:
         return []
-    positions = [position for position, _ in moves]
-    after = [position.play(action) for position, action in moves]
-    first_search = analyst.analyze([*positions, *after], readouts)  # row i is of the position before move i
-    candidates = []
-    for i, ((position, action), played) in enumerate(zip(moves, after, strict=True)):
-        best = first_search.best(i)
-        after_best = played if best == action else position.play(best)
-        candidates.append(Candidate(position, action, best, after=played, after_best=after_best))
+    candidates = find_best(moves, analyst, readouts)
     results = search(candidates, analyst, readouts)
     losses = [measure_loss(move, result, least) for move, result in zip(candidates, results, strict=True)]
     # Mistakes by this search; a deeper search checks them.
@@ -138,6 +129,21 @@ def explain_moves(
         Explanation(move.position.env, move.action, tuple(list_facts(move, result, loss)))
         for move, result, loss in zip(candidates, results, losses, strict=True)
     ]
+
+
+def find_best(moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int) -> list[Candidate[Position]]:
+    """Return each move with the best one in its place, which a search finds.
+
+    The positions after the moves are searched at the same time, since `search` goes on in their trees.
+    """
+    after = [position.play(action) for position, action in moves]
+    analysis = analyst.analyze([*(position for position, _ in moves), *after], readouts)
+    candidates = []
+    for i, ((position, action), played) in enumerate(zip(moves, after, strict=True)):
+        best = analysis.best(i)  # row i of the analysis is of the position before move i
+        after_best = played if best == action else position.play(best)
+        candidates.append(Candidate(position, action, best, after=played, after_best=after_best))
+    return candidates
 
 
 def search(candidates: Sequence[Candidate[Position]], analyst: Analyst, readouts: int) -> list[SearchResults]:
@@ -160,20 +166,14 @@ def measure_loss(move: Candidate[Position], results: SearchResults, least: float
     Args:
         least: the least points that a mistake loses.
     """
-    mover, action, best = move.mover, move.action, move.best
-    is_best = action == best
+    mover, best, is_best = move.mover, move.best, move.action == move.best
     # Scores and values are Black's; `mover` turns their differences into the mover's view.
-    return Loss(
-        mover,
-        action,
-        best,
-        points=0.0 if is_best else mover * (results.after_best.score - results.after.score),
-        rate=0.0 if is_best else mover * (results.after_best.value - results.after.value) / 2,
-        share=results.before.part_of(best),
-        line=() if is_go(move) else (best, *results.after_best.line),
-        best_ends_game=best == move.position.env.pass_action and move.after_best.is_over,
-        least=least,
-    )
+    points = 0.0 if is_best else mover * (results.after_best.score - results.after.score)
+    rate = 0.0 if is_best else mover * (results.after_best.value - results.after.value) / 2
+    share = results.before.part_of(best)
+    line = () if is_go(move) else (best, *results.after_best.line)  # in Go it seldom shows why `best` is better
+    best_ends_game = best == move.position.env.pass_action and move.after_best.is_over
+    return Loss(mover, move.action, best, points, rate, share, line, best_ends_game, least)
 
 
 def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
@@ -186,6 +186,6 @@ def list_facts(move: Candidate[Position], results: SearchResults, loss: Loss) ->
     if is_go(move):
         return [loss, *go_facts(move, results, loss)]
     line = results.after.line
-    is_key = loss.is_mistake and line[:1] == (move.best,)
+    is_key = loss.is_mistake and line[:1] == (move.best,)  # the next move is the best move itself
     reply = Reply(move.mover, move.action, line=line, mover=move.after.to_play, is_key=is_key)
     return [loss, reply] if line else [loss]

@@ -20,7 +20,8 @@ MISTAKE = 3.0  # least points that a mistake loses: the stronger program nearly 
 MISTAKE_RATE = 0.1  # least win rate that a mistake loses if it loses fewer points
 SURE_PART = 0.5  # a sentence names this part of a loss: the stronger program nearly always finds so much too
 CLEAR = 0.9  # least part of the visits for a clear move, beside which the search hardly looked at another one
-SURE = 0.25  # a chain with a smaller chance to survive is expected to die, one with more than 1 - SURE to live
+LOST = 0.25  # a chain with a smaller chance to survive is expected to die
+SAFE = 0.75  # a chain with a greater chance to survive is expected to live
 FORESEEN = 5  # plies of a line that a sentence names: the least length of a ladder; later plies were hardly searched
 
 
@@ -124,8 +125,8 @@ class Loss(Fact):
     @property
     def is_mistake(self) -> bool:
         """Whether the move is a mistake: it loses at least `least` points, or a win rate in proportion to `least`."""
-        # A comparison with NaN points is False.
-        loses_much = self.points >= self.least or self.rate >= self.least / MISTAKE * MISTAKE_RATE
+        least_rate = MISTAKE_RATE * (self.least / MISTAKE)  # MISTAKE points count as much as MISTAKE_RATE
+        loses_much = self.points >= self.least or self.rate >= least_rate  # a comparison with NaN points is False
         return self.action != self.best and not self.best_ends_game and loses_much
 
     @property
@@ -162,7 +163,7 @@ class Reply(Fact):
 
     def sentence(self, words: Phrasing) -> str:
         side, line = words.side(self.mover), words.line(self.line)
-        if self.mover == self.colour:
+        if self.mover == self.colour:  # the side that made the move plays again
             return f"{side} goes on with {line}."
         if self.is_key:
             return f"{words.move(self.line[0])} is vital for both sides: {side} would play there next."
@@ -186,7 +187,7 @@ class SaferChain(Fact):
     def sentence(self, words: Phrasing) -> str:
         chain, move, best = words.chain(self.chain), words.move(self.action), words.move(self.best)
         die, be = ("dies", "is") if self.chain.stones == 1 else ("die", "are")
-        if self.share < SURE:  # it is expected to die
+        if self.share < LOST:
             return f"{chain} {die} after {move}, and would live after {best}."
         return f"{chain} {be} safer after {best} than after {move}."
 
@@ -243,12 +244,11 @@ class Capturable(Fact):
         prevented = f"; {words.move(self.best)} would prevent it"
         if len(self.line) == 1:
             return f"{when} can capture {chain} with {words.move(self.line[0])}{prevented}."
-        # The chain's side passes instead of the last defence; the pass and the capture after it are not told.
-        is_given_up = self.line[-2] == words.passing
+        # If the last defence is a pass, the sentence's line ends before the pass, without the capture that follows.
+        told_line = self.line[:-2] if self.line[-2] == words.passing else self.line
         has_repeats = len(set(self.line)) < len(self.line)  # stones are taken on the way, unlike in a ladder
         how = " in a ladder" if len(self.line) >= FORESEEN and not has_repeats else ""
-        line = self.line[:-2] if is_given_up else self.line
-        return f"{when} can catch {chain}{how} with {words.line(line)}{prevented}."
+        return f"{when} can catch {chain}{how} with {words.line(told_line)}{prevented}."
 
 
 # --- what facts are read from ----------------------------------------------------------------------

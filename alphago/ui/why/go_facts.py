@@ -8,7 +8,8 @@ from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Chain, Line, Reading, Stones, neighbours
 from alphago.ui.why.facts import (
     FORESEEN,
-    SURE,
+    LOST,
+    SAFE,
     Atari,
     Candidate,
     Capturable,
@@ -28,8 +29,8 @@ def go_facts(move: Candidate[GoPosition], results: SearchResults, loss: Loss) ->
     """Return what the move, the answer to it and the best move do.
 
     Of a move that is surely the best one, the facts are what it captures or catches.  Of a mistake, they are what the
-    answer to it does, which chains can be taken after it, and what only the best move would capture or catch.  If there
-    are none, it is the chain that the best move saves.  Other moves have no facts.
+    answer to it does, which chains can be taken after it, and what the best move would capture or catch.  If there are
+    none, it is the chain that the best move saves.  Other moves have no facts.
 
     Args:
         loss: what the move loses.
@@ -41,6 +42,7 @@ def go_facts(move: Candidate[GoPosition], results: SearchResults, loss: Loss) ->
     facts: list[Fact] = [*answer(move, results, loss, risks), *risks]
     # The best move may be expected after the played move too: then it prevents or wins nothing by itself.
     if loss.best not in results.after.line[:FORESEEN]:
+        # Captures by both moves explain no loss, nor do ataris by both.
         own_kinds = {type(fact) for fact in own_captures}
         facts += [fact for fact in best_captures(move, results, risks) if type(fact) not in own_kinds]
     return facts or list(safer_chain(move, results))
@@ -57,9 +59,10 @@ def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, risk
         risks: facts about chains that can be taken; an answer that begins to take one needs no fact of its own.
     """
     line = results.after.line  # of expected moves; the first is the answer, by the other side
-    # Answers without a fact.  In the line after the best move every second move, from the first on, is the other's.
-    skip = {*results.after_best.line[:FORESEEN:2], *(fact.line[0] for fact in risks), move.position.env.pass_action}
-    if not line or line[0] in skip:
+    # What the other side is expected to play after the best move: every second move of that line, from the first on.
+    expected_anyway = results.after_best.line[:FORESEEN:2]
+    told_by_risks = [fact.line[0] for fact in risks]
+    if not line or line[0] in (*expected_anyway, *told_by_risks, move.position.env.pass_action):
         return []
     captures = captures_and_ataris(move.after, line[0], line[1:]) if results.after.is_clear else []
     if lasting := keep_lasting(captures, results.after.ownership):
@@ -69,22 +72,19 @@ def answer(move: Candidate[GoPosition], results: SearchResults, loss: Loss, risk
     return [Reply(move.mover, move.action, line[:1], mover=-move.mover, is_key=True)]  # a point vital for both sides
 
 
-def best_captures(
-    move: Candidate[GoPosition], results: SearchResults, risks: Sequence[Capturable]
-) -> list[Captures | Atari]:
+def best_captures(move: Candidate[GoPosition], results: SearchResults, risks: Sequence[Capturable]) -> list[Fact]:
     """Return what the best move captures or catches, without chains that die after the played move too.
 
     Args:
         risks: facts about chains that the best move prevents from being taken; they need no other fact.
     """
     captures = captures_and_ataris(move.position, move.best, results.after_best.line)
-    facts = []
+    facts = list[Fact]()
     for fact in keep_lasting(captures, results.after_best.ownership):
         chains = fact.chains if isinstance(fact, Captures) else (fact.chain,)
         has_fact = any(other.chain in chains for other in risks)
-        # The chains' side loses their points after the played move too.
-        is_lost = all(owned_share(results.after.ownership, [chain.point], chain.colour) < SURE for chain in chains)
-        if not has_fact and not is_lost:
+        dies_anyway = all(owned_share(results.after.ownership, [chain.point], chain.colour) < LOST for chain in chains)
+        if not has_fact and not dies_anyway:
             facts.append(fact)
     return facts
 
@@ -92,21 +92,19 @@ def best_captures(
 def keep_lasting(facts: Sequence[Captures | Atari], owners: np.ndarray | None) -> list[Captures | Atari]:
     """Return those facts of a move that gain points which the player is expected to own in the end.
 
-    These are the points of chains that it captures or that cannot escape; for another atari, the move's own point.
-
     Args:
-        owners: the expected ownership after the move, [H, W], 1 Black's, -1 White's; None if unknown.
+        owners: the expected ownership after the move, [H, W], 1 Black's, -1 White's; None if unknown: then all facts
+            are returned.
     """
-    lasting = []
-    for fact in facts:
-        points = [fact.action]
-        if isinstance(fact, Captures):
-            points = [chain.point for chain in fact.chains]
-        elif fact.line:
-            points = [fact.chain.point]
-        if owned_share(owners, points, fact.colour) > 1 - SURE:
-            lasting.append(fact)
-    return lasting
+    return [fact for fact in facts if owned_share(owners, gained_points(fact), fact.colour) > SAFE]
+
+
+def gained_points(fact: Captures | Atari) -> list[int]:
+    """Return a point of each chain that is captured or cannot escape; for another atari, the move's own point."""
+    if isinstance(fact, Captures):
+        return [chain.point for chain in fact.chains]
+    cannot_escape = len(fact.line) > 0
+    return [fact.chain.point if cannot_escape else fact.action]
 
 
 def capturable(move: Candidate[GoPosition], results: SearchResults) -> list[Capturable]:
@@ -144,7 +142,7 @@ def safer_chain(move: Candidate[GoPosition], results: SearchResults) -> list[Saf
             continue
         best_share = owned_share(results.after_best.ownership, chain.stones, move.mover)
         share = owned_share(results.after.ownership, chain.stones, move.mover)
-        is_saved = best_share > 1 - SURE and share <= 0.5
+        is_saved = best_share > SAFE and share <= 0.5
         # `attack` returns None if the other side cannot take the chain.
         if is_saved and Reading(BOARDS).attack(after_best, min(chain.stones)) is None:
             facts.append(SaferChain(move.mover, move.action, move.best, name_chain(chain), best_share, share))
@@ -193,7 +191,8 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
         # The chain's side can take the attacker by playing on its last liberty.
         if len(attacker.liberties) == 1 and after.play(chain.colour, min(attacker.liberties)) is not None:
             return []
-    catching_line = Reading(BOARDS).defend(after, point) or ()  # () if the chain escapes
+    # `defend` returns None if the chain escapes, else the moves that catch it.
+    catching_line = Reading(BOARDS).defend(after, point) or ()
     if line and not catching_line:
         is_saved = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
         is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
