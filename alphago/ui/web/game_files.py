@@ -252,12 +252,12 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     read_analysis(tree.nodes[0], file.nodes[0])
     tree.nodes[0]["inFile"] = 0
     tree_nodes = {-1: 0}  # by node of the file that is shown, the node of the tree
-    set_up: set[int] = set()  # nodes of the file that set up stones after the beginning, and nodes after them
+    after_set_up: set[int] = set()  # nodes of the file that set up stones after the beginning, and nodes after them
     remarks: dict[str, None] = {}  # each once, in their order
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
         begins_set_up = number > 0 and parent in tree_nodes and sets_up(tree, tree_nodes[parent], properties)
-        if begins_set_up or parent in set_up:
-            set_up.add(number)
+        if begins_set_up or parent in after_set_up:
+            after_set_up.add(number)
             if any(properties.get(letter) for letter in SIGNS):
                 remarks[f"variations end before stones that are set up after a move: {NOT_SHOWN}"] = None
         elif parent in tree_nodes:  # any other node follows an illegal move, and is not shown
@@ -320,16 +320,16 @@ def rectangular_setup(env: StonesEnv, reader: LineReader) -> dict[str, str]:
     Raises:
         ValueError: for stones off the board, or in another node than the first.
     """
-    movers = [SIGNS[name] for node in reader.line for name in node if name in SIGNS and node[name]]
-    first = movers[0] if movers else reader.first_player()  # without moves, the file's PL says who begins
-    setup = {"to_play": "white"} if first < 0 else {}
+    setup: dict[str, str] = {}
     stones = setup_stones(env, reader.line[0])
     if stones is not None:
         for side, sign in (("black", 1), ("white", -1)):
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
     if any(name in node for node in reader.line[1:] for name in STONES):
         raise ValueError("stones must be set up in the first node of a game on a board that is not square")
-    return setup
+    movers = [SIGNS[name] for node in reader.line for name in node if name in SIGNS and node[name]]
+    first = movers[0] if movers else reader.first_player()  # without moves, the file's PL says who begins
+    return setup | ({"to_play": "white"} if first < 0 else {})
 
 
 def play_node(tree: GameTree, at: int, properties: Properties, number: int) -> int:

@@ -101,10 +101,11 @@ def test_a_size_free_network_has_every_board() -> None:
 @pytest.mark.parametrize("env", [OwareEnv(), GomokuEnv(7), GoEnv(5)], ids=lambda env: env.name)
 def test_other_networks(env: Any, tmp_path: Path) -> None:
     net = NeuralNet(env, tower_height=1, channels=8, size_free=False)
-    page = export_page(net, tmp_path / "mine.html", strength="beats me", licence="CC0")
+    page = export_page(net, tmp_path / "mine.html", type(env)(**env.config), strength="beats me", licence="CC0")
     text = page.path.read_text()
     told = json.loads(zlib.decompress(b64decode(re.findall(r'id="facts">([^<]*)<', text)[0])))
     assert told["about"]["facts"].items() >= {"Strength": "beats me", "Licence": "CC0"}.items()
+    assert told["network"] == env.name
     assert len(told["boards"]) == 1
     assert "board_size" not in [option["name"] for option in told["boards"][0]["view"]["options"]]
 

@@ -184,6 +184,7 @@ def test_a_run_plays_with_its_newest_network(run: Path) -> None:
     assert next(iter(offer.usual_games.values())).komi == 0.5  # type: ignore[attr-defined]
     other = make_offer([], None, 13, {"komi": 5.5})
     assert str(other.usual_games["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
+    assert make_offer([], "oware", None, {"rules": "cgzero"}).usual_games["oware"].max_moves == 199
     with pytest.raises(ValueError, match=r"^there is no file"):
         make_offer(["nowhere"])
 
