@@ -77,6 +77,8 @@ def analyze(
         options = analyst_options(boards, avoid, allow, depth, plies=plies, move_ownership=move_ownership)
         evaluator = analyst.evaluators(boards[0].env)
         if readouts == 0 and getattr(evaluator, "device", "cpu") == "cpu":
+            # Without a search there are no moves to avoid and no lines, so the options, now checked, have no effect.
+            # On the CPU whole batches are faster than a question for each position.
             chunks = [boards[begin : begin + MOST_GAMES] for begin in range(0, len(boards), MOST_GAMES)]
             with ThreadPoolExecutor(analyst.threads) as pool:
                 return join_analyses(list(pool.map(lambda chunk: evaluate_alone(chunk, evaluator), chunks)))
@@ -241,6 +243,7 @@ def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analy
     Args:
         evaluator: for boards on the CPU.
     """
+    # The network may read other planes than those of the positions' game.
     env = with_planes(positions[0].env, of=getattr(evaluator, "env", positions[0].env))
     positions = [position.again_in(env) for position in positions]
     batch = new_boards(env, evaluator, len(positions))
@@ -248,18 +251,21 @@ def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analy
     points = points_forecast(env, evaluator)
     priors, values, scores, owners = evaluate_all(evaluator, batch, points)
     ownership = owners.reshape(-1, *env.plane_shape) if points else None
-    needs_search = ("q", "lower_bound", "score", "score_stdev")
-    arrays: dict[str, Any] = dict.fromkeys(needs_search, np.full(priors.shape, np.nan, np.float32))
-    arrays |= dict.fromkeys(("lines", "line_visits"), np.zeros((*priors.shape, 0), np.int32))
-    arrays |= {"prior": priors, "value": values, "raw_value": values, "root_score": scores, "raw_score": scores}
-    arrays |= {"ownership": ownership, "raw_ownership": ownership}
+    unknown, no_plies = np.full(priors.shape, np.nan, np.float32), np.zeros((*priors.shape, 0), np.int32)
+    needs_search: dict[str, Any] = dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown)
+    needs_search |= {"lines": no_plies, "line_visits": no_plies}
+    # The means over all simulations are the network's own numbers, since there is only its evaluation.
+    of_network: dict[str, Any] = {"value": values, "root_score": scores, "ownership": ownership}
+    of_network |= {"raw_value": values, "raw_score": scores, "raw_ownership": ownership}
     return Analysis(
         env,
         to_play=np.array([position.to_play for position in positions], np.int8),
+        prior=priors,
         visits=np.zeros(priors.shape, np.int32),
         root_visits=np.array([not position.is_over for position in positions], np.int32),  # its own evaluation, or 0
         root_score_stdev=np.where(np.isnan(scores), scores, 0),  # 0 of a single score, NaN of an unknown one
         ownership_stdev=None if ownership is None else np.zeros_like(ownership),
         positions=tuple(positions),
-        **arrays,
+        **needs_search,
+        **of_network,
     )

@@ -123,6 +123,7 @@ class Analysis:
         """
         # Transposed, so that each row is multiplied by its sign, whatever the number of axes.
         arrays = {name: (array.T * signs).T for name, array in self._arrays.items() if name in TURNED}
+        # A bound is of a win rate, which is 1 - x for the other side.  There it is an upper bound, under the same name.
         arrays["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
         return replace(self, **arrays, views=signs if self.views is None else signs * self.views)
 
@@ -201,8 +202,8 @@ class Analysis:
         """The values, scores and lower bounds of the actions, each float32 [n, A], to be shown to people.
 
         No value or score is better for the mover than that of the best action, which is the one that is played: a
-        better one comes from fewer visits, is less certain, and is replaced by that of the best action.  No lower bound
-        is above the win rate that belongs to the value.
+        better one comes from fewer visits, is less certain, and is replaced by that of the best action.  No bound is
+        better for the mover than the win rate that belongs to the value.
         """
         q = self._worse_for_mover(self.q, self._of_leading(self.q)[:, None])
         score = self._worse_for_mover(self.score, self._of_leading(self.score)[:, None])

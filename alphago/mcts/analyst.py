@@ -183,7 +183,7 @@ class Analyst:
             self._closing = True
             if not wait:
                 waiting = [question for *_, question in self._waiting]
-                for question in [*waiting, *(asked for group in self._groups for asked in group.all)]:
+                for question in [*waiting, *(asked for group in self._groups for asked in group.questions)]:
                     question.stopped = True  # the threads still give each of them its last answer
             self._changed.notify_all()
         for worker in self._workers:
@@ -196,8 +196,10 @@ class Analyst:
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = UNLIMITED_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = self._settings_for(readouts, leaves)
-        planned = 0 if settings.keeps_trees or limit.readouts is None else limit.readouts  # see `Kind.readouts`
-        return Kind(position.env, settings, readouts=planned)
+        # A rule that keeps no trees divides the readouts of a search among the moves, so that only searches with equal
+        # readouts share a group.  Searches of other rules have 0 here, so that their readouts may differ.
+        divided = 0 if settings.keeps_trees or limit.readouts is None else limit.readouts
+        return Kind(position.env, settings, readouts=divided)
 
     def _enqueue(self, questions: Sequence[Question]) -> None:
         """Let questions wait for a thread, and start the threads; the questions arrive all at once."""
@@ -234,13 +236,15 @@ class Analyst:
         """Wait for a group that has questions and return it; None if the thread must end.
 
         Groups with stopped questions come first.  Then groups with short and with long questions take turns, so that
-        short ones need not wait for all long ones.  Of several groups the one that waits longest comes.
+        short ones need not wait for all long ones.  Of several such groups the one that waits longest comes.
         """
         with self._changed:
             while True:
                 self._admit()
                 ready = [group for group in self._groups if group not in self._stepping]
-                if ready:  # the first with the least key (False is least): urgent ones, then those of the other length
+                if ready:
+                    # The first group with the least key (False is least): an urgent one, or one of the other length.
+                    # Among equals `min` takes the first one, and `_groups` has the groups in the order of waiting.
                     group = min(ready, key=lambda one: (not one.is_urgent, one.is_long == self._latest_was_long))
                     self._latest_was_long = group.is_long
                     self._stepping.append(group)
@@ -254,14 +258,14 @@ class Analyst:
         with self._changed:
             self._stepping.remove(group)
             self._groups.remove(group)
-            if group.all:
-                self._groups.append(group)
+            if group.questions:
+                self._groups.append(group)  # behind all groups that wait longer
             if self._closing:  # threads that wait in `_next` may end now
                 self._changed.notify_all()
 
     def _admit(self) -> None:
         """Give waiting questions to groups, those of the greatest priority first, as far as there is room."""
-        busy = sum(len(group.all) for group in self._groups) if self._waiting else 0  # not needed if none waits
+        busy = sum(len(group.questions) for group in self._groups) if self._waiting else 0  # not needed if none waits
         while self._waiting and busy < self.slots * self.threads:
             question = heapq.heappop(self._waiting)[2]
             if not question.waits:  # it was stopped, and `_wake` has answered it
@@ -278,13 +282,14 @@ class Analyst:
         """Return the group for a question: a new one for a long question, else one of its kind with few questions."""
         if question.is_long:
             return SearchGroup(self, question.kind, count=1)
-        if question.kind not in self._shared and len(self._shared) >= self.kinds:  # drop kinds without questions
-            self._shared = {kind: groups for kind, groups in self._shared.items() if any(group.all for group in groups)}
+        if question.kind not in self._shared and len(self._shared) >= self.kinds:  # too many: drop idle kinds
+            in_use = [kind for kind, groups in self._shared.items() if any(group.questions for group in groups)]
+            self._shared = {kind: self._shared[kind] for kind in in_use}
         groups = self._shared.setdefault(question.kind, [])
-        # There is at most one group for each thread, and a new one only if none is empty.
-        if len(groups) < self.threads and all(group.all for group in groups):
+        has_empty_group = any(not group.questions for group in groups)
+        if len(groups) < self.threads and not has_empty_group:
             groups.append(SearchGroup(self, question.kind, self.slots))
-        return min(groups, key=lambda group: len(group.all))
+        return min(groups, key=lambda group: len(group.questions))
 
     def group_bytes(self) -> int:
         """Return the most bytes that the trees of one group may take now: the search of a full tree ends early."""

@@ -23,7 +23,7 @@ from alphago.system.stopwatch import NET
 PROGRAM = Program(Path(str(nodes.__file__)).with_name("tree.cu"), constants(nodes, waves))
 # Kernels of trees that the program has too; all other kernels with the arguments (tree, games, …) only read a tree.
 SHARED = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates", "read_children", "improved_policy")
-LAST = ("waiting", "used", "state", "mover")  # the fields of a tree that are behind the others in memory
+LAST = ("waiting", "used", "state", "mover")  # the fields behind the others in memory; the last two have one byte each
 FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
 
 # A function that changes evaluations in place, such as `Search._forbid`.  Its arguments are a `Wave`, a
@@ -43,14 +43,13 @@ class DeviceTree:
     def __init__(self, backend: Any, games: int, nodes: int, actions: int) -> None:
         self.backend, self.kernels, self.actions = backend, backend.load(PROGRAM), actions
         fields = new_tree(1, nodes, actions)._asdict()  # of one game
-        arrays = {}
-        for name in FORECASTS:
-            field = fields.pop(name).repeat(games, axis=0)
-            arrays[name] = backend.upload(field, field.dtype)
-        fields |= {name: fields.pop(name) for name in LAST}  # now they come last
-        self.memory = backend.zeros((games * sum(field.nbytes for field in fields.values()),), np.uint8)
+        arrays = {name: backend.upload(fields[name].repeat(games, axis=0), fields[name].dtype) for name in FORECASTS}
+        # The other fields share one memory, in the order in which the kernels of `tree.cu` look for them.
+        in_order = [name for name in fields if name not in FORECASTS + LAST] + [*LAST]
+        self.memory = backend.zeros((games * sum(fields[name].nbytes for name in in_order),), np.uint8)
         begin = 0
-        for name, field in fields.items():
+        for name in in_order:
+            field = fields[name]
             end = begin + games * field.nbytes
             arrays[name] = self.memory[begin:end].view(field.dtype).reshape(games, *field.shape[1:])
             arrays[name][...] = backend.upload(field, field.dtype)  # the start of one game, for all games
@@ -65,7 +64,10 @@ class DeviceTree:
         return self.backend.download(getattr(self.arrays, name))
 
     def launch(self, kernel: Any, games: np.ndarray, *arguments: object, **out: np.ndarray) -> None:
-        """Run a kernel on the device, or on a copy of the trees if the program lacks it; see `Tree.launch`."""
+        """Run a kernel on the device; see `Tree.launch`.
+
+        A kernel that the program lacks only reads the trees, and runs on a copy of them on the CPU.
+        """
         if kernel.__name__ not in SHARED:
             kernel(Tree(*map(self.backend.download, self.arrays)), games, *arguments, **out)
             return
@@ -80,7 +82,7 @@ class DeviceTree:
         """Return a copy with a capacity of `nodes` nodes per game; see `Tree.with_capacity`."""
         larger = DeviceTree(self.backend, len(self.arrays.used), nodes, self.actions)
         self.arrays.copy_to(larger.arrays)
-        self.backend.wait()  # another stream may get the memory of these trees at once
+        self.backend.wait()  # the caller may free these trees, and another stream get their memory, once this returns
         return larger
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
@@ -136,9 +138,10 @@ class DeviceWaves:
     def __init__(self, batch: Any, rule: SearchRule, games: int, rows: int, decisive: bool) -> None:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
         self.batch, self.rule, self.backend = batch, rule, backend
-        collisions = zeros((2 * rows,), np.int32)  # nodes: a row's game is known
+        # Of a collision only the node is written: for each row there are two places, which tell the game.
+        collisions = zeros((2 * rows,), np.int32)
         self.buffers = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=collisions)
-        self.slots = backend.upload(np.arange(games, games + rows), np.int64)
+        self.slots = backend.upload(np.arange(games, games + rows), np.int64)  # of the rows, behind those of the games
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
         self.decisive = zeros((rows,), np.int32) if decisive else None
@@ -194,16 +197,12 @@ class DeviceWaves:
         """Prepare waves of `budget` simulations, int32 [games], and choose the games that take part in them.
 
         Returns:
-            The number of these games: those with simulations left, and others up to a round number.  So there are few
-            sizes of waves, since a CUDA graph takes a tenth of a second to capture.
+            The number of these games: those with simulations left, and others up to a `round_size`.
         """
         self.budget[...] = self.backend.upload(budget, np.int32)
         self.broken[...] = 0
         self.buffers.collisions[:] = NONE  # after an error some are left
-        active = int(np.count_nonzero(budget))
-        # Rounded up to a power of two, or to 3/4 of one: to a multiple of a quarter of the least power that is enough.
-        quarter = max(1, (1 << (active - 1).bit_length()) // 4)
-        count = min(-(-active // quarter) * quarter, len(budget))  # a division that is rounded up
+        count = min(round_size(int(np.count_nonzero(budget))), len(budget))
         chosen = np.argsort(budget == 0, kind="stable")[:count]  # False, simulations left, comes first
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
@@ -218,30 +217,39 @@ class DeviceWaves:
             leaves: the rows of each game, the most leaves that it may choose; 1 for roots.
             roots, change: as in `run`.
         """
-        launch, words, upload = self.tree.kernels.launch, self.tree.words, self.backend.upload
-        buffers = flat(self.buffers, self.backend)  # an iterator: one of the branches below uses it
-        if roots is None:
-            arguments = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
-            launch(self.rule.device_select, count, *words, *arguments)
-        else:
-            launch("select_roots", len(roots), *words, upload(roots, np.int64), len(roots), *buffers)
-        rows = count * leaves if roots is None else len(roots)
-        wave = self.buffers.part(slice(rows), slice(2 * rows))
+        launch = self.tree.kernels.launch
+        games = self.select(count, leaves, roots)
+        rows = games * leaves
+        wave = self.buffers.part(slice(rows), slice(2 * rows))  # two places for collisions for each row
         reached = Reached(*(array[:rows] for array in self.reached))
         slots, priors, values = self.slots[:rows], self.priors[:rows], self.values[:rows]
         decisive = None if self.decisive is None else self.decisive[:rows]
         self.batch.reach(Leaves(wave.game, wave.path, wave.length, slots), reached)
         self.evaluator.evaluate(self.batch, slots, priors, values)
+        may_change = [priors]
         if decisive is not None:
             self.batch.decisive_moves(slots, decisive)
+            may_change.append(decisive)
         if change is not None:
-            changing = [array for array in (priors, decisive) if array is not None]
-            self.change_on_cpu(change, wave, reached, changing)
+            self.change_on_cpu(change, wave, reached, may_change)
         if decisive is not None:
             launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
         evaluated = flat((wave, reached, priors, values), self.backend)
-        games = rows // leaves
-        launch("expand", games, *words, *evaluated, self.broken, leaves, games)
+        launch("expand", games, *self.tree.words, *evaluated, self.broken, leaves, games)
+
+    def select(self, count: int, leaves: int, roots: np.ndarray | None) -> int:
+        """Queue the kernel that writes the leaves of a wave to `buffers`; return the number of games with rows there.
+
+        Args:
+            count, leaves, roots: as in `wave`.
+        """
+        launch, words, buffers = self.tree.kernels.launch, self.tree.words, flat(self.buffers, self.backend)
+        if roots is None:
+            arguments = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
+            launch(self.rule.device_select, count, *words, *arguments)
+            return count
+        launch("select_roots", len(roots), *words, self.backend.upload(roots, np.int64), len(roots), *buffers)
+        return len(roots)
 
     def change_on_cpu(self, change: Change, wave: Wave, reached: Reached, arrays: list[Any]) -> None:
         """Let a function change arrays of a wave's n rows in copies on the CPU, and copy these back to the device.
@@ -254,3 +262,13 @@ class DeviceWaves:
         change(Wave(*map(download, wave)), Reached(*map(download, reached)), *copies)
         for array, changed in zip(arrays, copies, strict=True):
             array[...] = upload(changed, changed.dtype)
+
+
+def round_size(games: int) -> int:
+    """Return the least of 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, … (powers of two, and 3/4 of them) that is at least `games`.
+
+    So waves have few sizes, since a CUDA graph of each size takes a tenth of a second to capture.
+    """
+    least_power = 1 << (games - 1).bit_length()  # the least power of two that is enough
+    quarter = max(1, least_power // 4)
+    return -(-games // quarter) * quarter  # rounded up to a multiple of `quarter`: to 3/4 of the power, or to the power

@@ -78,7 +78,7 @@ class WaveEvaluator(Evaluator, Protocol):
             steps: queues the same kernels on the same arrays each time.  On a GPU they are captured as a CUDA graph.
             graphs: where the graphs are kept, by key.
         """
-        steps()
+        steps()  # here nothing is captured; the evaluator for a GPU overrides this method
 
 
 def new_boards(env: GameEnv, evaluator: Evaluator, count: int, on_cpu: bool = False) -> GameBatch:
@@ -172,7 +172,7 @@ class AveragedEvaluator(Evaluator):
     """
 
     def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
-        if not hasattr(inner, "makes_forecasts"):
+        if not hasattr(inner, "makes_forecasts"):  # not of a network; the error names the user's setting
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
         self.inner: Any = inner
         self.makes_forecasts = inner.makes_forecasts

@@ -118,6 +118,7 @@ class GumbelRule(SearchRule):
         pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
         # The largest of the games' next rounds, then of the rounds after these, and so on while every game has one.
+        # Rounds that only some games have are planned by a later call.
         greatest = map(max, zip(*sizes, strict=False))
         # A round with more candidates than `leaves` has a wave for every `leaves` of them.
         return [min(leaves, size) for size in greatest for _ in range(0, size, leaves)]
@@ -155,25 +156,34 @@ class GumbelRule(SearchRule):
 
 @functools.cache
 def round_sizes(considered: int, readouts: int, done: int) -> list[int]:
-    """Return the sizes of a search's rounds that are left, of those that end after more than `done` simulations.
+    """Return the greatest sizes that the next rounds of a search can have, whatever the number of its candidates.
 
-    The size of a round is its number of candidates.  A root with few legal actions has fewer than `considered`
-    candidates, and its rounds have other sizes.  So each size is the greatest for any number of candidates up to
-    `considered`.
+    A root with few legal actions has fewer than `considered` candidates, and its rounds have other sizes.  So each size
+    is the greatest for any number of candidates up to `considered`.  There are as many sizes as rounds are left with
+    `considered` candidates; if there are further rounds, a later call of `plan` plans them.
 
     Args:
         considered: the most candidates of a root.
         readouts: the simulations of the whole search.
         done: how many of them are done.
     """
-    sizes: list[list[int]] = []  # for 1, 2, … candidates: the sizes of the rounds that are left
-    for candidates in range(1, considered + 1):
-        sizes.append([])
-        end = 0  # simulations until the end of the rounds so far
-        while end < readouts:
-            _, size = gumbel.due_candidates(candidates, readouts, end)  # at its first simulation: the whole round
-            end += size
-            if end > done:
-                sizes[-1].append(size)
-    # With `considered` candidates there are the fewest rounds; later ones are planned by the next call of `plan`.
-    return [max(of_round) for of_round in itertools.zip_longest(*sizes, fillvalue=0)][: len(sizes[-1])]
+    by_candidates = [rounds_left(candidates, readouts, done) for candidates in range(1, considered + 1)]
+    greatest = [max(sizes) for sizes in itertools.zip_longest(*by_candidates, fillvalue=0)]  # by round
+    return greatest[: len(by_candidates[-1])]
+
+
+def rounds_left(candidates: int, readouts: int, done: int) -> list[int]:
+    """Return the sizes of the rounds that end after more than `done` simulations; a size is a number of simulations.
+
+    Args:
+        candidates: the number of candidates of the root.
+        readouts, done: as in `round_sizes`.
+    """
+    sizes = []
+    end = 0  # simulations until the end of the rounds so far
+    while end < readouts:
+        _, size = gumbel.due_candidates(candidates, readouts, end)  # at its first simulation: the whole round
+        end += size
+        if end > done:
+            sizes.append(size)
+    return sizes

@@ -54,23 +54,29 @@ class KeptTrees:
             position: the game's position.
             rules: the game's forbidden moves.  A tree in which moves are forbidden is found only with the same ones.
         """
-        plies, start = len(position.moves), start_key(position)
+        kept = self._latest(kind, position, rules)
+        # A turn that was skipped since the latest kept position was also skipped since all earlier ones.  So if that
+        # tree does not fit, no tree does.
+        if kept is not None and no_turn_skipped(kept[0], position):
+            earlier, tree = kept
+            search.restore(game, earlier, tree)
+            for action in position.moves[len(earlier.moves) :]:
+                search.advance(np.array([game]), np.array([action], np.int32))
+
+    def _latest(
+        self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...]
+    ) -> tuple[Position, list[np.ndarray]] | None:
+        """Return the latest position up to `position` that has a kept tree, and the tree; None if there is none."""
+        start, movers, plies = start_key(position), (*position.movers, position.to_play), len(position.moves)
         # Moves are forbidden by their distance from the root, so with them only the position's own tree will do.
         earliest = plies if rules else max(0, plies - LOOK_BACK)
-        for known in range(plies, earliest - 1, -1):  # moves before the position whose tree is looked for
-            mover = position.to_play if known == plies else position.movers[known]
+        for ply in range(plies, earliest - 1, -1):
+            line = (kind, movers[ply], rules, *start, position.moves[:ply], position.movers[:ply])
             with self._lock:
-                line = (kind, mover, rules, *start, position.moves[:known], position.movers[:known])
-                kept = self._trees.get(line)
-                if kept is not None:
+                if line in self._trees:
                     self._trees.move_to_end(line)
-            if kept is not None:
-                earlier, tree = kept
-                if is_continued(earlier, position):  # if not, play from a still earlier position skips that turn too
-                    search.restore(game, earlier, tree)
-                    for action in position.moves[known:]:
-                        search.advance(np.array([game]), np.array([action], np.int32))
-                return
+                    return self._trees[line]
+        return None
 
     def clear(self) -> None:
         """Drop all trees."""
@@ -89,8 +95,12 @@ def tree_bytes(tree: list[np.ndarray]) -> int:
     return sum(array.nbytes for array in tree)
 
 
-def is_continued(earlier: Position, position: Position) -> bool:
-    """Return whether play goes on from an earlier position of a line without a skipped turn."""
+def no_turn_skipped(earlier: Position, position: Position) -> bool:
+    """Return whether the sides took turns as the rules say, from an earlier position of a line of play to a later one.
+
+    Args:
+        earlier: a position with the first moves of `position`.
+    """
     begin, replayed = len(earlier.moves), earlier
     for mover, action in zip(position.movers[begin:], position.moves[begin:], strict=True):
         if replayed.to_play != mover or replayed.is_over:

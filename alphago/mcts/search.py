@@ -98,8 +98,10 @@ class Search:
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # the most leaves of a wave
         has_decisive = settings.decisive_moves and env.has_decisive_moves
-        # `vars`, since a rule that derives from another one may choose otherwise than the other's kernel on a device.
-        needs_cpu = vars(type(self.rule)).get("device_select") is None or self.rule.change_values is not None
+        # Only a name in the rule's own class counts, not an inherited one: a class that derives from another rule may
+        # choose otherwise than that rule's kernel.
+        own_kernel = vars(type(self.rule)).get("device_select")
+        needs_cpu = own_kernel is None or self.rule.change_values is not None
         self.batch: GameBatch = new_boards(env, evaluator, games + rows, on_cpu=needs_cpu)
         self._capacity = FIRST_NODES  # of each tree, in nodes
         self._device_waves: Any = None  # DeviceWaves if the boards are on a device
@@ -117,7 +119,7 @@ class Search:
         # `reach` writes the outcomes of finished games where the evaluator writes the values of the other leaves.
         self._evaluations = new_evaluations(rows, env.action_space, self.points)._replace(values=self._reached.outcomes)
         self._decisive = np.zeros(rows, np.int32) if has_decisive else None
-        self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
+        self._size = 0, 0  # number of leaves and of collisions in the last wave, see `_views_of`
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
@@ -260,11 +262,11 @@ class Search:
         leaves = leaves or self.settings.leaves
         if self._device_waves is not None:
             return self._run_on_device(budget, [leaves]) > 0
-        wave = self._wave
-        if leaves < self.settings.leaves:  # a part of the buffers: `select` takes the number of leaves from their rows
+        buffers = self._wave
+        if leaves < self.settings.leaves:  # `select` takes the number of leaves from the rows of the buffers
             rows = self.games * leaves
-            wave = wave.part(slice(rows), slice(2 * rows))  # `Wave.collisions` has two rows for each leaf
-        count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, wave)
+            buffers = buffers.part(slice(rows), slice(2 * rows))  # there are two rows for collisions for each leaf
+        count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, buffers)
         if count:
             self._evaluate(count, collisions)
         return count > 0
@@ -278,14 +280,7 @@ class Search:
         Args:
             collisions: the wave's number of collisions.
         """
-        size = count, collisions
-        if size != self._size:  # most waves have the previous wave's size, and new slices cost a tenth of a wave
-            self._size = size
-            part = self._wave.part(slice(count), slice(collisions))
-            leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:count])
-            reached = Reached(*(array[:count] for array in self._reached))
-            self._views = part, leaves, reached, Evaluations(*(array[:count] for array in self._evaluations))
-        wave, leaves, reached, out = self._views
+        wave, leaves, reached, out = self._views_of(count, collisions)
         decisive = None
         try:
             with BOARDS:
@@ -310,6 +305,19 @@ class Search:
             self.forget(np.unique(wave.game))
             raise
 
+    def _views_of(self, count: int, collisions: int) -> tuple[Wave, Leaves, Reached, Evaluations]:
+        """Return the rows of the buffers that a wave uses: its first `count` leaves and `collisions` collisions.
+
+        They are kept for the next call: most waves have the previous wave's size, and new views cost a tenth of a wave.
+        """
+        if (count, collisions) != self._size:
+            self._size = count, collisions
+            wave = self._wave.part(slice(count), slice(collisions))
+            leaves = Leaves(wave.game, wave.path, wave.length, self._leaf_slots[:count])
+            reached = Reached(*(array[:count] for array in self._reached))
+            self._views = wave, leaves, reached, Evaluations(*(array[:count] for array in self._evaluations))
+        return self._views
+
     def _broken_evaluator(self, positions: str) -> ValueError:
         """Return the error of an evaluator without usable results; positions: how many it has failed on, as text."""
         return ValueError(
@@ -326,11 +334,11 @@ class Search:
             roots: see `DeviceWaves.run`.
         """
         before = int(budget.sum())
-        change = self._forbid if self._forbidden else None
+        change = self._forbid if self._forbidden else None  # takes the priors of forbidden actions away
         try:
-            unusable = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
-            if unusable:
-                raise self._broken_evaluator(str(unusable))
+            broken = self._device_waves.run(self.tree, self.evaluator, budget, plan, roots=roots, change=change)
+            if broken:
+                raise self._broken_evaluator(str(broken))
         except BaseException:
             self.forget(np.arange(self.games))  # all, since the waves may have changed any of them
             raise
@@ -368,6 +376,7 @@ class Search:
         The roots must be evaluated.
         """
         priors = root_priors(self.tree, games)
+        # The tree has 0 for forbidden actions.  `_forbid` has kept what the evaluator returned in `self.root_priors`.
         rows = [row for row, game in enumerate(games.tolist()) if game in self._forbidden]
         priors[rows] = self.root_priors[games[rows]]
         return priors

@@ -34,15 +34,16 @@ class SearchGroup:
             the setting `leaves`.
 
     Attributes:
+        is_long: whether there is one slot only, as for a long question.
         coming: the questions that get slots in the next step; other threads append to it.
-        questions: the questions in the search, by slot.
+        searched: the questions in the search, by slot.
         budget: int32 [count], the simulations left, by slot.
     """
 
     def __init__(self, analyst: Any, kind: Kind, count: int) -> None:
         self.analyst, self.kind, self.count, self.is_long = analyst, kind, count, count == 1
         self.coming: list[Question] = []
-        self.questions: dict[int, Question] = {}
+        self.searched: dict[int, Question] = {}
         self.budget = np.zeros(count, np.int32)
 
     @cached_property
@@ -55,16 +56,16 @@ class SearchGroup:
     @property
     def is_urgent(self) -> bool:
         """Whether a question was told to stop."""
-        return any(question.stopped for question in self.all)
+        return any(question.stopped for question in self.questions)
 
     @property
-    def all(self) -> list[Question]:
-        """All questions."""
-        return [*self.questions.values(), *self.coming]
+    def questions(self) -> list[Question]:
+        """All questions, in the search or not yet."""
+        return [*self.searched.values(), *self.coming]
 
     def step(self) -> None:
         """Begin the questions that have come, run a wave, and give the answers that are due."""
-        for slot in [slot for slot, question in self.questions.items() if question.stopped]:
+        for slot in [slot for slot, question in self.searched.items() if question.stopped]:
             self.end_question(slot)
         self.begin_questions()
         self.end_settled()
@@ -74,7 +75,7 @@ class SearchGroup:
         now = time.monotonic()
         most_nodes = self.analyst.group_bytes() // (self.count * node_bytes(self.kind.env))  # of each tree
         ends = (self.budget <= 0) | (self.search.tree.used >= most_nodes)
-        for slot, question in list(self.questions.items()):
+        for slot, question in list(self.searched.items()):
             if ends[slot] or question.must_end(now):
                 self.end_question(slot)
             elif now >= question.due:
@@ -83,85 +84,93 @@ class SearchGroup:
     def wave_leaves(self) -> int:
         """Return how many leaves the next wave may choose for each question, at most the setting `leaves`."""
         most = self.search.settings.leaves  # for one question
-        if self.count > 1:  # all questions together fill the batch
-            return max(1, min(most, FULL_BATCH // len(self.questions)))
+        if not self.is_long:  # all questions together fill the batch
+            return max(1, min(most, FULL_BATCH // len(self.searched)))
+        [root_visits] = self.search.tree.at("visits", np.zeros(1, np.int64)).tolist()  # in the only slot
+        wished = root_visits // VISITS_PER_LEAF
         # A multiple of FIRST_LEAVES: a CPU takes as long for a part of such a block as for the whole.
-        wished = int(self.search.tree.at("visits", np.zeros(1, np.int64))[0]) // VISITS_PER_LEAF  # of the only game
         return min(max(FIRST_LEAVES, wished - wished % FIRST_LEAVES), most)
 
     def end_settled(self) -> None:
         """Set the budget to 0 where a question's time is over, or its best move is certain (if `Limit.certain`)."""
         now = time.monotonic()
-        self.budget[[slot for slot, question in self.questions.items() if question.must_end(now)]] = 0
-        asked = [slot for slot, question in self.questions.items() if question.limit.certain]
+        self.budget[[slot for slot, question in self.searched.items() if question.must_end(now)]] = 0
+        asked = [slot for slot, question in self.searched.items() if question.limit.certain]
         if asked:
             is_certain = self.search.rule.settled(self.search.tree, self.budget)
             self.budget[[slot for slot in asked if is_certain[slot]]] = 0
 
     def begin_questions(self) -> None:
-        """Give the questions that have come their slots, kept trees and budgets, and evaluate the roots."""
+        """Begin the search of the questions that have come, and evaluate their roots; answer the stopped ones."""
         slots = []
         while self.coming:
             question = self.coming[0]
             if question.stopped:
                 question.answer(Answer(question.position, None, is_last=True))
-                del self.coming[0]
-                continue
-            slot = next(slot for slot in range(self.count) if slot not in self.questions)
-            self.questions[slot] = question
-            del self.coming[0]  # only now: `all` has the question at any time
-            question.position = question.position.again_in(self.search.env)  # the game may have other planes there
-            self.search.start(slot, question.position, question.avoid)
-            if question.reuse and self.search.rule.keeps_trees:
-                self.analyst.kept.load(tree_kind(question.kind), question.position, question.avoid, self.search, slot)
-            question.begin()
-            visits = int(self.search.tree.visits[slot, ROOT])
-            question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
-            self.budget[slot] = self.needed_readouts(question, visits)
-            slots.append(slot)
+            else:
+                slot = next(slot for slot in range(self.count) if slot not in self.searched)
+                self.searched[slot] = question
+                slots.append(slot)
+            del self.coming[0]  # only now: other threads always find the question in `questions`
+        for slot in slots:
+            self.prepare_slot(slot)
         games = np.array(slots, np.int64)
         self.search.expand_roots(games)
-        searched = games[self.budget[games] > 0]
-        if self.kind.readouts and len(searched):  # the rule plans the readouts of a search, as Gumbel search does
-            self.search.prepare(searched, self.budget[searched])
+        games = games[self.budget[games] > 0]  # those to be searched
+        if self.kind.readouts and len(games):  # the rule divides a search's readouts, as Gumbel search does
+            self.search.prepare(games, self.budget[games])
+
+    def prepare_slot(self, slot: int) -> None:
+        """Give a slot the position, the kept tree and the budget of its new question, whose time begins."""
+        question, search = self.searched[slot], self.search
+        question.position = question.position.again_in(search.env)  # the search's game may have other planes
+        search.start(slot, question.position, question.avoid)
+        if question.reuse and search.rule.keeps_trees:
+            self.analyst.kept.load(tree_kind(question.kind), question.position, question.avoid, search, slot)
+        question.begin()
+        visits = int(search.tree.visits[slot, ROOT])
+        question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
+        self.budget[slot] = self.needed_readouts(question, visits)
 
     def needed_readouts(self, question: Question, visits: int) -> int:
-        """Return how many simulations a question needs.
+        """Return how many simulations a question needs; for the level "even" the question gets the opponent's level.
 
         Args:
             visits: those of the root in the kept tree, its own evaluation included; 0 without a kept tree.
         """
-        limit, level = question.limit, question.level
+        limit = question.limit
         if question.position.is_over or (limit.until is not None and limit.until.is_set()):
             return 0
-        if isinstance(level, str):  # "even"; half of the time is left for the search itself
+        if isinstance(question.level, str):  # "even"; half of the time is left for the search itself
             question.opponent = self.analyst.estimate(question.position, (limit.seconds or math.inf) / 2)
-            level = question.level = question.opponent.level
+            question.level = question.opponent.level
+        level = question.level
         if level is not None and level < FULL_STRENGTH:  # the readouts of a level include the root's own visit
             return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
-        return most if limit.added else max(0, most - max(0, visits - 1))  # 1: the root's own evaluation
+        done = 0 if limit.added else max(0, visits - 1)  # simulations, without the root's own evaluation
+        return max(0, most - done)
 
     def end_question(self, slot: int) -> None:
         """Choose a move for the question in a slot, keep its tree, give it the last answer, and free the slot."""
-        question = self.questions[slot]
+        question = self.searched[slot]
         move = self.chosen_move(slot)  # before the tree is kept, since for a level it may search on
         size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
         if question.reuse and self.search.rule.keeps_trees and size <= MOST_BYTES:
             tree = self.search.snapshot(slot)
             self.analyst.kept.keep(tree_kind(question.kind), question.position, question.avoid, tree)
         self.give_answer(slot, move)
-        del self.questions[slot]
+        del self.searched[slot]
         self.budget[slot] = 0
 
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
-        failed = list(self.questions.values())
+        failed = list(self.searched.values())
         while self.coming:  # one by one, since other threads append to it
             failed.append(self.coming.pop(0))
         for question in failed:
             question.answer(Answer(question.position, None, is_last=True, error=error))
-        self.questions.clear()
+        self.searched.clear()
         self.budget[:] = 0
 
     def give_answer(self, slot: int, move: Mapping[str, Any] | None = None) -> None:
@@ -171,7 +180,7 @@ class SearchGroup:
             move: what `chosen_move` has returned, for the last answer, even if it is empty; None while the search goes
                 on.
         """
-        question, position = self.questions[slot], self.questions[slot].position
+        question, position = self.searched[slot], self.searched[slot].position
         options: dict[str, Any] = {"plies": question.plies, "move_ownership": question.move_ownership}
         analysis = read_analysis(self.search, np.array([slot]), positions=(position,), **options)
         readouts = int(self.search.tree.visits[slot, ROOT]) - question.visits
@@ -180,7 +189,7 @@ class SearchGroup:
 
     def chosen_move(self, slot: int) -> Mapping[str, Any]:
         """Return the fields of an `Answer` that tell of the move, for the question in a slot; none without a level."""
-        question, search, games = self.questions[slot], self.search, np.array([slot])
+        question, search, games = self.searched[slot], self.search, np.array([slot])
         level = question.level
         if level is None or question.stopped or question.position.is_over:
             return {}

@@ -52,15 +52,6 @@ def read_analysis(
         q = (read_children(tree, games, "value_sum", np.zeros(shape, np.float32)) / visits).astype(np.float32)
     # The last column is for all simulations, the others are for those of one action.
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
-    ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
-    if search.has_forecasts:
-        raw = (tree.at("owners", games) / np.float32(OWNERS)).reshape(-1, *env.plane_shape)
-        weight = sums.weight if move_ownership else sums.weight[:, -1:]  # [n, A + 1] or [n, 1], as `sums.ownership`
-        moments = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[..., None])
-        mean, stdev = (moment.reshape(*weight.shape, *env.plane_shape) for moment in moments)
-        ownership = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1], "raw_ownership": raw}
-        if move_ownership:
-            ownership |= {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
     return Analysis(
         env,
         to_play=tree.at("mover", games),
@@ -79,7 +70,7 @@ def read_analysis(
         root_score_stdev=score_stdev[:, -1],
         raw_score=tree.at("score", games),
         positions=positions,
-        **ownership,
+        **ownership_fields(search, games, sums),
     )
 
 
@@ -92,6 +83,24 @@ def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
     branch = np.empty(search.tree.used.max(), np.int32)
     search.tree.launch(kernels.add_up, games, branch, sums)
     return sums
+
+
+def ownership_fields(search: Search, games: np.ndarray, sums: TreeSums) -> dict[str, Any]:
+    """Return the fields of an `Analysis` with the ownership in games (int64 [n]); None for what is unknown.
+
+    Those of moves are left out if `sums` has ownership only for all simulations of the root.
+    """
+    if not search.has_forecasts:
+        return dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
+    plane_shape, columns = search.env.plane_shape, sums.ownership.shape[1]  # A + 1, or 1 for all simulations only
+    weight = sums.weight[:, -columns:, None]
+    mean, stdev = mean_and_stdev(sums.ownership, sums.squared_ownership, weight)  # [n, columns, P]
+    mean, stdev = (array.reshape(len(games), columns, *plane_shape) for array in (mean, stdev))
+    raw = (search.tree.at("owners", games) / np.float32(OWNERS)).reshape(-1, *plane_shape)
+    fields = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1], "raw_ownership": raw}
+    if columns > 1:
+        fields |= {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
+    return fields
 
 
 def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,9 +122,9 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
 
     A lower bound is DEVIATIONS standard errors below the win rate.
 
-    The sample variance of few visits is unreliable.  So it is averaged with a greater one: the sum of it and of 1, the
-    largest variance of values from -1 to 1.  For N visits the greater one has the weight 1 / N^2, as in KataGo
-    (`Search::getSelfUtilityLCBAndRadius`).
+    The sample variance of few visits is unreliable.  So it is averaged with a variance that is greater by 1, the
+    largest variance of values from -1 to 1.  For N visits the weights are N and 1 / N^2, as in KataGo
+    (`Search::getSelfUtilityLCBAndRadius`).  A variance is the mean square minus q^2, so the mean squares are averaged.
 
     Args:
         q: [n, A], mean values.
@@ -126,8 +135,8 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
         count = visits.astype(np.float64)
         extra_weight = 1 / (count * count)
         mean_square = squared / count
-        mixed = (mean_square * count + (mean_square + 1) * extra_weight) / (count + extra_weight)
-        variance = np.maximum(mixed - q.astype(np.float64) ** 2, 0)
+        mixed_mean_square = (mean_square * count + (mean_square + 1) * extra_weight) / (count + extra_weight)
+        variance = np.maximum(mixed_mean_square - q.astype(np.float64) ** 2, 0)
         # Of weighted numbers: (sum of weights)^2 / (sum of squared weights), here of N weights of 1 and the extra one.
         effective_count = (count + extra_weight) ** 2 / (count + extra_weight * extra_weight)
         radius = DEVIATIONS * np.sqrt(variance / effective_count)

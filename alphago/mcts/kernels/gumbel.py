@@ -35,7 +35,7 @@ def improved_factors(tree, game, node, rule):
     """Return `scale`, `greatest` and `unvisited_factor` for `improved_weight` at a node, and the sum of the weights.
 
     The improved policy pi' = softmax(logits + sigma(completed q)) of an action is its weight divided by this sum, which
-    includes the actions without a child.
+    includes the actions without a child.  `greatest` is the greatest q, which is subtracted from every q before exp.
 
     Sigma(q) is scale q, with scale = (c_visit + max N) c_scale / 2 (equation 8; the paper does not divide by 2, since
     its values are 0 .. 1, while ours are -1 .. 1).  The simulations of the current wave do not count in max N.
@@ -66,15 +66,15 @@ def improved_factors(tree, game, node, rule):
             greatest = max(greatest, mean_value(tree, game, child))
         child = tree.next_sibling[game, child]
     unvisited_factor = math.exp(scale * (unvisited_q - greatest))
-    tried_prior = 0.0  # the sum of all children's priors
-    total = 0.0  # the sum of the weights
+    children_prior = 0.0  # the sum of all children's priors, also of those without visits
+    total = 0.0  # the sum of the children's weights
     child = tree.first_child[game, node]
     while child != NONE:
-        tried_prior += tree.prior[game, child]
+        children_prior += tree.prior[game, child]
         total += improved_weight(tree, game, child, scale, greatest, unvisited_factor)
         child = tree.next_sibling[game, child]
-    untried_prior = max(1.0 - tried_prior, 0.0)  # rounding may leave less than 0
-    return scale, greatest, unvisited_factor, total + untried_prior * unvisited_factor
+    childless_prior = max(1.0 - children_prior, 0.0)  # of actions without a child; rounding may leave less than 0
+    return scale, greatest, unvisited_factor, total + childless_prior * unvisited_factor
 
 
 @inlined
@@ -93,7 +93,10 @@ def root_score(tree, game, child, noise, scale):
 
 @kernel
 def due_candidates(candidates, readouts, simulation):
-    """Return which candidates sequential halving visits next, the due ones, and how many visits their round has left.
+    """Return how many visits the candidates that are due next have so far, and how many visits their round has left.
+
+    In sequential halving the due candidates are those of the present phase that their round has not visited yet.  So
+    the caller finds them by their number of visits.
 
     All phases have about equal numbers of simulations.  The first phase visits all candidates equally often, the next
     phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).  A
@@ -105,8 +108,8 @@ def due_candidates(candidates, readouts, simulation):
         simulation: the number of simulations before this one.
 
     Returns:
-        The number of visits that each due candidate has so far, by which the caller finds them; and how many
-        simulations of the round are left, this one included.
+        The number of visits that each due candidate has so far; and how many simulations of the round are left, this
+        one included.
     """
     phases = 1  # in the end the logarithm of `candidates` to base 2, rounded up; 1 for one candidate
     while 1 << phases < candidates:
@@ -148,10 +151,10 @@ def choose_candidate(tree, game, rule):
         least = min(least, visits)
         most = max(most, visits)
         child = tree.next_sibling[game, child]
-    due_visits = least
-    scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
     # A tree kept from an earlier search may have more candidates than the rule considers.  Then, or when the planned
-    # simulations are done, the least visited candidates are due.
+    # simulations are done, the least visited candidates are due, and none of them is scheduled.
+    due_visits = least  # a candidate with so many visits is due
+    scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
     if 0 < candidates <= rule.considered and simulations < rule.planned[game]:
         due_visits, scheduled = due_candidates(candidates, rule.planned[game], simulations)
     scale = (rule.c_visit + most) * rule.c_scale / 2  # as in `improved_factors`, but the wave's simulations count
@@ -174,7 +177,9 @@ def choose_candidate(tree, game, rule):
                 best_score = score
                 best = child
         child = tree.next_sibling[game, child]
-    if pending and (scheduled < due or best == NONE):  # the first case, or the second
+    some_left_out = scheduled < due  # case 1
+    all_pending = best == NONE  # case 2
+    if pending and (some_left_out or all_pending):
         return WAIT
     return best if best != NONE else fallback
 
@@ -232,11 +237,11 @@ def add_gumbel_noise(chances, games, noise):
 
 @kernel
 def add_candidates(tree, games, noise, considered, scores):
-    """Make the actions with the greatest noise + logit children of the roots of `games` (int64 [n]).
+    """Add children to the roots of `games` (int64 [n]), for the actions whose sum of noise and logit is greatest.
 
     Args:
         noise: float32 [B, A].
-        considered: int32 [n], the number of these actions in each game.
+        considered: int32 [n], the number of these actions in each game; fewer are added if there are fewer legal ones.
         scores: float64 [A], scratch memory.
     """
     for i in range(games.shape[0]):
@@ -260,6 +265,8 @@ def add_candidates(tree, games, noise, considered, scores):
 def improved_policy(tree, games, rule, out_policy, out_action):
     """Write the improved policies of the roots of `games` (int64 [n]) and the winners of sequential halving.
 
+    Of `improved_factors` a policy needs the factors and the sum of weights; the winner needs only `scale`.
+
     Args:
         out_policy: float32 [n, A].
         out_action: int32 [n]: the most visited action; of equally visited actions, the one with the greatest root
@@ -273,14 +280,13 @@ def improved_policy(tree, games, rule, out_policy, out_action):
             # weights below.
             untried_prior = max(tree.waiting[game, ROOT, action], np.float32(0))
             out_policy[i, action] = untried_prior * unvisited_factor / total
-        most = 0
+        most = 0  # the visits and the root score of the winner so far
         best_score = -math.inf
         child = tree.first_child[game, ROOT]
         while child != NONE:
+            weight = improved_weight(tree, game, child, scale, greatest, unvisited_factor)
+            out_policy[i, tree.action[game, child]] = weight / total
             visits = tree.visits[game, child]
-            out_policy[i, tree.action[game, child]] = (
-                improved_weight(tree, game, child, scale, greatest, unvisited_factor) / total
-            )
             score = root_score(tree, game, child, rule.noise, scale)
             if visits > most or (visits == most and score > best_score):
                 most = visits

@@ -41,7 +41,7 @@ def add_up(tree, games, branch, out):
         mover = tree.mover[game, ROOT]
         for node in range(tree.used[game]):
             parent = tree.parent[game, node]
-            if parent == NONE:  # the root, or a node without visits that nothing leads to
+            if parent == NONE:  # the root, or a node that a restart took out of the tree: without visits, it adds nothing
                 branch[node] = actions
             elif parent == ROOT:
                 branch[node] = tree.action[game, node]
@@ -50,8 +50,8 @@ def add_up(tree, games, branch, out):
             weight = own_weight(tree, game, node)
             if weight <= 0:
                 continue
-            sign = 1 if tree.mover[game, node] == mover else -1
-            value = tree.value[game, node]
+            sign = 1 if tree.mover[game, node] == mover else -1  # to the view of the root's mover
+            value = tree.value[game, node]  # without sign, since only its square is added
             score = sign * tree.score[game, node]
             action = branch[node]
             add_numbers(out, i, actions, weight, value, score)
@@ -64,7 +64,10 @@ def add_up(tree, games, branch, out):
 
 @inlined
 def add_numbers(out, i, entry, weight, value, score):
-    """Add the value and score of a node and their squares, times its weight, to an entry of row i of the sums."""
+    """Add a node's weight, and times it the squared value, the score and the squared score, to an entry of row i.
+
+    The value itself is not added: the tree has its sums in `value_sum`.
+    """
     out.weight[i, entry] += weight
     out.squared_value[i, entry] += weight * value * value
     out.score[i, entry] += weight * score

@@ -151,7 +151,8 @@ def expand(tree, wave, reached, priors, values):
         values: float32 [n], from the view of the player to move at the leaf.
 
     Returns:
-        The number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
+        The number of unusable evaluations (of a broken evaluator): a value is not finite, or, where the game is not
+        over, it is beyond -1 .. 1 or no prior is positive.
     """
     count = wave.game.shape[0]
     broken = 0
@@ -160,8 +161,8 @@ def expand(tree, wave, reached, priors, values):
         leaf = wave.leaf[i]
         tree.mover[game, leaf] = reached.movers[i]
         tree.value[game, leaf] = values[i]
-        usable = math.isfinite(values[i])
-        if reached.over[i]:  # its value is the game's outcome, which no evaluator can break
+        usable = math.isfinite(values[i])  # asked of finished games too, so that no NaN gets into the sums unseen
+        if reached.over[i]:  # the value is the game's outcome, and the priors do not matter
             tree.state[game, leaf] = TERMINAL
         else:
             tree.state[game, leaf] = EXPANDED
