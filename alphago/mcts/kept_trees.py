@@ -13,6 +13,7 @@ MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
 LOOK_BACK = 24  # the most moves between a position and an earlier one whose tree is used
 
 Line = tuple[Hashable, ...]  # the key of a tree: its kind of search, the start of its game and the moves since
+KeptTree = tuple[Position, list[np.ndarray]]  # the tree's position and what `Search.snapshot` has returned
 
 
 def start_key(position: Position) -> Line:
@@ -25,7 +26,7 @@ class KeptTrees:
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._trees: OrderedDict[Line, tuple[Position, list[np.ndarray]]] = OrderedDict()
+        self._trees: OrderedDict[Line, KeptTree] = OrderedDict()
         self._lock = threading.Lock()
 
     def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], tree: list[np.ndarray]) -> None:
@@ -58,15 +59,12 @@ class KeptTrees:
         # A turn that was skipped since the latest kept position was also skipped since all earlier ones.  So if that
         # tree does not fit, no tree does.
         if kept is not None and no_turn_skipped(kept[0], position):
-            earlier, tree = kept
-            search.restore(game, earlier, tree)
-            for action in position.moves[len(earlier.moves) :]:
+            search.restore(game, *kept)
+            for action in position.moves[len(kept[0].moves) :]:
                 search.advance(np.array([game]), np.array([action], np.int32))
 
-    def _latest(
-        self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...]
-    ) -> tuple[Position, list[np.ndarray]] | None:
-        """Return the latest position up to `position` that has a kept tree, and the tree; None if there is none."""
+    def _latest(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...]) -> KeptTree | None:
+        """Return the latest position up to `position` that has a kept tree, with the tree; None if there is none."""
         start, movers, plies = start_key(position), (*position.movers, position.to_play), len(position.moves)
         # Moves are forbidden by their distance from the root, so with them only the position's own tree will do.
         earliest = plies if rules else max(0, plies - LOOK_BACK)

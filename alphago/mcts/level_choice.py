@@ -42,7 +42,7 @@ COLDEST = 1e-2  # the least temperature, at which the best move is nearly certai
 STEEP, BASE, FLAT = 20.0, 2.0, 8.0
 STEP = 32  # simulations between two looks at the clock
 CHUNK = 1024  # positions that are evaluated together
-CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
+CHANCES = 4  # a player of a level resigns only if it is behind by at least what the level loses in so many moves
 
 
 def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> np.ndarray:
@@ -72,13 +72,15 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
     """Return a move of a level below full strength, in a game that was searched with the level's readouts.
 
     Args:
-        chance: the random number, 0 .. 1, with which it is drawn.
+        chance: the random number, 0 .. 1, with which the move is drawn.
         deadline: as in `level_shares`.
     """
     terms = level_conditions(level, search.env, search.has_forecasts)
     shares = level_shares(search, np.array([game]), terms, deadline)
+    # An opponent of the same level loses the target with each move, so a smaller deficit may still be made up for.
     least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
-    [action] = choose_actions(shares, by_visits=np.ones(1, np.bool_), chance=np.array([chance])).tolist()
+    by_shares = np.ones(1, np.bool_)  # draw in proportion to the shares, not the move with the greatest share
+    [action] = choose_actions(shares, by_shares, chance=np.array([chance])).tolist()
     return LevelMove(action, shares[0], least_behind)
 
 
@@ -104,6 +106,7 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
 
     If the mover would pass although the search is not sure who wins, the search goes on to PASS_READOUTS simulations,
     as far as there is time.  Then the losses in these games are read again, and `take_neutral_points` changes them.
+    The result's `analysis` is that of the first search in all games.
 
     Args:
         deadline: as in `level_shares`.
@@ -111,17 +114,22 @@ def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: 
     losses = move_losses(search, games, terms)
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < DECIDED))
     if len(doubtful):
-        left = np.zeros(search.games, np.int32)
-        left[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.at("visits", games[doubtful]))
-        while left.any() and time.monotonic() < deadline:
-            part = left if math.isinf(deadline) else np.minimum(left, STEP)  # all at once if no clock counts
-            search.run(part)
-            left -= part
+        search_on(search, games[doubtful], deadline)
         better = move_losses(search, games[doubtful], terms)
         take_neutral_points(search, games[doubtful], better)
-        for array, rows in zip(losses[:3], better[:3], strict=True):  # lost, shares and passes
-            array[doubtful] = rows
+        for name in ("lost", "shares", "passes"):
+            getattr(losses, name)[doubtful] = getattr(better, name)
     return losses
+
+
+def search_on(search: Search, games: np.ndarray, deadline: float) -> None:
+    """Add simulations until `games` (int64 [n]) have PASS_READOUTS of them, or until the deadline of `level_shares`."""
+    left = np.zeros(search.games, np.int32)  # simulations
+    left[games] = np.maximum(0, PASS_READOUTS - search.tree.at("visits", games))
+    while left.any() and time.monotonic() < deadline:
+        step = left if math.isinf(deadline) else np.minimum(left, STEP)  # all at once if no clock counts
+        search.run(step)  # which does not change its argument
+        left = left - step
 
 
 def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -> None:
@@ -151,22 +159,22 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     analysis = read_analysis(search, games, plies=1)
     env, unit, count = search.env, terms.unit, len(games)
     sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
+    is_pass = np.arange(env.action_space) == env.pass_action  # False for all actions in a game without passes
     all_shares = move_shares(analysis)
-    goal = terms.target / WORTH[unit]
-    candidates = sensible & (all_shares >= least_shares(np.where(sensible, all_shares, 0), goal))
+    least = least_shares(np.where(sensible, all_shares, 0), goal=terms.target / WORTH[unit])
+    candidates = sensible & ~is_pass & (all_shares >= least)  # a pass is no candidate beside other moves
+    # The worth of a pass is needed whatever its share, for `should_pass`.
+    worth = move_values(search, games, analysis, candidates | (sensible & is_pass), unit)
+    safe_shares = without_rash_passes(search.batch, games, all_shares, analysis.value)  # 0 for a rash pass
+    has_candidates = candidates.any(axis=1)
     passes = np.zeros(count, np.bool_)
-    if env.pass_action is not None:  # `should_pass` needs the worth of a pass, whatever its share
-        candidates[:, env.pass_action] = sensible[:, env.pass_action]
-    worth = move_values(search, games, analysis, candidates, unit)
     if env.pass_action is not None:
-        candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
-        all_shares = without_rash_passes(search.batch, games, all_shares, analysis.value)
-        passes = should_pass(search, games, analysis, all_shares, worth, unit)
-        passes |= ~candidates.any(axis=1) & (all_shares[:, env.pass_action] > 0)
-    # Where there are no candidates, and the pass is rash or forbidden: the best move, though no person would play it.
-    no_candidates = np.flatnonzero(~candidates.any(axis=1))
-    candidates[no_candidates, all_shares[no_candidates].argmax(axis=1)] = True
-    shares = np.where(candidates, all_shares, 0).astype(np.float32)
+        passes = should_pass(search, games, analysis, safe_shares, worth, unit)
+        passes |= ~has_candidates & (safe_shares[:, env.pass_action] > 0)
+    # Without candidates, where a pass is rash or forbidden: the search's best move, though no person would play it.
+    rows = np.flatnonzero(~has_candidates)
+    candidates[rows, safe_shares[rows].argmax(axis=1)] = True
+    shares = np.where(candidates, safe_shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
     return MoveLosses(lost, shares, passes, analysis)
@@ -200,10 +208,12 @@ def move_values(search: Search, games: np.ndarray, analysis: Analysis, moves: np
 
 
 def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
-    """Return the least share of a candidate in each row of `shares` ([n, A]), [n, 1].
+    """Return the share that a move must have to be a candidate, [n, 1], for each row of `shares` ([n, A]).
+
+    The candidates of a row are a number of moves with the greatest shares.  So this is the smallest of their shares.
 
     Args:
-        goal: the target in units of WORTH; a greater one admits more candidates.
+        goal: the loss that the level aims at, divided by WORTH; with a greater one there are more candidates.
     """
     actions = shares.shape[1]
     count = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)  # of candidates
@@ -216,10 +226,10 @@ def should_pass(
 ) -> np.ndarray:
     """Return whether the mover of each of `games` (int64 [n]) should pass, bool [n]; the game must have passes.
 
-    The mover passes if the pass ends the game and wins.  Without forecasts of ownership it also passes if that is the
-    search's best move.  With forecasts it also passes if all of this is true:
+    The mover passes if the pass ends the game and wins.  Without forecasts of ownership it also passes if a pass has
+    the greatest share.  With forecasts it also passes if all of this is true:
 
-    - no move gains much over a pass;
+    - the move with the greatest share, which the search prefers, gains little over a pass;
     - the points of the board already belong to the sides that the search expects;
     - the mover has won on the board, or has no hope;
     - the pass is not rash (see `without_rash_passes`).
@@ -230,15 +240,15 @@ def should_pass(
         worth: float32 [n, A], what the moves are worth, in `unit`.
     """
     env, count, slots = search.env, len(games), np.arange(len(games))
-    best = shares.argmax(axis=1)
+    preferred = shares.argmax(axis=1)
     may_pass = analysis.prior[:, env.pass_action] > 0
     wins = winning_passes(search.batch, games)
     if analysis.ownership is None:
-        return may_pass & (wins | (best == env.pass_action))
+        return may_pass & (wins | (preferred == env.pass_action))
     owners = search.batch.ownership(games, np.empty((count, search.points), np.int8))
     # The difference of a point that changes hands, from 1 to -1, is 2.
     changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
-    gain = worth[slots, best] - worth[:, env.pass_action]
+    gain = worth[slots, preferred] - worth[:, env.pass_action]
     is_decided = np.abs(analysis.value) >= DECIDED
     nothing_to_gain = gain <= IDLE[unit] * np.where(is_decided, 1, IDLE_WHEN_UNSURE)
     points_settled = (changing <= MOVING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= EMPTY)
@@ -251,25 +261,37 @@ def should_pass(
 def move_probabilities(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move, float64 [n, A], with which the expected loss is the target.
 
-    If no temperature gives this loss, the one with the nearest loss is used.  The greatest temperature grows with the
-    target, from 0 on.  So a player that loses little plays the likely moves even if the search, which hardly looked at
-    most moves, believes that none loses.
+    The probability is in proportion to (share * exp(-loss / WORTH)) ** (1 / temperature).  So at any temperature a move
+    is less probable the more it loses, and the temperature is chosen for the expected loss.
     """
     lost = np.nan_to_num(losses.lost.astype(np.float64) / WORTH[terms.unit])
     logits = np.log(np.maximum(losses.shares, LEAST_SHARE, dtype=np.float64)) - lost
     logits[losses.shares <= 0] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
-    goal = terms.target / WORTH[terms.unit]
+    probabilities = softmax(logits, temperatures_for(logits, lost, goal=terms.target / WORTH[terms.unit]))
+    probabilities[losses.passes] = 0
+    probabilities[losses.passes, -1] = 1  # the pass is the last action; without passes in the game no row is chosen
+    return probabilities
+
+
+def temperatures_for(logits: np.ndarray, lost: np.ndarray, goal: float) -> np.ndarray:
+    """Return the temperature of each row at which the expected loss is nearest to the goal, [n].
+
+    The greatest temperature grows with the goal, from nearly 0 on.  A search hardly looks at most moves, so it may
+    believe that none of them loses.  Even then a player that shall lose little plays likely moves.
+
+    Args:
+        logits: [n, A], as in `softmax`.
+        lost: [n, A], what each move loses, in units of WORTH.
+        goal: the expected loss to reach, in units of WORTH.
+    """
     hottest = max(COLDEST, min(BASE + FLAT * goal, STEEP * goal))  # rises steeply at first, then less
     low, high = np.full(len(lost), COLDEST), np.full(len(lost), hottest)
     for _ in range(HALVINGS):  # by ratio, since temperatures differ by orders of magnitude
         middle = np.sqrt(low * high)
         too_hot = (softmax(logits, middle) * lost).sum(axis=1) > goal
         low, high = np.where(too_hot, low, middle), np.where(too_hot, middle, high)
-    probabilities = softmax(logits, np.sqrt(low * high))
-    probabilities[losses.passes] = 0
-    probabilities[losses.passes, -1] = 1  # the pass is the last action; without passes in the game no row is chosen
-    return probabilities
+    return np.sqrt(low * high)
 
 
 def softmax(logits: np.ndarray, temperatures: np.ndarray) -> np.ndarray:

@@ -55,6 +55,8 @@ class LevelTable(NamedTuple):
             - `lost`: the measured loss a move, `low` and `high` its 95 % interval, `positions` the number of positions
               on which it was measured;
             - `games`: [won, drawn, lost] against `opponent`.
+            In `levels.json` these are the numbers of the packaged network.  There a row also has, under the name of
+            another network, a list of that network's `lost`, `low`, `high` and `positions`.
     """
 
     unit: str
@@ -81,11 +83,11 @@ def measured_network(network: object, env: GameEnv) -> str:
     """
     digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
-    # The first row has, among its keys, the names of all measured networks but the packaged one.
-    is_of_game = name in (packaged_net(env.name, env.N), *level_table(env).rows[0])
+    is_packaged = name == packaged_net(env.name, env.N)
+    is_in_table = name in level_table(env).rows[0]  # the name of another network, see `LevelTable.rows`
     # A network that has no komi in the table is of a game without komi: any one is near enough.
     is_near_komi = abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI
-    return name if is_of_game and is_near_komi else ""
+    return name if (is_packaged or is_in_table) and is_near_komi else ""
 
 
 def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED) -> LevelTable:
@@ -107,17 +109,22 @@ def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED)
     board = next((size for size in sizes if size >= env.N), sizes[-1])
     unit, rows = boards[str(board)]["unit"], boards[str(board)]["levels"]
     if measured in rows[0]:  # another network: its losses come in place of the packaged one's
-        aims = [{name: row[name] for name in ("target", "readouts")} for row in rows]
-        rows = [aim | dict(zip(LOST, row[measured], strict=True)) for aim, row in zip(aims, rows, strict=True)]
+        rows = [row_of_network(row, measured) for row in rows]
     return LevelTable(unit, board, rows)
 
 
+def row_of_network(row: dict[str, Any], measured: str) -> dict[str, Any]:
+    """Return a row of `levels.json` with the losses that were measured with a network, given under its name there."""
+    losses = dict(zip(LOST, row[measured], strict=True))
+    return {"target": row["target"], "readouts": row["readouts"], **losses}
+
+
 def expected_loss(level: float, env: GameEnv, has_scores: bool, measured: str) -> float:
-    """Return the measured loss a move of a level, or the loss that it aims at if it was not measured.
+    """Return what a level loses per move as it was measured, or what it aims to lose if it was not measured.
 
     Args:
         has_scores: as in `level_table`.
-        measured: the name of the network, as `measured_network` returns it.
+        measured: the name of the network, as `measured_network` returns it; "" for the aim.
     """
     table = level_table(env, has_scores, measured)
     lost = table.interpolate(level, "lost") if measured else float("nan")
@@ -165,17 +172,21 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
     elif level < FULL_STRENGTH:
         aim = scale * table.interpolate(level, "target")
         parts.append(f"aims to lose {aim:.1f} {unit} a move, as its own search sees it")
-    # Games are not interpolated.
-    row = table.rows[int(level) - 1] if measured and float(level).is_integer() else {}
-    if "games" in row:
-        won, drawn, _ = row["games"]
-        win_rate = (won + drawn / 2) / sum(row["games"])
-        rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
-        parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
-    # Levels that "any" game shares name no board.
-    is_other_board = table.board != env.N and env.name in all_tables()["games"]
+    if measured and float(level).is_integer():  # games are not interpolated
+        parts += games_text(table.rows[int(level) - 1])
+    has_own_tables = env.name in all_tables()["games"]  # a table for "any" game was measured on no board of this one
     if not measured:
         parts.append("not measured with this network" + (" and komi" if hasattr(env, "komi") else ""))
-    elif parts and is_other_board:
+    elif parts and has_own_tables and table.board != env.N:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")
+
+
+def games_text(row: dict[str, Any]) -> list[str]:
+    """Return how often a level wins, such as ["wins 61 % against random"]; [] if its row has no games."""
+    if "games" not in row:
+        return []
+    won, drawn, _ = row["games"]
+    win_rate = (won + drawn / 2) / sum(row["games"])
+    rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
+    return [f"wins {100 * win_rate:.0f} % against {rival}"]

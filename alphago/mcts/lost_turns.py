@@ -7,8 +7,8 @@ resignConsecTurns, resignMinMovesPerBoardArea and resignMinScoreDifference.
 import math
 
 from alphago.env.position import Position
+from alphago.mcts import rule
 from alphago.mcts.questions import Answer
-from alphago.mcts.rule import measured_threshold, resigns
 
 LOST_TURNS = 3  # an engine resigns if its value is below the threshold in so many of its turns, one after the other,
 LEAST_PLIES = 0.4  # if the game has so many plies for each point of the board,
@@ -49,7 +49,7 @@ class LostTurns:
             threshold: the value below which the game counts as lost; None for what the run of `network` has measured.
         """
         moves = position.moves
-        if not resigns(value, measured_threshold(network, position) if threshold is None else threshold):
+        if not rule.resigns(value, rule.measured_threshold(network, position) if threshold is None else threshold):
             self._turns.discard(moves)
             return False
         self._turns.add(moves)

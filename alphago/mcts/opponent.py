@@ -65,7 +65,8 @@ class StrengthEstimator:
         self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4))
         self.levels = [level_conditions(level, env, self.search.has_forecasts) for level in range(1, FULL_STRENGTH + 1)]
         targets = [terms.target for terms in self.levels]
-        self.usual_losses = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
+        # What `losses_by` would return for a typical move of level USUAL: its loss, then the loss of each level.
+        self.usual_losses = np.array([targets[USUAL - 1], *targets])
         # What `losses_by` has returned, by the start of the game as text, the moves before the move, and the move.
         self.known_losses: dict[tuple[str, tuple[int, ...], int], np.ndarray] = {}
         self.search_seconds = 0.0  # those of the latest search
@@ -80,19 +81,28 @@ class StrengthEstimator:
         theirs = [(before, action) for before, action in position.turns() if before.to_play != position.to_play]
         deadline = time.monotonic() + seconds
         counted = 0  # moves
-        totals = USUAL_MOVES * self.usual_losses
+        totals = USUAL_MOVES * self.usual_losses  # of losses, as if so many usual moves had been played before
         for age, (before, action) in enumerate(reversed(theirs[-LATEST:])):  # older moves count less
-            began = time.monotonic()
-            key = str(before.setup), before.moves, action
-            if key not in self.known_losses and began + self.search_seconds <= deadline:  # a search would end in time
-                self.known_losses[key] = self.losses_by(action, before)
-                self.search_seconds = time.monotonic() - began
-            if key in self.known_losses:
-                totals = totals + FADING**age * self.known_losses[key]
+            losses = self.losses_in_time(action, before, deadline)
+            if losses is not None:
+                totals = totals + FADING**age * losses
                 counted += 1
         level = self.matching_level(totals)
         lost = expected_loss(level, self.search.env, self.search.has_forecasts, self.measured)
         return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=counted)
+
+    def losses_in_time(self, action: int, before: Position, deadline: float) -> np.ndarray | None:
+        """Return what `losses_by` returns, without a search if it is known; None if the search would end too late.
+
+        Args:
+            action, before: as in `losses_by`.
+            deadline: the value of time.monotonic() at which the search must have ended.
+        """
+        key, began = (str(before.setup), before.moves, action), time.monotonic()
+        if key not in self.known_losses and began + self.search_seconds <= deadline:
+            self.known_losses[key] = self.losses_by(action, before)
+            self.search_seconds = time.monotonic() - began
+        return self.known_losses.get(key)
 
     def matching_level(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.
@@ -118,11 +128,12 @@ class StrengthEstimator:
         games, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same unit
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
-        candidates = move_losses(self.search, games, self.levels[WIDEST - 1])
-        analysis, is_played = candidates.analysis, np.arange(self.search.env.action_space) == action
+        losses = move_losses(self.search, games, self.levels[WIDEST - 1])  # of one list of candidates for all levels
+        analysis, is_played = losses.analysis, np.arange(self.search.env.action_space) == action
         [worth] = move_values(self.search, games, analysis, is_played[None], unit)  # [A]; known for the played move
-        estimated = float(worth[move_shares(analysis)[0].argmax()] - worth[action])
-        lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
-        losses = np.nan_to_num(candidates.lost)
-        by_level = [float((move_probabilities(candidates, terms) * losses).sum()) for terms in self.levels]
-        return np.array([lost, *by_level])
+        best_action = move_shares(analysis)[0].argmax()  # it has visits, so that its worth is known too
+        estimated = float(worth[best_action] - worth[action])
+        lost_by_move = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])  # see these constants
+        lost = np.nan_to_num(losses.lost)
+        by_level = [float((move_probabilities(losses, terms) * lost).sum()) for terms in self.levels]
+        return np.array([lost_by_move, *by_level])

@@ -178,14 +178,20 @@ class MCTSPlayer:
         """
         self._check_going_on("no move to pick")
         level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level  # str: EVEN
-        if level is None or level >= FULL_STRENGTH:
-            self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
-            self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
-            return self.pick_move()
-        # Among a level's readouts count the visits of the tree that was kept, the root's own included.
+        if level is not None and level < FULL_STRENGTH:
+            return self._move_of_level(level)
+        self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
+        self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
+        return self.pick_move()
+
+    def _move_of_level(self, level: float) -> int:
+        """Search with the readouts of a level below full strength, and return one of its moves.
+
+        The visits of the kept tree count as part of these readouts, and so does the root's own evaluation.
+        """
         readouts = level_conditions(level, self.env, self.search.has_forecasts).readouts
         self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
-        self.search.expand_roots(_GAME)
+        self.search.expand_roots(_GAME)  # also if nothing was left to search
         move = level_move(self.search, 0, level, self.generator.random())
         self._least_behind = move.least_behind
         return move.action
@@ -203,6 +209,7 @@ class MCTSPlayer:
         action = self.position.check_action(action)
         if self.visits().any():
             self._searched[self.position.moves] = self.root_value, self.search.rule.policies(self.search.tree, _GAME)[0]
+        # Before any search the value is 0, so that the turn counts as lost only under a threshold above 0.
         self._lost_turns.note_turn(self.position, self.root_value, self.network, self.resign_threshold)
         self.search.advance(_GAME, np.array([action], np.int32))
         if not self.search.rule.keeps_trees:

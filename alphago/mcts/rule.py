@@ -73,15 +73,17 @@ class SearchRule(ABC):
     def plan(self, budget: np.ndarray, leaves: int) -> list[int]:
         """Return a list with an entry for each of the next waves: how many leaves it may choose in one game.
 
-        These waves run on a device before the CPU looks at the games again, and calls `plan` for those that are not
-        done.  So here they take about half of the simulations of the game that has the fewest left, but there is always
-        one wave.
+        These waves run on a device one after the other.  Then the CPU looks at the games, and calls `plan` again for
+        those that have simulations left.  A wave may use up more simulations than it has leaves, since some end in
+        nodes that are evaluated already.  So the waves have leaves for about half of the simulations of the game that
+        has the fewest left, but there is always one wave.
 
         Args:
             budget: int32 [B], the simulations left in each game; more than 0 in at least one.
             leaves: the greatest entry.
         """
-        return [leaves] * max(1, int(budget[budget > 0].min()) // (2 * leaves))
+        fewest_left = int(budget[budget > 0].min())
+        return [leaves] * max(1, fewest_left // 2 // leaves)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return whether the best action of each game is certain, bool [B].
@@ -284,14 +286,13 @@ def without_idle_moves(
     sensible &= weights > 0  # now without actions that must not be played
     may_pass = sensible[:, env.pass_action]  # a legal pass is never idle
     is_idle = ~sensible[slots, actions] & may_pass
-    # The greatest weight wins.  In a decided game the pass is above all, else below the moves that are not idle.  The
-    # chosen action is below both, but above all others: it stays if there is neither.
-    weights = np.where(sensible, weights, 0)
-    least = np.finfo(weights.dtype).tiny
-    pass_weights = np.where(np.abs(values) > DECIDED, np.inf, least)
-    weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
-    weights[slots, actions] = np.maximum(weights[slots, actions], least / 2)
-    replacements = without_rash_passes(boards, slots, weights, values).argmax(axis=1)
+    is_safe = may_pass & (without_rash_passes(boards, slots, weights, values)[:, env.pass_action] > 0)  # the pass
+    is_decided = np.abs(values) > DECIDED
+    move_weights = np.where(sensible, weights, 0)  # of moves that are not idle
+    move_weights[:, env.pass_action] = 0
+    # The first condition that holds decides, in the order of 1 to 3 above; if none holds, the action stays.
+    conditions = [is_safe & is_decided, move_weights.any(axis=1), is_safe]
+    replacements = np.select(conditions, [env.pass_action, move_weights.argmax(axis=1), env.pass_action], actions)
     return np.where(is_idle, replacements, actions).astype(np.int32)
 
 

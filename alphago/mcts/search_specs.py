@@ -31,8 +31,8 @@ def make_search(search: SearchSpec, readouts: int, leaves: int) -> SearchSetting
 
     Args:
         readouts: simulations per move.
-        search: the search in one of its forms; None for PUCT's default settings, which a dictionary without a rule
-            changes.
+        search: the search in one of its forms; None for PUCT's default settings.  A dictionary that names no rule
+            changes some of these.
         leaves: `SearchSettings.leaves`, unless `search` has it.
 
     Raises:
@@ -68,10 +68,15 @@ def plain_form(search: SearchSpec) -> Any:
 
 
 def check_heeds_early(search: SearchSettings, name: str) -> None:
-    """Raise ValueError if the setting `name`, which varies self-play's first moves, has no effect in this search."""
-    if not search.new_rule(0, 0).heeds_early:  # the same for any number of games
-        rule, kind = next((rule, kind) for rule, kind in SEARCHES.items() if kind().new_rule(0, 0).heeds_early)
-        raise ValueError(
-            f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}: "
-            f'give search="{rule}"'
-        )
+    """Raise ValueError if the setting `name`, which varies self-play's first moves, has no effect in this search.
+
+    It has an effect only if the search's rule heeds which games are in their first plies (`SearchRule.heeds_early`).
+    """
+    if search.new_rule(0, 0).heeds_early:  # the same for any number of games
+        return
+    # For the message, the first of the named searches in which the setting has an effect.
+    other, kind = next((name, kind) for name, kind in SEARCHES.items() if kind().new_rule(0, 0).heeds_early)
+    raise ValueError(
+        f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}: "
+        f'give search="{other}"'
+    )

@@ -41,7 +41,7 @@ def add_up(tree, games, branch, out):
         mover = tree.mover[game, ROOT]
         for node in range(tree.used[game]):
             parent = tree.parent[game, node]
-            if parent == NONE:  # the root, or a node that a restart took out of the tree: without visits, it adds nothing
+            if parent == NONE:  # the root, or a node without visits that `restart_all` took out of the tree
                 branch[node] = actions
             elif parent == ROOT:
                 branch[node] = tree.action[game, node]
