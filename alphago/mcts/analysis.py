@@ -251,21 +251,20 @@ def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analy
     points = points_forecast(env, evaluator)
     priors, values, scores, owners = evaluate_all(evaluator, batch, points)
     ownership = owners.reshape(-1, *env.plane_shape) if points else None
+    # Without a search the numbers of actions but the priors are unknown, and the lines have no plies.
     unknown, no_plies = np.full(priors.shape, np.nan, np.float32), np.zeros((*priors.shape, 0), np.int32)
-    needs_search: dict[str, Any] = dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown)
-    needs_search |= {"lines": no_plies, "line_visits": no_plies}
-    # The means over all simulations are the network's own numbers, since there is only its evaluation.
-    of_network: dict[str, Any] = {"value": values, "root_score": scores, "ownership": ownership}
-    of_network |= {"raw_value": values, "raw_score": scores, "raw_ownership": ownership}
+    arrays: dict[str, Any] = dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown)
+    arrays |= {"prior": priors, "lines": no_plies, "line_visits": no_plies}
+    # The network's own numbers are also the means over all simulations, since there is only its evaluation.
+    arrays |= {"value": values, "root_score": scores, "ownership": ownership}
+    arrays |= {"raw_value": values, "raw_score": scores, "raw_ownership": ownership}
     return Analysis(
         env,
         to_play=np.array([position.to_play for position in positions], np.int8),
-        prior=priors,
         visits=np.zeros(priors.shape, np.int32),
         root_visits=np.array([not position.is_over for position in positions], np.int32),  # its own evaluation, or 0
         root_score_stdev=np.where(np.isnan(scores), scores, 0),  # 0 of a single score, NaN of an unknown one
         ownership_stdev=None if ownership is None else np.zeros_like(ownership),
         positions=tuple(positions),
-        **needs_search,
-        **of_network,
+        **arrays,
     )

@@ -154,8 +154,7 @@ class Analysis:
         to_black = to_mover * int(self.to_play[i])
         arrays: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
         if self.visits[i].any():
-            values, _, _ = self.readings
-            arrays |= {"visits": self.visits[i], "q": to_mover * values[i]}
+            arrays |= {"visits": self.visits[i], "q": to_mover * self.readings[0][i]}
         if ownership and self.ownership is not None:
             arrays["ownership"] = to_black * self.ownership[i]
         moves = self.move(i, self.best(i), order=0).line if line else ()
@@ -222,8 +221,7 @@ class Analysis:
 
     def best(self, i: int = 0) -> int:
         """Return the best action of position i; raise ValueError if its game is over."""
-        order = self.order(i)
-        if not len(order):
+        if not len(order := self.order(i)):
             raise ValueError(f"position {i} has no move: its game is over")
         return int(order[0])
 

@@ -3,7 +3,7 @@
 They have the names and the results of the kernels for the CPU, and the arrays of a tree have the same words.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import numpy as np
 from alphago.cuda.contract import Backend
 from alphago.cuda.kernel_source import Program, constants
 from alphago.env.batch import Leaves, Reached
-from alphago.mcts.evaluator import WaveEvaluator
 from alphago.mcts.kernels import nodes, waves
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.rule import SearchRule
@@ -26,9 +25,11 @@ SHARED = ("clear_all", "restart_all", "advance", "mix_noise", "add_candidates", 
 LAST = ("waiting", "used", "state", "mover")  # the fields behind the others in memory; the last two have one byte each
 FORECASTS = ("score", "owners")  # fields that the program does not know: no evaluator on a device forecasts them
 
-# A function that changes evaluations in place, such as `Search._forbid`.  Its arguments are a `Wave`, a
-# `Reached`, the priors, and the decisive moves if the search looks for them.
-Change = Callable[..., None]
+# Games whose roots are the leaves of a wave, int64 [n]; None for leaves that the rule chooses.
+Roots = np.ndarray | None
+# A function that changes evaluations in place on the CPU, such as `Search._forbid`; None for no change.  Its arguments
+# are a `Wave`, a `Reached`, the priors, and the decisive moves if the search looks for them.
+Change = Callable[..., None] | None
 
 
 class DeviceTree:
@@ -87,8 +88,8 @@ class DeviceTree:
 
     def at(self, name: str, games: np.ndarray, nodes: int | np.ndarray = ROOT) -> np.ndarray:
         """Return a field of one node of each of `games`, in the CPU's memory; see `Tree.at`."""
-        node_of_game = np.broadcast_to(np.asarray(nodes, np.int64), games.shape)
-        index = tuple(self.backend.upload(indices, np.int64) for indices in (games, node_of_game))
+        node_of_game = np.broadcast_to(nodes, games.shape)
+        index = self.backend.upload(games, np.int64), self.backend.upload(node_of_game, np.int64)
         return self.backend.download(getattr(self.arrays, name)[index])
 
     def bits(self, name: str) -> Any:
@@ -162,22 +163,16 @@ class DeviceWaves:
                 parameter[...] = value
 
     def run(
-        self,
-        tree: DeviceTree,
-        evaluator: WaveEvaluator,
-        budget: np.ndarray,
-        plan: Sequence[int],
-        *,
-        roots: np.ndarray | None = None,
-        change: Change | None = None,
+        self, tree: DeviceTree, evaluator: Any, budget: np.ndarray, plan: list[int], *, roots: Roots, change: Change
     ) -> int:
         """Run waves, and return the number of broken evaluations.
 
         Args:
+            evaluator: a `WaveEvaluator`.
             budget: int32 [games], the simulations left in each game; reduced by those of the waves.
-            plan: for each wave, how many leaves it may have in a game.
-            roots: games whose roots are the leaves of a single wave, int64 [n]; None for leaves that the rule chooses.
-            change: changes the evaluations of each wave on the CPU, so that it is no CUDA graph; None for no change.
+            plan: for each wave, how many leaves it may have in a game; of one wave if there are `roots`.
+            roots: see Roots.
+            change: see Change; with a change the waves are no CUDA graphs.
         """
         if self.tree is not tree or self.evaluator is not evaluator:
             self.tree, self.evaluator, self.graphs = tree, evaluator, {}
@@ -207,7 +202,7 @@ class DeviceWaves:
         self.active[:count] = self.backend.upload(chosen, np.int64)
         return count
 
-    def wave(self, count: int, leaves: int, roots: np.ndarray | None = None, change: Change | None = None) -> None:
+    def wave(self, count: int, leaves: int, roots: Roots = None, change: Change = None) -> None:
         """Queue the kernels of one wave: choose leaves, reach and evaluate them, expand them and back them up.
 
         Padding and the leaves of finished games are evaluated too.
@@ -237,7 +232,7 @@ class DeviceWaves:
         evaluated = flat((wave, reached, priors, values), self.backend)
         launch("expand", games, *self.tree.words, *evaluated, self.broken, leaves, games)
 
-    def select(self, count: int, leaves: int, roots: np.ndarray | None) -> int:
+    def select(self, count: int, leaves: int, roots: Roots) -> int:
         """Queue the kernel that writes the leaves of a wave to `buffers`; return the number of games with rows there.
 
         Args:
@@ -251,17 +246,17 @@ class DeviceWaves:
         launch("select_roots", len(roots), *words, self.backend.upload(roots, np.int64), len(roots), *buffers)
         return len(roots)
 
-    def change_on_cpu(self, change: Change, wave: Wave, reached: Reached, arrays: list[Any]) -> None:
+    def change_on_cpu(self, change: Callable[..., None], wave: Wave, reached: Reached, arrays: list[Any]) -> None:
         """Let a function change arrays of a wave's n rows in copies on the CPU, and copy these back to the device.
 
         Args:
             arrays: the priors [n, A], and the decisive moves [n] if the search looks for them.
         """
-        download, upload = self.backend.download, self.backend.upload
+        download = self.backend.download
         copies = [download(array) for array in arrays]
         change(Wave(*map(download, wave)), Reached(*map(download, reached)), *copies)
         for array, changed in zip(arrays, copies, strict=True):
-            array[...] = upload(changed, changed.dtype)
+            array[...] = self.backend.upload(changed, changed.dtype)
 
 
 def round_size(games: int) -> int:
@@ -269,6 +264,5 @@ def round_size(games: int) -> int:
 
     So waves have few sizes, since a CUDA graph of each size takes a tenth of a second to capture.
     """
-    least_power = 1 << (games - 1).bit_length()  # the least power of two that is enough
-    quarter = max(1, least_power // 4)
-    return -(-games // quarter) * quarter  # rounded up to a multiple of `quarter`: to 3/4 of the power, or to the power
+    quarter = max(1, (1 << (games - 1).bit_length()) // 4)  # of the least power of two that is enough
+    return -(-games // quarter) * quarter  # rounded up to a multiple: 3/4 of that power, or all of it

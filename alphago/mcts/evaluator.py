@@ -174,8 +174,7 @@ class AveragedEvaluator(Evaluator):
     def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
         if not hasattr(inner, "makes_forecasts"):  # not of a network; the error names the user's setting
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
-        self.inner: Any = inner
-        self.makes_forecasts = inner.makes_forecasts
+        self.inner, self.makes_forecasts = inner, inner.makes_forecasts
         self.env = getattr(inner, "env", env)  # read by searches, whose boards get its planes
         self.reads_moves = getattr(inner, "reads_moves", False)
         self.symmetries = range(len(env.symmetries.points)) if symmetries is None else symmetries
@@ -247,8 +246,7 @@ class PlayoutEvaluator(Evaluator):
             legal = games.legal_mask(playing, np.empty((len(playing), self.env.action_space), np.bool_))
             games.play(playing, self.draw(legal, mix(seeds[playing] + np.uint64(ply))))
         last_to_play = games.to_play(all_games, np.empty(count, np.int8))  # `outcome` is from their view
-        black_outcomes = games.outcome(all_games, np.empty(count, np.float32)) * last_to_play
-        return black_outcomes * movers
+        return games.outcome(all_games, np.empty(count, np.float32)) * last_to_play * movers
 
     def draw(self, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
@@ -258,8 +256,7 @@ class PlayoutEvaluator(Evaluator):
             seeds: uint64 [n].
         """
         if self.env.pass_action is not None:
-            has_others = legal.sum(axis=1) > 1
-            legal[has_others, self.env.pass_action] = False
+            legal[legal.sum(axis=1) > 1, self.env.pass_action] = False
         # Each action gets the next random number of a SplitMix64 that starts from the row's seed; the greatest wins.
         numbers = mix(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * SPLITMIX_STEP)
         above_zero = numbers | np.uint64(1)  # so that no legal action ties with the 0 of illegal ones

@@ -79,8 +79,8 @@ def level_move(search: Search, game: int, level: float, chance: float, deadline:
     shares = level_shares(search, np.array([game]), terms, deadline)
     # An opponent of the same level loses the target with each move, so a smaller deficit may still be made up for.
     least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
-    by_shares = np.ones(1, np.bool_)  # draw in proportion to the shares, not the move with the greatest share
-    [action] = choose_actions(shares, by_shares, chance=np.array([chance])).tolist()
+    # Drawn in proportion to the shares, which are given in place of visits.
+    [action] = choose_actions(shares, by_visits=np.ones(1, np.bool_), chance=np.array([chance])).tolist()
     return LevelMove(action, shares[0], least_behind)
 
 

@@ -83,11 +83,11 @@ def measured_network(network: object, env: GameEnv) -> str:
     """
     digest, komi = getattr(network, "digest", None), getattr(env, "komi", 0.0)
     name = next((name for name, known in all_tables()["networks"].items() if known == digest), "")
-    is_packaged = name == packaged_net(env.name, env.N)
-    is_in_table = name in level_table(env).rows[0]  # the name of another network, see `LevelTable.rows`
+    # The rows have the losses of another network than the packaged one under its name, see `LevelTable.rows`.
+    is_of_game = name == packaged_net(env.name, env.N) or name in level_table(env).rows[0]
     # A network that has no komi in the table is of a game without komi: any one is near enough.
     is_near_komi = abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI
-    return name if (is_packaged or is_in_table) and is_near_komi else ""
+    return name if is_of_game and is_near_komi else ""
 
 
 def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED) -> LevelTable:
@@ -115,8 +115,7 @@ def level_table(env: GameEnv, has_scores: bool = True, measured: str = PACKAGED)
 
 def row_of_network(row: dict[str, Any], measured: str) -> dict[str, Any]:
     """Return a row of `levels.json` with the losses that were measured with a network, given under its name there."""
-    losses = dict(zip(LOST, row[measured], strict=True))
-    return {"target": row["target"], "readouts": row["readouts"], **losses}
+    return {"target": row["target"], "readouts": row["readouts"], **dict(zip(LOST, row[measured], strict=True))}
 
 
 def expected_loss(level: float, env: GameEnv, has_scores: bool, measured: str) -> float:
@@ -172,8 +171,9 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
     elif level < FULL_STRENGTH:
         aim = scale * table.interpolate(level, "target")
         parts.append(f"aims to lose {aim:.1f} {unit} a move, as its own search sees it")
-    if measured and float(level).is_integer():  # games are not interpolated
-        parts += games_text(table.rows[int(level) - 1])
+    row = table.rows[int(level) - 1] if measured and float(level).is_integer() else {}  # games are not interpolated
+    if "games" in row:
+        parts.append(games_text(row))
     has_own_tables = env.name in all_tables()["games"]  # a table for "any" game was measured on no board of this one
     if not measured:
         parts.append("not measured with this network" + (" and komi" if hasattr(env, "komi") else ""))
@@ -182,11 +182,9 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")
 
 
-def games_text(row: dict[str, Any]) -> list[str]:
-    """Return how often a level wins, such as ["wins 61 % against random"]; [] if its row has no games."""
-    if "games" not in row:
-        return []
+def games_text(row: dict[str, Any]) -> str:
+    """Return how often the level of a row with games wins, such as "wins 61 % against random"."""
     won, drawn, _ = row["games"]
     win_rate = (won + drawn / 2) / sum(row["games"])
     rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
-    return [f"wins {100 * win_rate:.0f} % against {rival}"]
+    return f"wins {100 * win_rate:.0f} % against {rival}"

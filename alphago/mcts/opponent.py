@@ -83,8 +83,7 @@ class StrengthEstimator:
         counted = 0  # moves
         totals = USUAL_MOVES * self.usual_losses  # of losses, as if so many usual moves had been played before
         for age, (before, action) in enumerate(reversed(theirs[-LATEST:])):  # older moves count less
-            losses = self.losses_in_time(action, before, deadline)
-            if losses is not None:
+            if (losses := self.losses_in_time(action, before, deadline)) is not None:
                 totals = totals + FADING**age * losses
                 counted += 1
         level = self.matching_level(totals)

@@ -74,9 +74,8 @@ class MCTSPlayer:
         self.network, self.env = network_and_game(network, env)  # a name is loaded; the game has the network's planes
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
-        if resign_threshold is not None:
-            resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
-        self.resign_threshold = resign_threshold
+        is_measured = resign_threshold is None  # by the network's run
+        self.resign_threshold = None if is_measured else check_float("resign_threshold", resign_threshold, -1, 1)
         self.temperature_plies = -1 if two_player_mode else temperature_plies(self.env)  # -1: no ply by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)

@@ -284,9 +284,8 @@ def without_idle_moves(
     if sensible[slots, actions].all():
         return actions
     sensible &= weights > 0  # now without actions that must not be played
-    may_pass = sensible[:, env.pass_action]  # a legal pass is never idle
-    is_idle = ~sensible[slots, actions] & may_pass
-    is_safe = may_pass & (without_rash_passes(boards, slots, weights, values)[:, env.pass_action] > 0)  # the pass
+    is_idle = ~sensible[slots, actions] & sensible[:, env.pass_action]  # a legal pass is never idle
+    is_safe = without_rash_passes(boards, slots, weights, values)[:, env.pass_action] > 0  # the pass
     is_decided = np.abs(values) > DECIDED
     move_weights = np.where(sensible, weights, 0)  # of moves that are not idle
     move_weights[:, env.pass_action] = 0

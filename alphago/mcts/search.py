@@ -232,20 +232,18 @@ class Search:
         """
         budget = readouts.astype(np.int32)
         searched = np.flatnonzero(budget)
-        if len(searched) == 0:
-            return
-        self.prepare(searched, budget[searched])
-        while budget.any():
+        if len(searched):
+            self.prepare(searched, budget[searched])
+        # Without a new leaf all simulations left ended in finished games or in evaluated nodes, or the rule waits in
+        # every game that has some left.
+        has_searched = True
+        while has_searched and budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
             if self._device_waves is None or best_only is not None:  # one wave: `settled` is asked again after each
                 has_searched = self.wave(budget)
             else:
                 has_searched = self._run_on_device(budget, self.rule.plan(budget, self.settings.leaves)) > 0
-            # No new leaf: all simulations left ended in finished games or in evaluated nodes, or the rule waits
-            # in every game that has some left.
-            if not has_searched:
-                return
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> bool:
         """Run a wave, and return whether another one may follow.

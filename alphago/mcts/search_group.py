@@ -144,9 +144,9 @@ class SearchGroup:
         if isinstance(question.level, str):  # "even"; half of the time is left for the search itself
             question.opponent = self.analyst.estimate(question.position, (limit.seconds or math.inf) / 2)
             question.level = question.opponent.level
-        level = question.level
-        if level is not None and level < FULL_STRENGTH:  # the readouts of a level include the root's own visit
-            return max(0, level_conditions(level, self.search.env, self.search.has_forecasts).readouts - visits)
+        if question.level is not None and question.level < FULL_STRENGTH:
+            terms = level_conditions(question.level, self.search.env, self.search.has_forecasts)
+            return max(0, terms.readouts - visits)  # the readouts of a level include the root's own visit
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
         done = 0 if limit.added else max(0, visits - 1)  # simulations, without the root's own evaluation
         return max(0, most - done)

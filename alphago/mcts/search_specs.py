@@ -72,11 +72,10 @@ def check_heeds_early(search: SearchSettings, name: str) -> None:
 
     It has an effect only if the search's rule heeds which games are in their first plies (`SearchRule.heeds_early`).
     """
-    if search.new_rule(0, 0).heeds_early:  # the same for any number of games
-        return
-    # For the message, the first of the named searches in which the setting has an effect.
-    other, kind = next((name, kind) for name, kind in SEARCHES.items() if kind().new_rule(0, 0).heeds_early)
-    raise ValueError(
-        f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}: "
-        f'give search="{other}"'
-    )
+    if not search.new_rule(0, 0).heeds_early:  # the same for any number of games
+        # For the message, the first of the named searches in which the setting has an effect.
+        other, kind = next((name, kind) for name, kind in SEARCHES.items() if kind().new_rule(0, 0).heeds_early)
+        raise ValueError(
+            f"{name} is a setting of {kind.__qualname__}, but this search is {type(search).__qualname__}: "
+            f'give search="{other}"'
+        )
