@@ -101,8 +101,7 @@ class Analyst:
         all_alive = count_as_alive(position)
         if all_alive is None or not all_alive.position.board.any():  # an empty board has no dead stones
             return all_alive
-        analysis = self.ask(all_alive.before, limit=Limit(readouts=0)).last().found
-        owners = analysis.as_black().raw_ownership
+        owners = self.ask(all_alive.before, limit=Limit(readouts=0)).last().found.as_black().raw_ownership
         return all_alive.proposed(None if owners is None else owners[0])
 
     def ask(

@@ -140,8 +140,7 @@ class DeviceWaves:
         backend, zeros, env = batch.backend, batch.backend.zeros, batch.env
         self.batch, self.rule, self.backend = batch, rule, backend
         # Of a collision only the node is written: for each row there are two places, which tell the game.
-        collisions = zeros((2 * rows,), np.int32)
-        self.buffers = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=collisions)
+        self.buffers = new_wave(rows, env.max_moves + 1, zeros)._replace(collisions=zeros((2 * rows,), np.int32))
         self.slots = backend.upload(np.arange(games, games + rows), np.int64)  # of the rows, behind those of the games
         self.reached = Reached(*(zeros((rows,), dtype) for dtype in (np.bool_, np.int8, np.float32)))
         self.priors, self.values = zeros((rows, env.action_space), np.float32), zeros((rows,), np.float32)
@@ -212,7 +211,6 @@ class DeviceWaves:
             leaves: the rows of each game, the most leaves that it may choose; 1 for roots.
             roots, change: as in `run`.
         """
-        launch = self.tree.kernels.launch
         games = self.select(count, leaves, roots)
         rows = games * leaves
         wave = self.buffers.part(slice(rows), slice(2 * rows))  # two places for collisions for each row
@@ -228,9 +226,9 @@ class DeviceWaves:
         if change is not None:
             self.change_on_cpu(change, wave, reached, may_change)
         if decisive is not None:
-            launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
+            self.tree.kernels.launch("decide", rows, decisive, *flat((priors, values), self.backend), rows)
         evaluated = flat((wave, reached, priors, values), self.backend)
-        launch("expand", games, *self.tree.words, *evaluated, self.broken, leaves, games)
+        self.tree.kernels.launch("expand", games, *self.tree.words, *evaluated, self.broken, leaves, games)
 
     def select(self, count: int, leaves: int, roots: Roots) -> int:
         """Queue the kernel that writes the leaves of a wave to `buffers`; return the number of games with rows there.
@@ -238,6 +236,7 @@ class DeviceWaves:
         Args:
             count, leaves, roots: as in `wave`.
         """
+        # `buffers` is an iterator, which one of the two launches uses up.
         launch, words, buffers = self.tree.kernels.launch, self.tree.words, flat(self.buffers, self.backend)
         if roots is None:
             arguments = (self.active, count, self.budget, *self.parameters, *buffers, leaves)
@@ -252,9 +251,8 @@ class DeviceWaves:
         Args:
             arrays: the priors [n, A], and the decisive moves [n] if the search looks for them.
         """
-        download = self.backend.download
-        copies = [download(array) for array in arrays]
-        change(Wave(*map(download, wave)), Reached(*map(download, reached)), *copies)
+        copies = [self.backend.download(array) for array in arrays]
+        change(Wave(*map(self.backend.download, wave)), Reached(*map(self.backend.download, reached)), *copies)
         for array, changed in zip(arrays, copies, strict=True):
             array[...] = self.backend.upload(changed, changed.dtype)
 

@@ -112,10 +112,9 @@ class GumbelRule(SearchRule):
         """
         if not self.parameters.rounds:
             return super().plan(budget, leaves)
-        games = np.flatnonzero(budget)
-        planned = self.parameters.planned[games]
+        planned, left = self.parameters.planned[budget > 0], budget[budget > 0]  # simulations
         # The different pairs of numbers (simulations planned, simulations done) of the games; they are few.
-        pairs = np.unique([planned, planned - budget[games]], axis=1).T.tolist()
+        pairs = np.unique([planned, planned - left], axis=1).T.tolist()
         sizes = [round_sizes(min(self.considered, readouts), readouts, done) for readouts, done in pairs]
         # The largest of the games' next rounds, then of the rounds after these, and so on while every game has one.
         # Rounds that only some games have are planned by a later call.

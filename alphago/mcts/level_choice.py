@@ -166,14 +166,13 @@ def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLos
     # The worth of a pass is needed whatever its share, for `should_pass`.
     worth = move_values(search, games, analysis, candidates | (sensible & is_pass), unit)
     safe_shares = without_rash_passes(search.batch, games, all_shares, analysis.value)  # 0 for a rash pass
-    has_candidates = candidates.any(axis=1)
+    no_candidates = ~candidates.any(axis=1)
     passes = np.zeros(count, np.bool_)
     if env.pass_action is not None:
         passes = should_pass(search, games, analysis, safe_shares, worth, unit)
-        passes |= ~has_candidates & (safe_shares[:, env.pass_action] > 0)
-    # Without candidates, where a pass is rash or forbidden: the search's best move, though no person would play it.
-    rows = np.flatnonzero(~has_candidates)
-    candidates[rows, safe_shares[rows].argmax(axis=1)] = True
+        passes |= no_candidates & (safe_shares[:, env.pass_action] > 0)
+    # Where there are none, and the pass is rash or forbidden: the search's best move, though no person would play it.
+    candidates[no_candidates, safe_shares[no_candidates].argmax(axis=1)] = True
     shares = np.where(candidates, safe_shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)

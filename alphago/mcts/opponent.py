@@ -127,12 +127,13 @@ class StrengthEstimator:
         games, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same unit
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
-        losses = move_losses(self.search, games, self.levels[WIDEST - 1])  # of one list of candidates for all levels
+        # All levels are compared on the candidates of one of them, a wide choice.
+        losses = move_losses(self.search, games, self.levels[WIDEST - 1])
         analysis, is_played = losses.analysis, np.arange(self.search.env.action_space) == action
         [worth] = move_values(self.search, games, analysis, is_played[None], unit)  # [A]; known for the played move
         best_action = move_shares(analysis)[0].argmax()  # it has visits, so that its worth is known too
         estimated = float(worth[best_action] - worth[action])
-        lost_by_move = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])  # see these constants
-        lost = np.nan_to_num(losses.lost)
-        by_level = [float((move_probabilities(losses, terms) * lost).sum()) for terms in self.levels]
+        lost_by_move = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])  # a good move seems to lose UNFAIR
+        # The expected loss of each level: `lost` is NaN for moves that are no candidates, whose probability is 0.
+        by_level = [float(np.nansum(move_probabilities(losses, terms) * losses.lost)) for terms in self.levels]
         return np.array([lost_by_move, *by_level])

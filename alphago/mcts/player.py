@@ -186,7 +186,8 @@ class MCTSPlayer:
     def _move_of_level(self, level: float) -> int:
         """Search with the readouts of a level below full strength, and return one of its moves.
 
-        The visits of the kept tree count as part of these readouts, and so does the root's own evaluation.
+        The visits of the kept tree count as part of these readouts, and so does the root's own evaluation.  The search
+        does not end early when the best move is certain, since the worth of all moves matters.
         """
         readouts = level_conditions(level, self.env, self.search.has_forecasts).readouts
         self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))

@@ -260,10 +260,9 @@ class Search:
         leaves = leaves or self.settings.leaves
         if self._device_waves is not None:
             return self._run_on_device(budget, [leaves]) > 0
-        buffers = self._wave
-        if leaves < self.settings.leaves:  # `select` takes the number of leaves from the rows of the buffers
-            rows = self.games * leaves
-            buffers = buffers.part(slice(rows), slice(2 * rows))  # there are two rows for collisions for each leaf
+        # `select` takes the number of leaves from the rows of the buffers; for each leaf there are two for collisions.
+        rows = self.games * leaves
+        buffers = self._wave if leaves == self.settings.leaves else self._wave.part(slice(rows), slice(2 * rows))
         count, collisions = self.rule.select(self.tree, budget, self.rule.parameters, buffers)
         if count:
             self._evaluate(count, collisions)

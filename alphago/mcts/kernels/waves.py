@@ -154,9 +154,8 @@ def expand(tree, wave, reached, priors, values):
         The number of unusable evaluations (of a broken evaluator): a value is not finite, or, where the game is not
         over, it is beyond -1 .. 1 or no prior is positive.
     """
-    count = wave.game.shape[0]
     broken = 0
-    for i in range(count):
+    for i in range(wave.game.shape[0]):
         game = wave.game[i]
         leaf = wave.leaf[i]
         tree.mover[game, leaf] = reached.movers[i]
