@@ -251,7 +251,7 @@ def evaluate_alone(positions: Sequence[Position], evaluator: Evaluator) -> Analy
     points = points_forecast(env, evaluator)
     priors, values, scores, owners = evaluate_all(evaluator, batch, points)
     ownership = owners.reshape(-1, *env.plane_shape) if points else None
-    # Without a search the numbers of actions but the priors are unknown, and the lines have no plies.
+    # Of actions only the priors are known without a search; their lines have no plies.
     unknown, no_plies = np.full(priors.shape, np.nan, np.float32), np.zeros((*priors.shape, 0), np.int32)
     arrays: dict[str, Any] = dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown)
     arrays |= {"prior": priors, "lines": no_plies, "line_visits": no_plies}

@@ -172,7 +172,7 @@ class AveragedEvaluator(Evaluator):
     """
 
     def __init__(self, inner: Any, env: GameEnv, symmetries: Sequence[int] | None = None) -> None:
-        if not hasattr(inner, "makes_forecasts"):  # not of a network; the error names the user's setting
+        if not hasattr(inner, "makes_forecasts"):  # not a network's evaluator; the error names the setting
             raise ValueError(f"symmetries must be False without a network, got {type(inner).__name__}")
         self.inner, self.makes_forecasts = inner, inner.makes_forecasts
         self.env = getattr(inner, "env", env)  # read by searches, whose boards get its planes
