@@ -56,8 +56,8 @@ class KeptTrees:
             rules: the game's forbidden moves.  A tree in which moves are forbidden is found only with the same ones.
         """
         kept = self._latest(kind, position, rules)
-        # `kept` has the latest position with a tree, and the tree.  A turn that was skipped since this position was also
-        # skipped since all earlier ones.  So if this tree does not fit, no tree does.
+        # `kept` has the latest position with a tree, and the tree.  A turn that was skipped since then was also skipped
+        # since all earlier positions.  So if this tree does not fit, no tree does.
         if kept is not None and no_turn_skipped(kept[0], position):
             search.restore(game, *kept)
             for action in position.moves[len(kept[0].moves) :]:
