@@ -49,10 +49,11 @@ class BatchWithMoves(GameBatch):
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
-        source_lines = self.lines if of is None else getattr(of, "lines", None)
-        if source_lines is None:  # another kind of batch: its `line` is None except in a Position's batch of one slot
-            source_lines = [of.line] * of.count  # type: ignore[union-attr]
-        copied = [source_lines[source] for source in sources.tolist()]
+        batch = self if of is None else of
+        if isinstance(batch, BatchWithMoves):
+            copied = [batch.lines[source] for source in sources.tolist()]
+        else:
+            copied = [batch.line] * len(sources)  # the line of a Position's only slot; None for any other batch
         for target, line in zip(targets.tolist(), copied, strict=True):
             self.lines[target] = line
 

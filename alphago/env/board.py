@@ -96,19 +96,17 @@ class StonesEnv(GameEnv):
     def board_view(self) -> BoardView:
         """How the board is drawn: as a grid if actions are points or columns, else as `GameEnv.board_view` says."""
         height, width = self.plane_shape
-        points = range(height * width)
-        stones_fall = self.action_space == width  # actions are columns; a stone lands in the lowest empty cell
-        places: Places
-        if stones_fall:
-            columns = [points[column::width] for column in range(width)]  # cells from the top
-            places = tuple(tuple(reversed(cells)) for cells in columns)
-        else:
-            without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
-            places = tuple((point,) for point in points) + without_cell
-        names_are_numbers = self.action_names[0].isdecimal()  # the actions are neither points nor columns
-        # There are too many places if a class with `action_names` of its own has fewer actions than points.
-        if names_are_numbers or len(places) != self.action_space:
+        cells = range(height * width)
+        others = self.action_space - len(cells)  # actions besides the points, such as a pass; negative without points
+        stones_fall = self.action_space == width  # actions are columns
+        names_are_numbers = self.action_names[0].isdecimal()  # see `action_names`: neither points nor columns
+        if names_are_numbers or (others < 0 and not stones_fall):
             return super().board_view
+        places: Places
+        if stones_fall:  # a stone lands in the first empty cell of its column, from the bottom
+            places = tuple(tuple(reversed(cells[column::width])) for column in range(width))
+        else:
+            places = (*((cell,) for cell in cells), *[()] * others)
         surface = self.surface or ("holes" if stones_fall else "squares")
         return grid_view(self.title_and_size, surface, self.plane_shape, places)
 

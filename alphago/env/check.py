@@ -217,7 +217,7 @@ class _Game:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
         Args:
-            verb: the method that the message blames; "" to blame the method called as the field that differs.
+            verb: the method that the message blames; "" for the method that has the name of the field that differs.
             why: why the views must be the same, such as "as in the original"; the message adds it to the expected
                 value.
         """
@@ -321,13 +321,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         random: chooses the moves.
     """
     env = game.env
-    slots = np.arange(SLOTS)
-    batch = game.run("new_batch", env.new_batch, SLOTS)
-    game.run("reset", batch.reset, slots, **game.setup)
-    twin = None
-    if plain is not None:
-        twin = game.run("plain new_batch", plain.new_batch, 1)
-        game.run("plain reset", twin.reset, slots[:1], **game.setup)
+    batch = _new_batch(game, env, SLOTS)
+    twin = None if plain is None else _new_batch(game, plain, 1, "plain ")
     # In general a set-up cannot be turned or given to `env.position`: these checks are skipped in games with a set-up.
     position = None if game.setup else game.run("position", env.position)
     symmetry = 0 if game.setup else number % len(env.symmetries.points)  # 0: the identity
@@ -336,12 +331,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     while True:
         view = views[-1]
         game.note(view)
-        if twin is not None:
-            _check_against_twin(game, batch, view, twin)
-        if symmetry:
-            _check_turned(game, batch, view, symmetry)
-        if env.has_decisive_moves:
-            _check_decisive(game, batch, view)
+        _check_ply(game, batch, view, twin, symmetry)
         if view.is_over:
             break
         goes_on = len(game.moves) < env.max_moves
@@ -350,24 +340,50 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         copied = _check_copy(game, batch, view, tried_in_copy)
         if position is not None:
             _check_position(game, position, view, random)
-        game.play(batch, GAME, action)
-        if twin is not None:
-            game.play(twin, 0, action, "plain play")
-        if symmetry:
-            # The inverse permutation: entry `action` is the action that the symmetry makes of it.
-            turned_actions = np.argsort(env.symmetries.actions[symmetry])
-            game.play(batch, TURNED, int(turned_actions[action]), "turned play")
+        _play_everywhere(game, batch, action, twin, symmetry)
+        before = position
         if position is not None:
-            before = position
             position = game.run("Position.play", position.play, action)
         game.moves.append(action)
         views.append(game.view(batch, GAME))
-        if position is not None:
-            _check_new_stones(game, before, position)
+        _check_new_stones(game, before, position)
         game.check_same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
     if position is not None:
         _check_position(game, position, view, random)
     _check_whole_game(game, batch, views)
+
+
+def _new_batch(game: _Game, env: GameEnv, count: int, which: str = "") -> GameBatch:
+    """Return a new batch of `env`, set up as `game`; which: what a message calls it, "" or "plain "."""
+    batch = game.run(f"{which}new_batch", env.new_batch, count)
+    game.run(f"{which}reset", batch.reset, np.arange(count), **game.setup)
+    return batch
+
+
+def _check_ply(game: _Game, batch: GameBatch, view: _View, twin: GameBatch | None, symmetry: int) -> None:
+    """Check the answers at one ply: against the plain game and the turned game, if there are such, and decisive moves.
+
+    Args:
+        twin: the batch of the plain game, of one slot; None if there is none.
+        symmetry: the number of the symmetry that turns the game in the slot TURNED; 0 if there is none.
+    """
+    if twin is not None:
+        _check_against_twin(game, batch, view, twin)
+    if symmetry:
+        _check_turned(game, batch, view, symmetry)
+    if game.env.has_decisive_moves:
+        _check_decisive(game, batch, view)
+
+
+def _play_everywhere(game: _Game, batch: GameBatch, action: int, twin: GameBatch | None, symmetry: int) -> None:
+    """Play an action in the game, in the plain game, and turned in the slot TURNED; twin, symmetry: as `_check_ply`."""
+    game.play(batch, GAME, action)
+    if twin is not None:
+        game.play(twin, 0, action, "plain play")
+    if symmetry:
+        # The turned action is where the permutation has `action`: entry i is the action that is turned to action i.
+        turned = int(np.flatnonzero(game.env.symmetries.actions[symmetry] == action)[0])
+        game.play(batch, TURNED, turned, "turned play")
 
 
 def _check_copy(game: _Game, batch: GameBatch, view: _View, action: int) -> _View:
@@ -436,12 +452,14 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     def answers() -> _View:
         """Return the position's answers in the view of the player to move, as a batch gives them.
 
-        What cannot be compared is taken from the batch, so that it is equal.
+        Answers that cannot be compared, and the outcome if the position's result fits it, are those of the batch, so
+        that only true differences show.
         """
         score, result = position.score() * view.to_play, position.result * view.to_play
-        # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
-        agrees = result == np.sign(view.outcome) or result == score == 0
-        outcome = view.outcome if agrees else result
+        # The batch's outcome may be a fraction. Its sign must be the result, except in a draw, which may count more for
+        # one side (see `graded` of `OwareEnv`).
+        result_fits_outcome = result == np.sign(view.outcome) or result == score == 0
+        outcome = view.outcome if result_fits_outcome else result
         own_answers = (position.to_play, position.is_over, position.legal_mask, position.planes())
         return _View(*own_answers, view.hash, outcome, score, view.ownership)  # a position has no hash and no ownership
 
@@ -449,66 +467,86 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     _check_contents(game, position)
     illegal = np.flatnonzero(~view.legal_mask)
     # Actions below and above the range, and a random one of the illegal actions, if there are any.
-    refused = [-1, game.env.action_space, *random.permutation(illegal)[:1]]
-    for action in refused:
-        try:
-            position.play(int(action))
-        except IllegalMove:
-            continue
-        except Exception as error:
-            game.fail(f"Position.play({action})", "IllegalMove", f"{type(error).__name__}: {error}", error)
-        game.fail(f"Position.play({action})", "IllegalMove", "a position")
+    for action in (-1, game.env.action_space, *random.permutation(illegal)[:1]):
+        _check_refusal(game, position, int(action))
     if not view.is_over:
         game.run("Position.play", position.play, int(np.argmax(view.legal_mask)))
         game.check_same("Position.play", "the position played from stays", view, game.run("Position", answers))
 
 
+def _check_refusal(game: _Game, position: Position, action: int) -> None:
+    """Check that a position refuses an illegal action with IllegalMove."""
+    try:
+        position.play(action)
+    except IllegalMove:
+        return
+    except Exception as error:
+        game.fail(f"Position.play({action})", "IllegalMove", f"{type(error).__name__}: {error}", error)
+    game.fail(f"Position.play({action})", "IllegalMove", "a position")
+
+
 def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
     """Check that a stone which a move has added is the mover's, and note who has more stones (`stone_lead`).
 
-    Both only on a board that is drawn from the planes, in which stones may be on the wrong side.
+    Nothing is done for a board that is not drawn from the planes, since only planes may mix up the sides.
+
+    Args:
+        before, after: the Position before the move and the one after the move; both None if there are none.
     """
     if not isinstance(after, StonesPosition) or type(after).board is not StonesPosition.board:
         return
     game.stone_lead = int(after.board.sum())
     new_of_other_side = np.argwhere((before.board == 0) & (after.board == -before.to_play))
     if len(new_of_other_side):
-        plane = int(before.to_play != after.to_play)  # 1, the other side's, if the player to move is another one now
+        # The mover's new stone belongs in plane 1, the other side's, if the other side is to move now; else in plane 0.
+        wanted = int(before.to_play != after.to_play)
         place = "row {} column {}".format(*new_of_other_side[0])
         why = "plane 0 has the stones of the player to move, plane 1 the other side's"
-        game.fail("planes", f"the new stone at {place} in plane {plane} ({why})", f"it in plane {1 - plane}")
+        game.fail("planes", f"the new stone at {place} in plane {wanted} ({why})", f"it in plane {1 - wanted}")
 
 
 def _check_winners(games: Sequence[_Game]) -> None:
-    """Check, over all games, that scores, ownership and outcomes are in the view of the player to move.
-
-    Scores and ownership in the view of another player change their sign at every ply.  In a game without points, the
-    last move usually wins.  There negated outcomes let the last move lose in all games, and outcomes that are always in
-    the view of the same player let this player win all games.  In any game, negated outcomes let the side with fewer
-    stones and points win.
-    """
+    """Check, over all games, that scores, ownership and outcomes are in the view of the player to move."""
     decided = [game for game in games if game.winner]
-    if len(decided) < FEWEST_WINS:
-        return
+    if len(decided) >= FEWEST_WINS:
+        _check_signs(decided)
+        _check_last_movers(decided)
+        _check_leads(decided)
+
+
+def _check_signs(decided: Sequence[_Game]) -> None:
+    """Check that scores and ownership do not change their sign at every ply, as in the view of another player."""
     for i, verb in enumerate(("score", "ownership")):  # in the order of an entry of `_Game.points`
         # Black's points at a ply and at the next. If the sign changes, their difference is large, and their sum small.
         pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
         changes = sum(abs(later - now) for now, later in pairs)
         if changes > FLIPS * sum(abs(later + now) for now, later in pairs):
             decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
+
+
+def _check_last_movers(decided: Sequence[_Game]) -> None:
+    """Check in a game without points, where the last move usually wins, that outcomes are not in another view.
+
+    Negated outcomes let the last move lose in all games.  Outcomes that are always in the view of the same player let
+    this player win all games.
+    """
+    last_movers = [game.movers[-2] for game in decided]  # `movers` ends with the player to move after the last move
+    lost = [game for game, mover in zip(decided, last_movers, strict=True) if game.winner != mover]
+    has_points = any(abs(game.points[-1][0]) not in (0, 1) for game in decided)
+    if has_points or not lost:
+        return
+    expected = "-1 where the last move has won, in the view of the player to move after it"
+    if len(lost) == len(decided):
+        lost[0].fail("outcome", expected, f"all {len(lost)} games lost by the last move (see check_winners)")
+    if len({game.winner for game in decided}) == 1 and len(set(last_movers)) == 2:
+        winner = PLAYER_NAMES[lost[0].winner]
+        lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
+
+
+def _check_leads(decided: Sequence[_Game]) -> None:
+    """Check that the side with more stones and points at the end wins more games; negated outcomes let it lose."""
     # For each game +1 or -1, and how many more stones and points Black has at the end.
     winners, leads = np.array([(game.winner, game.stone_lead + game.points[-1][1]) for game in decided]).T
-    # Games that the player of the last move lost. `movers` ends with the player to move after the end.
-    lost = [game for game in decided if game.winner != game.movers[-2]]
-    has_points = any(abs(game.points[-1][0]) not in (0, 1) for game in decided)
-    if lost and not has_points:
-        expected = "-1 where the last move has won, in the view of the player to move after it"
-        if len(lost) == len(decided):
-            lost[0].fail("outcome", expected, f"all {len(lost)} games lost by the last move (see check_winners)")
-        last_movers = {game.movers[-2] for game in decided}
-        if len(set(winners)) == 1 and len(last_movers) == 2:  # always the same winner, whoever played the last move
-            winner = PLAYER_NAMES[lost[0].winner]
-            lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
     offsets = winners - winners.mean(), leads - leads.mean()
     if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):  # a correlation below -0.5
         decided[0].fail(
@@ -534,14 +572,28 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
     """Check a finished game: its positions, reached in other ways, must give the answers seen while it was played.
 
-    The other ways are: a replay of the game, a replay of its first half, a copy into another batch, and a call for
-    several slots at once. A slot that was not used must still be at the start.
-
     Args:
         batch: the batch in which the game was played, in slot GAME.
         views: `views[ply]` has the answers after `ply` moves.
     """
     game.check_same("reset", "a slot that was not used", views[0], game.view(batch, START))
+    _check_replays(game, batch, views)
+    alone = game.env.new_batch(1)
+    game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
+    game.check_same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
+    _check_together(game, batch, views)
+    for verb in ("planes", "hash"):
+        first = getattr(views[0], verb)
+        # A game without moves has only one position.
+        differ = not game.moves or not all(np.array_equal(getattr(view, verb), first) for view in views)
+        game.require(differ, verb, "different answers for different positions", "the same answer in the whole game")
+
+
+def _check_replays(game: _Game, batch: GameBatch, views: list[_View]) -> None:
+    """Check `replay` and `reach` of the whole game and of its first half, from the slot START.
+
+    The replays stay in the slots FULL and HALF.
+    """
     length, half = len(game.moves), len(game.moves) // 2
     paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # [2, 0] if there are no moves
     lengths = np.array([length, half], np.int32)
@@ -550,17 +602,14 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
         game.check_same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
     targets = np.array([COPY, TURNED])  # slots that no check needs any more
     _check_reach(game, batch, Leaves(np.array([START, START]), paths, lengths, slots=targets), views)
-    alone = game.env.new_batch(1)
-    game.run("copy", alone.copy, np.array([GAME]), np.array([0]), of=batch)
-    game.check_same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
+
+
+def _check_together(game: _Game, batch: GameBatch, views: list[_View]) -> None:
+    """Check that each method gives the same answers for several slots at once as for each slot, and takes no slots."""
+    half_view = views[len(game.moves) // 2]
     for verb in _View._fields:
         together = game.ask(batch, verb, [HALF, GAME, START])
-        expected = [getattr(views[ply], verb) for ply in (half, length, 0)]
+        expected = [getattr(view, verb) for view in (half_view, views[-1], views[0])]
         same = all(map(np.array_equal, together, expected))
         game.require(same, verb, "the same answer for a slot alone and among others", "two answers that differ")
         game.ask(batch, verb, [])  # must work for no slots
-    for verb in ("planes", "hash"):
-        first = getattr(views[0], verb)
-        # A game without moves has only one position.
-        differ = length == 0 or not all(np.array_equal(getattr(view, verb), first) for view in views)
-        game.require(differ, verb, "different answers for different positions", "the same answer in the whole game")

@@ -3,7 +3,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,12 +14,18 @@ from alphago.env.batch import GameBatch, Leaves, Reached
 from alphago.env.game import GameEnv
 
 Out = TypeVar("Out", bound=Array)
-# The array of planes that a kernel writes, then the steps in this array, in items: from a board to the next board, from
-# a plane to the next plane, from a point to the next point.
-Target = tuple[KernelArray, int, int, int]
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of the fields of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
 PLANE_DTYPES = {np.dtype(np.float32): "float32", np.dtype(np.uint16): "bfloat16", np.dtype(np.int16): "bfloat16"}
+
+
+class Target(NamedTuple):
+    """Where a kernel writes planes: an array, and the steps in this array, in items."""
+
+    array: KernelArray
+    to_board: int  # from a board to the next board
+    to_plane: int  # from a plane to the next plane
+    to_point: int  # from a point to the next point
 
 
 class DeviceBatch(GameBatch):
@@ -129,7 +135,7 @@ class DeviceBatch(GameBatch):
         """
         dtype, target = self._plane_target(slots, out)
         self.write_planes(slots, dtype, target)
-        return self._deliver(target[0], out)
+        return self._deliver(target.array, out)
 
     def _plane_target(self, slots: Array, out: Array) -> tuple[str, Target]:
         """Return the arguments `dtype` and `target` of `write_planes` for the array `out` that was passed to `planes`.
@@ -151,7 +157,7 @@ class DeviceBatch(GameBatch):
         if to_row != width * to_point:  # kernels go from point to point in equal steps
             steps = f"steps of {to_row} and {to_point}"
             raise ValueError(f"the points of a plane must follow each other evenly, got {steps}")
-        return dtype, (buffer, to_board, to_plane, to_point)
+        return dtype, Target(buffer, to_board, to_plane, to_point)
 
     @abstractmethod
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
@@ -159,7 +165,7 @@ class DeviceBatch(GameBatch):
 
         Args:
             dtype: "float32" or "bfloat16", which is a part of the kernel's name.
-            target: the array to write, and its steps.
+            target: the array to write, and its steps; its fields are the kernel's first arguments after the slots.
         """
 
     def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
@@ -169,12 +175,12 @@ class DeviceBatch(GameBatch):
             states: int64 [n], the state of one random generator per slot, changed in place.
             fill_eyes: in Go, whether a side may fill its own eyes; such games end only at `max_moves`.
         """
-        writable = self._writable(states, np.int64, (len(slots),))
-        # The kernel reads and writes the states: unless it can work in place, it gets a copy of their values.
-        buffer = self.backend.upload(states, np.int64) if writable is None else writable
+        in_place = self._writable(states, np.int64, (len(slots),))
+        # The kernel reads and changes the states: in place if it can, else in a copy.
+        buffer = self.backend.upload(states, np.int64) if in_place is None else in_place
         moves = self.backend.zeros((len(slots),), np.int32)
         self._launch("playout_batch", slots, buffer, moves, fill_eyes)
-        self._deliver(buffer, states)
+        self._deliver(buffer, states)  # copies the changed states back, unless the kernel worked in place
         return self.backend.download(moves)
 
     def _scratch(self, count: int, words: int) -> KernelArray:

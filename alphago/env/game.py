@@ -72,7 +72,8 @@ class GameEnv:
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
         """Return the game of a network that was saved with this `config`; a damaged config may raise any exception.
 
-        A game may drop its `selfplay_options` (Go does).
+        A game may override this and leave out its `selfplay_options`, as Go does.  Then a network that was trained
+        with such options plays the game without them.
         """
         return cls(**config)
 
@@ -143,15 +144,20 @@ class GameEnv:
             TypeError: for an unknown keyword.
         """
         batch = self.new_batch(1)
-        set_up = self.new if isinstance(batch, PlainBatch) else batch.reset  # takes the keywords of a set-up
-        if not takes_any_keyword(set_up):  # otherwise the game itself checks them
-            known = [*list_keywords(self.position), *list_keywords(set_up)]
-            allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
-            check_keywords(f"{type(self).__name__}.position", setup, allowed)
+        self._check_setup_keywords(batch, setup)
         batch.reset(FIRST, **setup)
         # Arrays become lists, which can be written as text and compared.
         as_lists = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
         return self.make_position(batch, as_lists)
+
+    def _check_setup_keywords(self, batch: GameBatch, setup: Mapping[str, object]) -> None:
+        """Raise TypeError, which suggests similar keywords, for a keyword that describes no set-up of this game."""
+        takes_setup = self.new if isinstance(batch, PlainBatch) else batch.reset
+        if not takes_any_keyword(takes_setup):  # otherwise this function checks them
+            # With the keywords of a subclass's own `position`, such as `history`, which the message may suggest.
+            known = [*list_keywords(self.position), *list_keywords(takes_setup)]
+            allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
+            check_keywords(f"{type(self).__name__}.position", setup, allowed)
 
     def position_of(self, batch: GameBatch, slot: int) -> Position:
         """Return the position in a slot, without the moves that led to it."""

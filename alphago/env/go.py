@@ -212,12 +212,12 @@ class GoEnv(StonesEnv):
         )
 
     def player_view(self) -> Self:
-        """Return the game that a player's search uses in a match of this one: without fixed turns, this game itself.
+        """Return the game that a player's search uses in a match of this game.
 
-        With fixed turns, where a pass gives a turn away, it is the game in which a pass is legal only if there is no
-        other move.
+        Without fixed turns, it is this game itself.  With fixed turns, where a pass gives a turn away, it is the game
+        in which a pass is legal only if there is no other move.
         """
-        # With `first_pass` at the end of the game, no ply of the game makes a pass legal.
+        # Before ply `first_pass` a pass is legal only if there is no other move; here all plies are before it.
         return self if self.turns is None else self.replace(first_pass=self.max_moves)
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:
@@ -292,6 +292,7 @@ class GoEnv(StonesEnv):
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
+        # The board on which ladders are read for KataGo's planes, always by simple ko.
         empty = GoEnv(self.N, ko="simple").start.row if self.plane_set == go_rules.KATAGO else None
         return GoStart(row, places, empty)
 

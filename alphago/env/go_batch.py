@@ -116,8 +116,8 @@ class GoBatch(PackedBatch):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, without own eyes and without points that are pass-alive already.
 
-        The mover's own pass-alive points are left out only if the score gives none of them to the other side: otherwise
-        that side has dead stones there, which must first be captured.
+        If the score gives any of the mover's own pass-alive points to the other side, all of them stay in: then the
+        other side has dead stones there, which must first be captured.
         """
         self.legal_mask(slots, out)
         legal.clear_own_eyes_batch(self.rows, slots, out)
@@ -125,7 +125,8 @@ class GoBatch(PackedBatch):
         self.ownership(slots, owners)
         self.pass_alive(slots, alive_points)
         own_alive, others_alive = alive_points == 1, alive_points == -1
-        must_capture = (own_alive & (owners == -1)).any(axis=1, keepdims=True)
+        scored_for_other = own_alive & (owners == -1)
+        must_capture = scored_for_other.any(axis=1, keepdims=True)  # bool [n, 1]
         left_out = others_alive | (own_alive & ~must_capture)
         out[:, :-1] &= ~left_out  # the last action is the pass
         return out

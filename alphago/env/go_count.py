@@ -36,21 +36,22 @@ class GoCount:
     def proposed(self, ownership: np.ndarray | None) -> Self:
         """Return the count in which a chain is dead if its points are expected to belong to the other side in the end.
 
-        Pass-alive chains are never dead.
+        Pass-alive chains are never dead.  The count keeps its own result as `engine`, with which the count is compared
+        after a person has changed the dead stones.
 
         Args:
-            ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead.
+            ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead,
+                and `engine` stays as it is.
         """
-        dead = set[int]()
-        if ownership is not None:
-            stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
-            kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
-            for chain in chains(self.position):
-                is_pass_alive = alive[chain[0]] == stones[chain[0]]  # then so are all stones of the chain
-                if kept[chain].mean() < 0 and not is_pass_alive:
-                    dead.update(chain)
-        count = replace(self, dead=frozenset(dead))
-        return count if ownership is None else replace(count, engine=count.result)
+        if ownership is None:
+            return replace(self, dead=frozenset())
+        stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
+        kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
+        lost_chains = [chain for chain in chains(self.position) if kept[chain].mean() < 0]
+        # The stones of a chain are pass-alive together, so one of them tells for all.
+        dead_chains = [chain for chain in lost_chains if alive[chain[0]] != stones[chain[0]]]
+        count = replace(self, dead=frozenset().union(*dead_chains))
+        return replace(count, engine=count.result)
 
     def toggled(self, point: int) -> Self:
         """Return the count in which the chain at a point is dead if it was alive, and alive if it was dead.

@@ -69,7 +69,7 @@ class CudaGoBatch(DeviceBatch):
         legal = self._buffer(mask, np.bool_, (len(slots), self.env.action_space))
         self._write_rule_planes(slots, dtype, target, legal)
         self._deliver(legal, mask)
-        self._deliver(target[0], planes)
+        self._deliver(target.array, planes)
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
         """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""

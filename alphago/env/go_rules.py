@@ -78,14 +78,14 @@ def read_rules(text: str) -> Rules | None:
     `suicide` are taken from them.  JSON with a field that KataGo does not have counts as an unknown name.
     """
     fields = rules_fields(text)
-    if not fields and not text.lstrip().startswith("{"):  # a short name
+    if not fields and not text.lstrip().startswith("{"):  # neither JSON nor a long name: a short name
         by_word = {plain_letters(name): rules for name, rules in NAMED.items()}
         return by_word.get(rules_word(text))
-    if not fields and text.replace(" ", "") != "{}":  # damaged JSON
-        return None
+    is_damaged = not fields and text.replace(" ", "") != "{}"  # the JSON {} is valid: all fields have their defaults
+    fields_are_known = set(fields) <= set(JSON_FIELDS)
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
     values_are_valid = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
-    return Rules(ko.lower(), suicide) if values_are_valid and set(fields) <= set(JSON_FIELDS) else None
+    return Rules(ko.lower(), suicide) if fields_are_known and values_are_valid and not is_damaged else None
 
 
 def rules_word(text: str) -> str:

@@ -114,7 +114,7 @@ class OwareEnv(GameEnv):
         white_middles = [(x, 2.1) for x, _ in reversed(black_middles)]
         names = [(x, y + 1.15, name) for (x, y), name in zip(black_middles, LETTERS, strict=True)]
         names += [(x, y - 0.9, name) for (x, y), name in zip(white_middles, LETTERS, strict=True)]
-        # By action, the cells that it changes first: a side's action empties one house.
+        # For each action of a side, its only cell: the house that the action empties.
         black_places = tuple((house,) for house in range(SIDE))
         white_places = tuple((house,) for house in range(SIDE, HOUSES))
         return BoardView(

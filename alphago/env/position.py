@@ -337,7 +337,10 @@ class Position:
         return str(self.svg())
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
-        """Return the drawing that `svg` converts to SVG text, on a board as the game describes it."""
+        """Return the drawing that `svg` converts to SVG text.
+
+        It shows the board as `GameEnv.board_view` describes it, or the planes if this describes no cells.
+        """
         if self.env.board_view.cells:
             return self.board_drawing(self.env.board_view, look)
         return planes_picture(self.planes(), self.texts_below(look), f"{self.env.name}: {self.caption}")

@@ -25,7 +25,7 @@ def play(row, action):
 
 @part
 def legal_mask(row, out):
-    """Write whether each column has an empty point; all are 0 once the game is over."""
+    """Write whether the top point of each column is empty; all are 0 once the game is over."""
     going = load(row, layout.OVER) == 0
     for column in range(load(row, layout.WIDTH)):
         store(out, column, going and load(row, layout.HEADER + column) == layout.EMPTY)

@@ -18,12 +18,13 @@ def lay_out(row):
     store(row, layout.PER_SIZE, 65536 // size + 1)  # for divisions, see `go_row`
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
     store(row, layout.TO_PLAY, layout.BLACK)
-    for word in range(layout.LAST, layout.THIRD_LAST + load(row, layout.FURTHER) + 1):
+    last_word = layout.THIRD_LAST + load(row, layout.FURTHER)  # of the words of the latest actions
+    for word in range(layout.LAST, last_word + 1):
         store(row, word, layout.NO_ACTION)
     points = (size + 1) * (size + 2) + 1  # as `bordered_points`, which is not compiled
     after_cells = layout.HEADER + layout.CELL * points
     at_boards = after_cells + 3 * size  # after a word per board row for `vacated`, and two for the scratch
-    after_boards = at_boards + 2 * size * load(row, layout.DEPTH)
+    after_boards = at_boards + 2 * size * load(row, layout.DEPTH)  # of each board, a word per board row and colour
     store(row, layout.AT_VACATED, after_cells)
     store(row, layout.AT_SCRATCH, after_cells + size)
     store(row, layout.AT_BOARDS, at_boards)
@@ -43,10 +44,10 @@ def lay_out(row):
 def set_up(row, colours, to_play):
     """Place stones on an empty board, and give the move to `to_play`; the row must be that of an empty board.
 
-    Nothing is captured if every chain of the finished board has a liberty: such a chain also has a liberty while stones
-    are being placed (the same point, or a point that is still to be filled and leads to it). If `find_misplaced` finds
-    a stone afterwards, the row is invalid. For the ko rule the game begins with this board; older boards of history
-    planes stay empty.
+    Nothing is captured if every chain of the finished board has a liberty. For while stones are being placed, each part
+    of such a chain has a liberty too: that of the finished chain, or a point of the chain that is still empty. If
+    `find_misplaced` finds a stone afterwards, the row is invalid. For the ko rule the game begins with this board;
+    older boards of history planes stay empty.
 
     Args:
         colours: int8 [N * N], 1 Black, -1 White, 0 empty.

@@ -28,6 +28,16 @@ def scratch_words(size):
 
 
 @part
+def scratch_parts(size):
+    """Return the indices at which the parts of the scratch begin, see the module: begins, open, marks and counts.
+
+    There are at most N * N regions, and a mark for each bordered point.
+    """
+    at_marks = 3 * size * size + 1
+    return size * size, 2 * size * size + 1, at_marks, at_marks + (size + 1) * (size + 2) + 1
+
+
+@part
 def append(row, colour, point, end, scratch, at_marks):
     """Append a point to the points scratch[:end], and return the new end.
 
@@ -108,13 +118,13 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
     Returns:
         The number of these chains.  The count of a chain is scratch[at_counts + its head point].
     """
-    i = begin
-    while i < end and not has_to_touch(row, load(scratch, i)):
-        i += 1
-    if i == end:  # never on a legal board, where every region has an empty point
+    first_needed = begin  # becomes the index of the region's first point that a chain must touch
+    while first_needed < end and not has_to_touch(row, load(scratch, first_needed)):
+        first_needed += 1
+    if first_needed == end:  # never on a legal board, where every region has an empty point
         return 0
     # The region is vital only to chains that touch this point, so the chains beside it are the only candidates.
-    point = load(scratch, i)
+    point = load(scratch, first_needed)
     stride = load(row, layout.SIZE) + 1
     count = 0
     seen1 = seen2 = seen3 = 0  # heads of the chains found on earlier sides; 0 is no head
@@ -126,7 +136,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
                 seen3 = seen2
                 seen2 = seen1
                 seen1 = head
-                if is_vital(row, colour, head, scratch, i, end):  # a chain need not touch the points before i
+                if is_vital(row, colour, head, scratch, first_needed, end):
                     store(scratch, at_counts + head, load(scratch, at_counts + head) + 1)
                     count += 1
     return count
@@ -177,17 +187,14 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 def mark_alive_chains(row, colour, value, scratch, out, at):
     """Find the pass-alive chains of `colour` and write `value` at their stones; return the number of regions.
 
-    In `scratch`, these chains then have a count of VITAL or more, and the regions that touch no other chain are open.
+    In `scratch`, these chains then have a count of VITAL or more.  A region is open if all chains of `colour` that it
+    touches are pass-alive.
 
     Args:
         out, at: an array that holds the board from index `at` on.
     """
     size = load(row, layout.SIZE)
-    # Where the parts of the scratch begin, see the module; there are at most N * N regions.
-    at_begins = size * size
-    at_open = 2 * size * size + 1
-    at_marks = 3 * size * size + 1
-    at_counts = at_marks + (size + 1) * (size + 2) + 1  # a mark for each bordered point
+    at_begins, at_open, at_marks, at_counts = scratch_parts(size)
     regions = divide(row, colour, scratch, at_begins, at_marks)
     for region in range(regions):
         store(scratch, at_open + region, 1)
@@ -202,22 +209,22 @@ def mark_alive_chains(row, colour, value, scratch, out, at):
 
 
 @part
-def mark_alive(row, colour, value, scratch, out, at):
+def mark_alive(row, colour, value, scratch, out):
     """Write `value` at the pass-alive stones of `colour` and at the points of the regions vital to them.
 
-    `out` holds the board from index `at` on; `scratch` is overwritten.
+    Args:
+        scratch: see the module, overwritten.
+        out: N * N numbers, one for each point.
     """
-    size = load(row, layout.SIZE)
-    at_begins = size * size  # these three as in `mark_alive_chains`
-    at_open = 2 * size * size + 1
-    at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1
-    for region in range(mark_alive_chains(row, colour, value, scratch, out, at)):
+    at_begins, at_open, _, at_counts = scratch_parts(load(row, layout.SIZE))
+    regions = mark_alive_chains(row, colour, value, scratch, out, 0)  # also fills `scratch`
+    for region in range(regions):
         begin = load(scratch, at_begins + region)
         end = load(scratch, at_begins + region + 1)
         # count_vital also adds to the counts, which are no longer needed.
         if load(scratch, at_open + region) != 0 and count_vital(row, colour, scratch, begin, end, at_counts) > 0:
             for i in range(begin, end):
-                store(out, at + action_of(row, load(scratch, i)), value)
+                store(out, action_of(row, load(scratch, i)), value)
 
 
 @kernel
@@ -233,4 +240,4 @@ def pass_alive_batch(rows, slots, scratch, out):
         for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
             store(points, action, 0)
         for colour in range(layout.BLACK, layout.WHITE + 1):
-            mark_alive(row, colour, 1 if colour == load(row, layout.TO_PLAY) else -1, scratch, points, 0)
+            mark_alive(row, colour, 1 if colour == load(row, layout.TO_PLAY) else -1, scratch, points)

@@ -41,10 +41,11 @@ def in_atari(row, head):
     their count times the sum of squares.
     """
     liberties = load_long(row, head + layout.LIBERTIES_LOW)
+    # The sum of points is in the bits from SUM_BITS up to COUNT_BITS; below it is the sum of squares, above the count.
     squares = liberties & ((1 << layout.SUM_BITS) - 1)
-    total = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
+    sum_of_points = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
     count = liberties >> layout.COUNT_BITS
-    return count * squares == total * total
+    return count * squares == sum_of_points * sum_of_points
 
 
 @part
@@ -71,7 +72,10 @@ def add_liberties(row, head, liberties):
 
 @part
 def list_empty(row, point):
-    """Append a point to the list of empty points."""
+    """Append a point to the list of empty points.
+
+    The cell with the number `place` keeps the list's entry at this place; the cell of a point keeps the point's place.
+    """
     place = load(row, layout.EMPTY_COUNT)
     store(row, layout.EMPTY_COUNT, place + 1)
     store(row, cell(place) + layout.EMPTY_POINT, point)
@@ -159,8 +163,9 @@ def place_stone(row, point, colour):
     """Put a stone on an empty point as a chain of its own, and remove the point from the liberties of its neighbours.
 
     Returns:
-        4 bits, one for each side.  A bit is set for each enemy chain that has no liberty left.  If such a chain lies on
-        several sides, it is the bit of the last of them.
+        4 bits, one for each side.  One bit is set for each enemy chain that has no liberty left.  If such a chain lies
+        on several sides, it is the bit of the last of them: each side takes a pseudo-liberty, and only then none is
+        left.
     """
     stride = load(row, layout.SIZE) + 1
     enemy = 3 - colour
@@ -197,7 +202,7 @@ def put(row, point, colour):
     at_own, at_enemy = (at_black, at_white) if colour == layout.BLACK else (at_white, at_black)
     board_hash = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
     unlist_empty(row, point)
-    dead = place_stone(row, point, colour)  # bit `side` is set if the enemy chain there lost its last liberty
+    dead = place_stone(row, point, colour)  # a bit for each enemy chain without liberty: the number of its side
     flip_bit(row, at_own, point)
     for side in range(4):
         at_near = cell(neighbour(point, side, stride))
@@ -209,11 +214,9 @@ def put(row, point, colour):
     while dead:
         at_near = cell(neighbour(point, lowest_bit(dead), stride))
         dead &= dead - 1  # clears the lowest bit
-        # The stone may be gone already, if its chain was also on an earlier side.
-        if load(row, at_near + layout.COLOUR) != layout.EMPTY:
-            near_head = load(row, at_near + layout.HEAD)
-            board_hash ^= load_long(row, cell(near_head) + layout.CHAIN_LOW)
-            take(row, near_head, colour, at_enemy)
+        near_head = load(row, at_near + layout.HEAD)
+        board_hash ^= load_long(row, cell(near_head) + layout.CHAIN_LOW)
+        take(row, near_head, colour, at_enemy)
     head = load(row, cell(point) + layout.HEAD)
     if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:  # suicide
         enemy = 3 - colour

@@ -20,7 +20,7 @@ import numpy as np
 from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
-from alphago.env.kernels.go_alive import mark_alive_chains
+from alphago.env.kernels.go_alive import mark_alive_chains, scratch_parts
 from alphago.env.kernels.go_chains import count_beside, put
 from alphago.env.kernels.go_legal import allowed
 from alphago.env.kernels.go_planes import write_chain, write_constant
@@ -67,13 +67,15 @@ def known_moves(row):
 
 @part
 def only_ko_forbids(row, point):
-    """Return whether only the ko rule forbids a move on an empty point, which may be suicide of several stones."""
+    """Return whether a move on an empty point is forbidden, and only by the ko rule."""
     mover = load(row, layout.TO_PLAY)
-    if count_beside(row, point, layout.EMPTY) > 0 and not is_vacated(row, point):  # as in `legal_bits`
+    # A stone beside an empty point has a liberty, and where none was ever removed a stone cannot repeat a board.
+    if count_beside(row, point, layout.EMPTY) > 0 and not is_vacated(row, point):
         return False
-    may_die = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
+    # Beside an own stone, suicide would be of several stones, which the rules may allow.
+    suicide_is_legal = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
     is_allowed = allowed(row, point, mover, True)  # True: by the ko rule, too
-    return not is_allowed and (may_die or allowed(row, point, mover, False))
+    return not is_allowed and (suicide_is_legal or allowed(row, point, mover, False))
 
 
 @part
@@ -106,6 +108,25 @@ def lay_board(row, age, board):
 
 
 @part
+def list_first_moves(board, stone, liberties):
+    """List the first moves in a ladder of a chain for `is_caught`, see `go_ladders`; return whether there are any.
+
+    A chain with one liberty gets the list of only 0, for no move of the attacker: the defender moves first.
+
+    Args:
+        stone: a stone of the chain.
+        liberties: the number of the chain's liberties.
+    """
+    if liberties == 1:
+        at = load(board, layout.AT_HASHES)
+        store(board, at, at + 2)
+        store(board, at + 1, at + 3)
+        store(board, at + 2, 0)
+        return True
+    return liberties == 2 and ladders.judge_chain(board, stone, False) != ladders.FREE  # False: the attacker is to move
+
+
+@part
 def write_board(boards, age, enemy, points, out):
     """Write the planes of liberties and ladders for one board, boards[0].
 
@@ -115,23 +136,16 @@ def write_board(boards, age, enemy, points, out):
         enemy: the colour of the side that is not to move in the newest board.
     """
     board = boards[0]
-    at = load(board, layout.AT_HASHES)
-    begin = at + 2
+    at = load(board, layout.AT_HASHES)  # of the bounds of a list, which begins at `at` + 2
     for action in range(points):
         head = point_of(board, action)
         colour = load(board, cell(head) + layout.COLOUR)
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
-        # At most 4 are counted. The list of liberties is empty at first, so it begins and ends at `begin`.
-        liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
+        liberties = ladders.list_liberties(board, head, at + 2, at + 2, 4) - (at + 2)  # at most 4 are counted
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
-        # The attacker's first moves are listed at `at`, see `go_ladders`; for two liberties `judge_chain` lists them.
-        if liberties == 1:  # the defender moves first: the list has only 0, for no move of the attacker
-            store(board, at, begin)
-            store(board, at + 1, begin + 1)
-            store(board, begin, 0)
-        elif liberties > 2 or ladders.judge_chain(board, head, False) == ladders.FREE:  # False: the attacker is to move
+        if not list_first_moves(board, head, liberties):
             continue
         for i in range(load(board, at), load(board, at + 1)):
             start = load(board, i)
@@ -142,26 +156,29 @@ def write_board(boards, age, enemy, points, out):
 
 
 @part
-def write_ladders(row, older, oldest, empty, boards, points, out):
+def write_ladders(row, oldest_shown, laid_out, empty, boards, points, out):
     """Write liberties and ladders; a board that is not shown gets the ladders of the next newer one.
 
+    The age of a board is how many moves ago it was there.
+
     Args:
-        older: how many boards before the newest one are shown, 0 to 2.
-        oldest: how many moves ago the board was there that is laid out first; the next ones are made by playing on.
+        oldest_shown: the age of the oldest board that is shown, 0 to 2.
+        laid_out: the age of the board that is laid out stone by stone.  The newer boards are made from this one by
+            playing the game's moves.
         empty, boards: as in `katago_planes_batch`.
     """
     enemy = 3 - load(row, layout.TO_PLAY)
     copy(empty, boards[0])
-    lay_board(row, oldest, boards[0])
-    for age in range(oldest, -1, -1):
-        if age <= older:
+    lay_board(row, laid_out, boards[0])
+    for age in range(laid_out, -1, -1):
+        if age <= oldest_shown:
             write_board(boards, age, enemy, points, out)
         if age > 0:
             # The enemy played the last move (age 1), the mover the one before.
             store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
             play(boards[0], load(row, layout.LAST + age - 1))
     # The plane of a board that is not shown is a copy of the plane before it.
-    for j in range((LADDERS + older + 1) * points, (LADDERS + 3) * points):
+    for j in range((LADDERS + oldest_shown + 1) * points, (LADDERS + 3) * points):
         store(out, j, load(out, j - points))
 
 
@@ -172,22 +189,24 @@ def write_territory(row, colour, scratch, points, out):
     The numbers are 1 if it is the mover's side, else -1.  `write_areas` says which regions a side owns.
     """
     at_area = OWN_AREA * points
+    at_begins, at_open, _, _ = scratch_parts(load(row, layout.SIZE))
     owner = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
     for region in range(mark_alive_chains(row, colour, owner, scratch, out, at_area)):
-        begin = load(scratch, points + region)
-        end = load(scratch, points + region + 1)
+        begin = load(scratch, at_begins + region)
+        end = load(scratch, at_begins + region + 1)
         # inner: points without an own stone beside them; enemies: points with a stone, which is the enemy's.
         inner = enemies = 0
         for i in range(begin, end):
             point = load(scratch, i)
             inner += count_beside(row, point, colour) == 0
             enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
-        # The word of the scratch says whether the region is open: it touches pass-alive chains only, see `go_alive`.
-        surely = load(scratch, 2 * points + 1 + region) != 0 and (inner <= 1 or enemies == 0)
+        touches_own = inner < end - begin  # not so on a board without own stones, where the side owns nothing
+        is_open = load(scratch, at_open + region) != 0  # the region touches pass-alive chains only
+        owns_all = touches_own and is_open and (inner <= 1 or enemies == 0)
+        owns_rest = touches_own and enemies == 0  # the points of the region that neither side owns yet
         for i in range(begin, end):
             at_point = at_area + action_of(row, load(scratch, i))
-            is_unmarked = enemies == 0 and load(out, at_point) == 0
-            if inner < end - begin and (surely or is_unmarked):  # a side without stones owns nothing
+            if owns_all or (owns_rest and load(out, at_point) == 0):
                 store(out, at_point, owner)
 
 
@@ -195,9 +214,10 @@ def write_territory(row, colour, scratch, points, out):
 def write_areas(row, scratch, points, out):
     """Write stones, points that only ko forbids, and areas.
 
-    Source: KataGo, cpp/game/board.cpp, calculateArea.  A side's area has, in the order in which points are given away:
-    its pass-alive chains; regions that touch only these chains, and have no enemy stone or at most one point without an
-    own stone beside it; other regions without enemy stones; its other stones.
+    Source: KataGo, cpp/game/board.cpp, calculateArea.  A side's area has: its pass-alive chains; regions that touch
+    only these chains, and have no enemy stone or at most one point without an own stone beside it; other regions
+    without enemy stones; its other stones.  A point belongs to the first of these that has it.  `write_territory`
+    writes the first three.
     """
     mover = load(row, layout.TO_PLAY)
     for colour in range(layout.BLACK, layout.WHITE + 1):
@@ -232,11 +252,11 @@ def katago_planes_batch(rows, slots, empty, boards, scratch, out):
             store(planes, j, np.float32(0))
         known = known_moves(row)
         is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)  # by passes, not by the ply limit
-        shown = min(known, 1) if is_over else known
-        older = min(shown, 2)  # boards before this one whose ladders are shown
+        moves_shown = min(known, 1) if is_over else known  # KataGo shows only the last move of a finished game
+        oldest_shown = min(moves_shown, 2)  # the age of the oldest board whose ladders are shown
+        # The board before it is laid out, if known: the move from there tells the ko point of the oldest board shown.
+        laid_out = min(oldest_shown + 1, known)
         write_numbers(row, points, planes)
-        write_last_moves(row, shown, points, planes)
-        # The oldest board whose ladders are shown is made by playing the move that led to it, which tells the ko point
-        # there: so one board more is laid out, if that move is known.
-        write_ladders(row, older, min(older + 1, known), empty, boards, points, planes)
+        write_last_moves(row, moves_shown, points, planes)
+        write_ladders(row, oldest_shown, laid_out, empty, boards, points, planes)
         write_areas(row, scratch, points, planes)

@@ -112,6 +112,20 @@ def is_ko_mouth(row, point, colour, begin):
 
 
 @part
+def is_hopeless_double_ko(row, stone, first, second, begin):
+    """Return whether the chain of a stone hangs on two kos that only the attacker gains from.
+
+    Args:
+        first, second: the chain's two liberties.
+        begin: index in `row` from which on memory may be overwritten.
+    """
+    colour = load(row, cell(stone) + layout.COLOUR)
+    if not is_ko_mouth(row, first, colour, begin) or not is_ko_mouth(row, second, colour, begin):
+        return False
+    return list_captures(row, stone, begin, begin) == begin  # the defender can take nothing
+
+
+@part
 def judge_chain(row, stone, defends):
     """Return the verdict about a chain before any further move; if it is OPEN, list the moves to be tried.
 
@@ -124,29 +138,27 @@ def judge_chain(row, stone, defends):
     if is_in_atari(row, stone) != defends:  # no atari at the defender's turn, or atari at the attacker's
         return FREE if defends else CAUGHT
     end = list_liberties(row, stone, begin, begin, 3)
-    store(row, at, begin)
-    store(row, at + 1, end)
+    store(row, at, begin)  # the first move to be tried; the end of the moves is stored below
     first = load(row, begin)
-    if defends:
+    if defends:  # at the only liberty, or by capturing
         store(row, at + 1, list_captures(row, stone, begin, end))
         return FREE if count_beside(row, first, layout.EMPTY) >= 3 else OPEN
+    store(row, at + 1, end)
     if end == begin + 3:  # three liberties at the attacker's turn
         return FREE
     second = load(row, begin + 1)
     # The numbers of empty points beside the two liberties: liberties that the defender would get there.
     ways1 = count_beside(row, first, layout.EMPTY)
     ways2 = count_beside(row, second, layout.EMPTY)
-    if ways1 == 0 and ways2 == 0:
-        colour = load(row, cell(stone) + layout.COLOUR)
-        if is_ko_mouth(row, first, colour, end) and is_ko_mouth(row, second, colour, end):
-            if list_captures(row, stone, end, end) == end:  # a double ko that only the attacker gains from
-                return CAUGHT
+    if ways1 == 0 and ways2 == 0 and is_hopeless_double_ko(row, stone, first, second, end):
+        return CAUGHT
     distance = abs(first - second)
     # If the liberties are neighbours, each is among the other's ways, which then do not count as sure.
     if distance != 1 and distance != load(row, layout.SIZE) + 1:
         if ways1 >= 3 and ways2 >= 3:
             return FREE
-        if ways1 >= 3:  # the attacker must play where the defender would be free
+        # The attacker must play where the defender would be free: only this liberty stays in the list.
+        if ways1 >= 3:
             store(row, at + 1, begin + 1)
         elif ways2 >= 3:
             store(row, at, begin + 1)
@@ -162,7 +174,19 @@ def is_ko_capture(before, row, point):
     """
     # As many empty points as before: one was filled, one became empty.
     took_one = load(row, layout.EMPTY_COUNT) == load(before, layout.EMPTY_COUNT)
-    return took_one and load(row, cell(point) + layout.NEXT) == point and is_in_atari(row, point)
+    is_single = load(row, cell(point) + layout.NEXT) == point  # the stone is its chain's next one
+    return took_one and is_single and is_in_atari(row, point)
+
+
+@part
+def take_next_move(row):
+    """Take the next move to be tried off a row's list, see the module; return its point, or 0 if no move is left."""
+    at = load(row, layout.AT_HASHES)
+    next_index = load(row, at)
+    if next_index == load(row, at + 1):
+        return 0
+    store(row, at, next_index + 1)
+    return load(row, next_index)
 
 
 @part
@@ -184,32 +208,31 @@ def is_caught(boards, stone, start):
         play(first, action_of(first, start))
     store(first, layout.TO_PLAY, defender)
     store_long(first, layout.BEFORE_LOW, -1)  # no board: a ko now is the defender's
+    # A search in depth: boards[depth] is the board after the moves that are being tried. `verdict` is about this board,
+    # and OPEN as long as moves are left to be tried there.
     depth = 1
-    moves = 0
+    tried = 0
     verdict = judge_chain(first, stone, True)  # True: the defender is to move, as at every odd depth
     while depth > 1 or verdict == OPEN:
-        if verdict != OPEN:  # the board after the last move is judged: go back to the board before this move
+        if verdict != OPEN:  # back to the board before the last move, which has the same verdict if the move succeeded
             depth -= 1
             failed = CAUGHT if depth & 1 == 1 else FREE  # the verdict if the move did not help its side
-            if verdict == failed and moves < BUDGET:  # the next move is tried, unless the budget is used up
+            if verdict == failed and tried < BUDGET:  # with the budget used up, the verdict holds for all boards before
                 verdict = OPEN
             continue
         row = boards[depth]
         defends = depth & 1 == 1
-        at = load(row, layout.AT_HASHES)
-        if load(row, at) == load(row, at + 1):  # no move is left to be tried
+        point = take_next_move(row)
+        if point == 0:  # all moves have failed
             verdict = CAUGHT if defends else FREE
-            continue
-        point = load(row, load(row, at))
-        store(row, at, load(row, at) + 1)
-        if allowed(row, point, load(row, layout.TO_PLAY), check_repetition):
-            moves += 1
+        elif allowed(row, point, load(row, layout.TO_PLAY), check_repetition):
+            tried += 1
             depth += 1
             copy(row, boards[depth])
             play(boards[depth], action_of(row, point))
             if depth == boards.shape[0] - 1:  # no row is left for a further move
                 verdict = CAUGHT
-            elif moves == BUDGET or (not defends and is_ko_capture(row, boards[depth], point)):
+            elif tried == BUDGET or (not defends and is_ko_capture(row, boards[depth], point)):
                 verdict = FREE
             else:
                 verdict = judge_chain(boards[depth], stone, not defends)

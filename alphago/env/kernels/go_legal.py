@@ -32,8 +32,8 @@ def has_liberties(row, point, colour):
         has_stone = is_stone(near_colour)
         near_head = load(row, at_near + layout.HEAD) * has_stone
         atari = in_atari(row, cell(near_head))  # without a stone, of the unused cell 0
-        # An own chain that is not in atari, or an enemy chain in atari, which is captured.
-        has_liberty |= has_stone & (atari ^ (near_colour == colour))
+        is_own = near_colour == colour
+        has_liberty |= has_stone & (atari ^ is_own)  # an own chain not in atari, or an enemy chain in atari: captured
     return has_liberty != 0
 
 
@@ -103,6 +103,7 @@ def legal_bits(row, r):
     colour = load(row, layout.TO_PLAY)
     full = (1 << size) - 1
     empty = ~occupied_bits(row, r) & full
+    # Rows off the board count as occupied, so that no point is beside an empty one there.
     beside_empty = (empty << 1) | (empty >> 1) | ~occupied_bits(row, r - 1) | ~occupied_bits(row, r + 1)
     vacated = load(row, load(row, layout.AT_VACATED) + r)
     legal = empty & beside_empty & ~vacated

@@ -183,7 +183,8 @@ def rule_planes_batch(rows, slots, places, out):
     Args:
         places: see the module.
     """
-    # A function for one row, called by a loop, would take half a second more to compile, since all calls are inlined.
+    # Not split into a function for one row and a loop: numba would compile the function by itself and once more within
+    # the loop, which takes half a second.
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         planes = out[i]

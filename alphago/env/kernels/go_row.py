@@ -79,9 +79,13 @@ def row_words(size, depth, ko_rule, max_moves):
 
 
 def filter_bits(size, max_moves):
-    """Return the number of bits of the superko filter, a power of two: at least 16 per board for up to 4 N^2 boards."""
+    """Return the number of bits of the superko filter: a power of two, at least 256, and 16 or more per board.
+
+    The boards are those of the longest game, of which at most 4 N^2 are counted.
+    """
+    boards = min(max_moves + 1, 4 * size * size)
     bits = 256
-    while bits < 16 * min(max_moves + 1, 4 * size * size):
+    while bits < 16 * boards:
         bits *= 2
     return bits
 

@@ -55,23 +55,24 @@ def wins(row, action, scratch):
 def planes(row, out):
     """Write 2 * depth + 1 planes: own and enemy stones of the newest board, then of the board before it, and so on.
 
-    The last plane is 1 if Black is to move.  Boards before the start or a set-up are empty (AlphaGo Zero's planes:
-    Silver et al. 2017, "Neural network architecture").
+    Each older board is the newest one without the stones placed since then.  The last plane is 1 if Black is to move.
+    Boards before the start or a set-up are empty (AlphaGo Zero's planes: Silver et al. 2017, "Neural network
+    architecture").
     """
     count = points(row)
     depth = load(row, DEPTH)
     ply = load(row, layout.PLY)
     for age in range(depth):
-        stone_planes(row, out, 2 * age * count)  # the newest board, from which later stones are taken off below
-    for back in range(min(ply, depth - 1)):
-        action = load(row, layout.HEADER + count + (ply - 1 - back) % depth)
-        if action == UNKNOWN:  # older boards are unknown too
-            for i in range(2 * (back + 1) * count, 2 * depth * count):
+        stone_planes(row, out, 2 * age * count)  # the newest board; later stones are taken off below
+    for older in range(1, min(ply + 1, depth)):  # boards of this age and older lack the move played on this one
+        action = load(row, layout.HEADER + count + (ply - older) % depth)
+        if action == UNKNOWN:  # so are the boards of this age and older
+            for i in range(2 * older * count, 2 * depth * count):
                 store(out, i, np.float32(0))
             break
-        side = 1 - back % 2  # of the planes of a board, 0 own stones, 1 enemy's: the last move was the other side's
-        for age in range(back + 1, depth):
-            store(out, (2 * age + side) * count + action, np.float32(0))
+        plane = older % 2  # of the two planes of a board, 0 own stones, 1 enemy's: the last move was the enemy's
+        for age in range(older, depth):
+            store(out, (2 * age + plane) * count + action, np.float32(0))
     for i in range(count):
         store(out, 2 * depth * count + i, np.float32(load(row, layout.TO_PLAY) == layout.BLACK))
 

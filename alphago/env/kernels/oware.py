@@ -126,7 +126,7 @@ def capture(row, last):
         for i in range(first, last + 1):
             store(row, i, 0)
         store(row, layout.MARGIN, load(row, layout.MARGIN) + mover * captured)
-        store(row, SEEN, 0)
+        store(row, SEEN, 0)  # earlier positions, with more seeds in the houses, cannot occur again
 
 
 @part
@@ -164,11 +164,12 @@ def end_if_decided(row):
     own_seeds = seeds_of(row, mover)
     enemy_seeds = seeds_of(row, -mover)
     margin = load(row, layout.MARGIN)
-    captured = SEEDS - own_seeds - enemy_seeds
-    if captured + abs(margin) > SEEDS:  # the sum is twice the fuller store, so this has more than half of all seeds
+    twice_the_fuller_store = SEEDS - own_seeds - enemy_seeds + abs(margin)
+    if twice_the_fuller_store > SEEDS:  # more than half of all seeds: the game is won
         store(row, layout.OVER, 1)
         return
     options = load(row, OPTIONS)
+    # `record_position` records the position, and returns False if it was recorded before.
     is_repeated = options & REPETITION != 0 and not record_position(row)
     at_limit = load(row, layout.PLY) >= load(row, LIMIT)
     if is_repeated or at_limit or not can_move(row, own_seeds, enemy_seeds):
@@ -228,9 +229,9 @@ def planes(row, out):
     """
     mover = load(row, layout.TO_PLAY)
     for point in range(HOUSES):
-        upper = left_house(-mover) + SIDE - 1 - point
-        lower = left_house(mover) + point - SIDE
-        seeds = load(row, upper if point < SIDE else lower)
+        # Points 0 to 5 are the enemy's houses from the right, 6 to 11 the mover's from the left.
+        house = left_house(-mover) + SIDE - 1 - point if point < SIDE else left_house(mover) + point - SIDE
+        seeds = load(row, house)
         for number in range(EXACT):
             store(out, number * HOUSES + point, np.float32(seeds == number))
         store(out, EXACT * HOUSES + point, np.float32(seeds / 12))
@@ -259,7 +260,10 @@ def one_hot(row, out):
 
 @part
 def outcome(row):
-    """Return the mover's outcome: 1, 0 or -1, or a fraction in games with graded outcomes."""
+    """Return the mover's outcome: 1, 0 or -1, or CGZero's fraction in games with graded outcomes.
+
+    A graded draw is a small gain for Black and a small loss for White, for each seed in Black's store.
+    """
     margin = load(row, layout.MARGIN) * load(row, layout.TO_PLAY)
     sign = (margin > 0) - (margin < 0)
     if load(row, OPTIONS) & GRADED == 0:

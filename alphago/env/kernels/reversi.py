@@ -8,13 +8,13 @@ from alphago.env.kernels import rows as layout
 from alphago.env.kernels.rows import clear, end_turn, loops_over, points, stone_planes
 from alphago.system.kernels.jit import kernel, load, part, store, wrap
 
-MOST_BITS = 8  # the largest board size with stones that fit into a word
+MOST_BITS = 8  # of a word for each board row; the largest board size with stones that fit into a word
 INNER = 0x7E7E7E7E7E7E7E7E  # all columns but the first and the last, so that shifts do not wrap around the edge
 
 
 @part
 def stones_of(row, colour):
-    """Return the points of one colour as bits; 0, which means nothing, on boards that do not fit into a word."""
+    """Return the points of one colour as bits; 0, which means nothing, on boards larger than 8 x 8 (MOST_BITS)."""
     size = load(row, layout.WIDTH)
     bits = 0
     if size > MOST_BITS:

@@ -154,7 +154,7 @@ def wins_on_a_copy(row, action, scratch):
 def play_batch(rows, slots, actions):
     """Play an action in each slot."""
     for i in range(slots.shape[0]):
-        play(rows[slots[i]], wrap(int(actions[i])))  # converted to one dtype, so that the rules are compiled once
+        play(rows[slots[i]], wrap(int(actions[i])))  # an int64, so that the rules are compiled once
 
 
 def replay_batch(rows, roots, paths, lengths, targets):
@@ -190,7 +190,7 @@ def decisive_moves_batch(rows, slots, mask, scratch, out):
         legal_mask(row, mask)
         out[i] = NO_ACTION
         for action in range(mask.shape[0]):
-            if load(mask, action) and wins(row, wrap(action), scratch):  # `wrap` for one dtype, as in `play_batch`
+            if load(mask, action) and wins(row, wrap(action), scratch):  # an int64, so that `wins` is compiled once
                 out[i] = action
                 break
 
@@ -202,7 +202,8 @@ def loops_over(play: Any, legal_mask: Any, planes: Any, wins: Any = None) -> tup
         play, legal_mask, planes: the game's own kernels, for one row.
         wins: as the stub `wins`; None for `wins_on_a_copy`.
     """
-    # The template's stub `play` is replaced first, since the loops below can only replace what they call themselves.
+    # `specialise` replaces what a function calls by its own text.  So `play` in `wins_on_a_copy` is replaced here, and
+    # `wins` in the loops below.
     wins = part(specialise(wins_on_a_copy, play=play)) if wins is None else wins
     stubs = {"play": play, "legal_mask": legal_mask, "wins": wins}
     loops = (play_batch, replay_batch, decisive_moves_batch)
