@@ -50,10 +50,9 @@ class BatchWithMoves(GameBatch):
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
         super().copy(sources, targets, of)  # type: ignore[safe-super]
         batch = self if of is None else of
-        if isinstance(batch, BatchWithMoves):
-            copied = [batch.lines[source] for source in sources.tolist()]
-        else:
-            copied = [batch.line] * len(sources)  # the line of a Position's only slot; None for any other batch
+        # Of other kinds of batches, only a Position's has a known line, that of its only slot; else `line` is None.
+        lines = batch.lines if isinstance(batch, BatchWithMoves) else [batch.line] * batch.count
+        copied = [lines[source] for source in sources.tolist()]
         for target, line in zip(targets.tolist(), copied, strict=True):
             self.lines[target] = line
 

@@ -143,12 +143,9 @@ class StonesEnv(GameEnv):
         points = [point_text(point, height, width) for point in range(height * width)]
         passes = [] if self.pass_action is None else ["pass"]
         points_and_others = [*points, *self.further_actions, *passes]
-        if len(points_and_others) == self.action_space:
-            return points_and_others
         columns = list(COLUMNS[:width])
-        if len(columns) == self.action_space:
-            return columns
-        return [str(action) for action in range(self.action_space)]
+        numbers = [str(action) for action in range(self.action_space)]
+        return next(names for names in (points_and_others, columns, numbers) if len(names) == self.action_space)
 
     @property
     def names_points(self) -> bool:
@@ -173,10 +170,8 @@ class StonesEnv(GameEnv):
 
     def from_text(self, text: str) -> int:
         """Return the action that a text names, such as 'D4', 'd4' or 'pass'; raise ValueError for any other text."""
-        if text in self.named_actions:
-            return self.named_actions[text]
         word = re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
-        for name in (word, word.lower()):  # in lower case: pass, and further actions
+        for name in (text, word, word.lower()):  # in lower case: pass, and further actions
             if name in self.named_actions:
                 return self.named_actions[name]
         names = self.action_names

@@ -549,9 +549,8 @@ def _check_leads(decided: Sequence[_Game]) -> None:
     winners, leads = np.array([(game.winner, game.stone_lead + game.points[-1][1]) for game in decided]).T
     offsets = winners - winners.mean(), leads - leads.mean()
     if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):  # a correlation below -0.5
-        decided[0].fail(
-            "outcome", "more games won than lost by the side with more stones or points (see check_winners)", "fewer"
-        )
+        expected = "more games won than lost by the side with more stones or points (see check_winners)"
+        decided[0].fail("outcome", expected, "fewer")
 
 
 def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:

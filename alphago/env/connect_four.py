@@ -79,11 +79,7 @@ class ConnectFourPosition(StonesPosition):
     @property
     def last_point(self) -> int | None:
         """The point of the last stone, which is the highest of its column; None before the first move."""
-        if not self.moves:
-            return None
-        column = self.moves[-1]
-        row = int(np.argmax(self.board[:, column] != 0))
-        return row * WIDTH + column
+        return self.last_cell
 
     def why_illegal(self, action: int) -> str:
         """Return the only reason that an action, which is a column, can be illegal before the end of the game."""

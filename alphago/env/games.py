@@ -69,10 +69,8 @@ def game_reference(env: type[GameEnv]) -> str:
     """Return the value of `--game` for a class: its name, or FILE.py:CLASS or MODULE:CLASS for a custom game."""
     if is_packaged(env):
         return env.name
-    if env in REFERENCES:
-        return REFERENCES[env]
     module = "FILE.py" if env.__module__ == "__main__" else env.__module__  # a script has no module name to give
-    return f"{module}:{env.__qualname__}"
+    return REFERENCES.get(env, f"{module}:{env.__qualname__}")
 
 
 def importable_name(env: GameEnv, who: str) -> str:
@@ -99,9 +97,8 @@ def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
 
 def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
     """Return `env` with the input planes of the game `of`; unchanged if one of them has no choice of planes."""
-    if "planes" in env.config and "planes" in of.config:
-        return env.replace(planes=of.config["planes"])
-    return env
+    have_choice = "planes" in env.config and "planes" in of.config
+    return env.replace(planes=of.config["planes"]) if have_choice else env
 
 
 def is_go(env: GameEnv) -> bool:

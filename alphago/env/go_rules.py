@@ -171,10 +171,8 @@ def played_rules() -> list[str]:
 
 def rules_name(rules: Rules) -> str:
     """Return a name that `read_rules` and other programs understand: a short one if there is one, or KataGo's long."""
-    for name in played_rules():
-        if NAMED[name] == rules:
-            return name
-    return f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
+    long_name = f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
+    return next((name for name in played_rules() if NAMED[name] == rules), long_name)
 
 
 def rules_json(rules: Rules) -> str:

@@ -135,10 +135,7 @@ IN_BLACKS_VIEW = r"outcome: expected -1 where the last move has won.*, got all \
     [
         ({"outcome": first_players_outcome}, IN_BLACKS_VIEW),
         ({"outcome": lambda self: -TicTacToe.outcome(self)}, LOST_BY_LAST_MOVE),
-        (
-            {"planes": view_of_black},
-            r"planes: expected the new stone at row \d column \d in plane 1 .*, got .*plane 0",
-        ),
+        ({"planes": view_of_black}, r"planes: expected the new stone at row \d column \d in plane 1 .*, got .*plane 0"),
         ({"planes": lambda self: TicTacToe.planes(self)[::-1].copy()}, "planes: .* the new stone at .* in plane 1"),
     ],
 )

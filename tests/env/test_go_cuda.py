@@ -42,9 +42,8 @@ def test_answers_go_where_they_fit(backend: Backend) -> None:
     twins.theirs.hash(twins.slots, wide[:, 1])
     assert np.array_equal(wide[:, 1], twins.ours.hash(twins.slots, np.empty(6, np.int64)))
     assert not wide[:, 0].any()
-    assert np.array_equal(
-        twins.theirs.score(twins.slots, np.empty(6, np.float64)), twins.ours.score(twins.slots, np.empty(6))
-    )
+    scores = twins.theirs.score(twins.slots, np.empty(6, np.float64))
+    assert np.array_equal(scores, twins.ours.score(twins.slots, np.empty(6)))
 
 
 def test_what_does_not_fit_is_refused(backend: Backend) -> None:

@@ -29,17 +29,15 @@ def test_every_plane_is_katagos(part: int) -> None:
     positions = 0
     for game in json.loads(gzip.decompress(ROWS.read_bytes()))[part::5]:
         rules = {name: game[name] for name in ("board_size", "ko", "suicide")}
-        shown = GoEnv(planes="katago", max_moves=0, **rules).position(
-            game["black"], game["white"], game["to_play"], game["komi"]
-        )
+        setup = {name: game[name] for name in ("black", "white", "to_play", "komi")}
+        shown = GoEnv(planes="katago", max_moves=0, **rules).position(**setup)
         for played, action in enumerate([*game["moves"], None]):
             if expected := game["shown"].get(str(played)):
                 size, positions = shown.env.N, positions + 1
                 bits = np.unpackbits(np.frombuffer(base64.b64decode(expected[0]), np.uint8))
                 planes = shown.planes()
-                assert np.array_equal(planes[:18].ravel(), bits[: 18 * size * size]), (
-                    f"{shown}\n{game['moves'][:played]}"
-                )
+                where = f"{shown}\n{game['moves'][:played]}"
+                assert np.array_equal(planes[:18].ravel(), bits[: 18 * size * size]), where
                 assert (planes[18:29] == np.array(expected[1], np.float32)[:, None, None]).all(), shown
                 assert not planes[29].any()
             shown = shown if action is None else shown.play(action)

@@ -15,9 +15,8 @@ def test_an_illegal_ko_names_the_set_up() -> None:
     with pytest.raises(IllegalMove) as caught:
         taken.play(taken.env.from_text("B4"))
     start = "GoEnv(5).position(black='B5 A4 B3', white='C5 B4 D4 C3', komi=0.5)"
-    assert str(caught.value) == (
-        f"illegal move B4: superko, the board would repeat an earlier one, in {start} after B C4"
-    )
+    reason = "superko, the board would repeat an earlier one"
+    assert str(caught.value) == f"illegal move B4: {reason}, in {start} after B C4"
     assert draw(eval(start)) == tidy(KO)  # it can be pasted back
 
 

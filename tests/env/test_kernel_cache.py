@@ -23,21 +23,15 @@ import numba
 import numpy as np
 from alphago.env.check import check_game
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go, go_score, playouts
-from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.player import MCTSPlayer
 from alphago.system.kernels import jit
+from tests.env.test_kernel_cache import answers
 from tests.naive.go import naive_go
 
 assert numba.config.DISABLE_JIT
 for planes in (None, 17):
     env = GoEnv(5, max_moves=15, planes=planes)
     check_game(env, naive_go(5, max_moves=15, planes=planes), games=2)
-row = GoEnv(5).position(black="C3").batch.rows[0]
-print(go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
-player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)
-player.tree_search(40)
-print(*player.visits(), player.root_value)
+print(*answers())
 
 words = np.zeros(3, np.int32)
 jit.store(words, 2, 2**31)
@@ -92,18 +86,20 @@ def test_a_part_of_kernels_is_refused_to_python() -> None:
             getattr(connect_four, name)(row, out)
 
 
+def answers() -> list[object]:
+    """The hash of a position, the length and score of a random game, and the results of a search."""
+    row = GoEnv(5).position(black="C3").batch.rows[0]
+    rules = [go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row)]
+    player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)
+    player.tree_search(40)
+    return [*rules, *player.visits(), player.root_value]
+
+
 @pytest.mark.slow
 def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     root = PACKAGE.parent
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
-    run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_JIT], env=environment, cwd=root, capture_output=True, text=True, timeout=600
-    )
+    command = [sys.executable, "-c", WITHOUT_JIT]
+    run = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
-    # The same hash, random game, score and search as compiled code gives.
-    player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)
-    player.tree_search(40)
-    row = GoEnv(5).position(black="C3").batch.rows[0]
-    values = (go.position_hash(row), playouts.playout(row, np.array([5]), False), go_score.score(row))
-    values += (*player.visits(), player.root_value)
-    assert run.stdout.split() == [str(value) for value in values]
+    assert run.stdout.split() == [str(value) for value in answers()]

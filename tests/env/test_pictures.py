@@ -14,6 +14,7 @@ BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 
 SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEnv(), NimEnv(), LeaningEnv(), RingEnv()]
 GAMES = [*(GoEnv(size) for size in (2, 5, 9, 19, 25)), *SMALL]
+WITH_STONES = [env for env in GAMES if not isinstance(env, (OwareEnv, NimEnv, LeaningEnv, RingEnv))]
 
 
 def stones(svg: str, own: tuple[str, str] | None = None) -> dict[str, int]:
@@ -37,9 +38,7 @@ def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
     assert now._repr_svg_() == now.svg()
 
 
-@pytest.mark.parametrize(
-    "env", [e for e in GAMES if not isinstance(e, (OwareEnv, NimEnv, LeaningEnv, RingEnv))], ids=str
-)
+@pytest.mark.parametrize("env", WITH_STONES, ids=str)
 def test_stones_are_those_of_the_board(env: GameEnv) -> None:
     now = random_game(env, 1, 30)[-1]
     expected = {"black": int((now.board == 1).sum()), "white": int((now.board == -1).sum())}

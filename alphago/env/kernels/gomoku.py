@@ -77,6 +77,5 @@ def planes(row, out):
         store(out, 2 * depth * count + i, np.float32(load(row, layout.TO_PLAY) == layout.BLACK))
 
 
-play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops_over(
-    play, legal_mask, planes, wins
-)
+loops = loops_over(play, legal_mask, planes, wins)
+play_batch, replay_batch, legal_mask_batch, planes_batch, decisive_moves_batch = loops
