@@ -170,8 +170,10 @@ class StonesEnv(GameEnv):
 
     def from_text(self, text: str) -> int:
         """Return the action that a text names, such as 'D4', 'd4' or 'pass'; raise ValueError for any other text."""
+        if text in self.named_actions:
+            return self.named_actions[text]
         word = re.sub(r"(?<=[A-Z])0(?=[1-9]$)", "", text.strip().upper())  # D04 is D4
-        for name in (text, word, word.lower()):  # in lower case: pass, and further actions
+        for name in (word, word.lower()):  # in lower case: pass, and further actions
             if name in self.named_actions:
                 return self.named_actions[name]
         names = self.action_names

@@ -538,7 +538,7 @@ def _check_last_movers(decided: Sequence[_Game]) -> None:
     expected = "-1 where the last move has won, in the view of the player to move after it"
     if len(lost) == len(decided):
         lost[0].fail("outcome", expected, f"all {len(lost)} games lost by the last move (see check_winners)")
-    if len({game.winner for game in decided}) == 1 and len(set(last_movers)) == 2:
+    if len({game.winner for game in decided}) == 1 and len(set(last_movers)) == 2:  # whoever played the last move
         winner = PLAYER_NAMES[lost[0].winner]
         lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
 

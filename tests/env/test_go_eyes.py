@@ -48,8 +48,7 @@ def test_they_agree_with_plain_go(size: int) -> None:
         found += sum(wanted)
         surrounded = [is_own_eye(tuple(abs(s) for s in plain.board), p, 1, size) for p in range(size * size)]
         false += sum(surrounded) - sum(wanted)
-    assert found > 1
-    assert false > 1
+    assert min(found, false) > 1
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,7 @@ def test_a_single_stones_suicide_is_a_repetition_under_every_rule(ko: str) -> No
 
 def test_a_game_without_a_cap_goes_on_until_two_passes() -> None:
     env = GoEnv(2, ko="simple", max_moves=0)
-    assert env.max_moves == 65_536
-    assert env.config["max_moves"] == 0
+    assert (env.max_moves, env.config["max_moves"]) == (65_536, 0)
     batch, slot = env.new_batch(1), np.zeros(1, np.int64)
     random = np.random.default_rng(0)
     for _ in range(2000):

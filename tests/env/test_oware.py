@@ -71,8 +71,7 @@ class TestRules:
         """In records and matches too, though Black's 24 seeds count a little."""
         env = OwareEnv(rules="cgzero")
         end = env.position(houses=[3, 1, *[0] * 10], margin=-4)
-        assert end.outcome == pytest.approx(0.012)
-        assert end.result == 0
+        assert (end.outcome, end.result) == (pytest.approx(0.012), 0)
         assert RecordBuilder().finish(end.outcome, end.score(), False, 6).result_string == "draw"
 
     def test_a_match_counts_wins(self) -> None:
@@ -108,9 +107,7 @@ class TestFeeding:
     def test_who_cannot_feed_takes_the_rest(self) -> None:
         """No seed of Black's reaches White, who has none: Black keeps them, and the game is over."""
         end = position("3 1 0 0 0 0", "0 0 0 0 0 0", margin=-4)
-        assert end.is_over
-        assert end.captures == (24, 24)
-        assert end.result == 0
+        assert (end.is_over, end.captures, end.result) == (True, (24, 24), 0)
 
 
 def test_a_move_number_counts_for_the_end() -> None:

@@ -44,8 +44,8 @@ def lay_out(row):
 def set_up(row, colours, to_play):
     """Place stones on an empty board, and give the move to `to_play`; the row must be that of an empty board.
 
-    Nothing is captured if every chain of the finished board has a liberty. For while stones are being placed, each part
-    of such a chain has a liberty too: that of the finished chain, or a point of the chain that is still empty. If
+    Nothing is captured if every chain of the finished board has a liberty. While stones are being placed, each part of
+    such a chain has a liberty too: that of the finished chain, or a point of the chain that is still empty. If
     `find_misplaced` finds a stone afterwards, the row is invalid. For the ko rule the game begins with this board;
     older boards of history planes stay empty.
 
