@@ -116,26 +116,23 @@ class JobPool:
             RuntimeError: if no worker can do a job.
         """
         work = self.publish(kind, data)
-        arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
-        numbered_jobs = enumerate(jobs)
-        begun = 0  # number of jobs that were submitted
-        next_turn = 0  # number of answers that were yielded; without an order, each answer has the next turn
-        by_turn: dict[int, Any] = {}  # answers that are to be yielded at a later turn; their jobs count as under way
+        jobs = iter(jobs)
+        arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # numbers of jobs and answers, from the pool's thread
+        submitted = yielded = 0  # how many jobs were submitted, and how many answers yielded
+        waiting: dict[int, Any] = {}  # answers, by how many others are to be yielded before
 
         def hand_back(number: int, answer: Any) -> int:
-            """Put a job's answer into `arrived`; the pool's thread calls this (see Job)."""
+            """Put a job's answer into `arrived`, and return 1 unit of work; the pool's thread calls this (see Job)."""
             arrived.put((number, answer))
             return 1
 
         try:
             while not (stop is not None and stop.is_set()):
-                # The most jobs that may be under way.  It shrinks when workers go, and more jobs may be under way then:
-                # hence not below 0.
-                most = max(FEWEST, AHEAD * self.cores)
-                for number, job in itertools.islice(numbered_jobs, max(0, next_turn + most - begun)):
-                    self.submit(work, job, read, partial(hand_back, number))
-                    begun += 1
-                if begun == next_turn:  # no job is left or under way
+                most = max(FEWEST, AHEAD * self.cores)  # jobs under way, with those whose answers wait for their turn
+                while submitted - yielded < most and (job := next(jobs, None)) is not None:
+                    self.submit(work, job, read, partial(hand_back, submitted))
+                    submitted += 1
+                if submitted == yielded:  # no job is left or under way
                     return
                 try:
                     number, answer = arrived.get(timeout=WAIT)
@@ -144,10 +141,10 @@ class JobPool:
                     for sentence in self.news():
                         LiveBar.write(sentence, file=sys.stderr)
                     continue
-                by_turn[number if in_order else next_turn] = answer
-                while next_turn in by_turn:
-                    yield by_turn.pop(next_turn)
-                    next_turn += 1
+                waiting[number if in_order else yielded] = answer  # without an order, each is the next
+                while yielded in waiting:
+                    yield waiting.pop(yielded)
+                    yielded += 1
         finally:
             with self.lock:
                 self.jobs.clear()
@@ -176,8 +173,7 @@ class JobPool:
             read, hand_back: see Job; the pool's thread calls them.
         """
         with self.lock:
-            key = f"{self.session}-{next(self.numbers)}"
-            self.jobs[key] = Job(work, data, read, hand_back)
+            self.jobs[f"{self.session}-{next(self.numbers)}"] = Job(work, data, read, hand_back)
 
     def check(self) -> None:
         """Raise the error that has ended the pool's thread, if there is one."""
@@ -231,10 +227,9 @@ class JobPool:
     def step(self) -> None:
         """Note which workers are there, take their answers, and give jobs to workers that are free."""
         workers = self.transport.workers()
-        with self.lock:
-            self._note_workers(workers)
         answers = self.transport.answers()
         with self.lock:
+            self._note_workers(workers)
             for answer in answers:
                 self._take_answer(answer)
             self._give_jobs()
@@ -273,17 +268,14 @@ class JobPool:
         return lost
 
     def _take_answer(self, answer: JobAnswer) -> None:
-        """Hand back the answer to a job, or note that the worker has not done the job."""
-        # A traceback, or the reason why the worker refuses; "" if there is no error.
-        error = answer.data.decode(errors="replace") if answer.kind in ("error", "refused") else ""
-        if answer.kind == "refused" and answer.worker not in self.refused:
-            self.sentences.append(f"worker {answer.worker} is left out: {error}")
-            self.refused.add(answer.worker)
-            self.live.pop(answer.worker, None)
-            self._lose_jobs(answer.worker)
+        """Hand back the answer to a job, or let workers do the job again; leave out a worker that refuses the work."""
+        if answer.kind == "refused":
+            self._leave_out(answer.worker, reason=answer.data.decode(errors="replace"))
+            return
         job = self.jobs.get(answer.key)
         if job is None:  # it was done twice: by a worker that counted as gone, and by another one
             return
+        error = answer.data.decode(errors="replace") if answer.kind == "error" else ""  # a traceback, or none
         if answer.kind == "done":
             self.counts["bytes"] += len(answer.data)
             try:
@@ -295,13 +287,21 @@ class JobPool:
                 self.counts["done"] += 1
                 self.moves[answer.worker] += job.hand_back(result)
                 return
-        if job.worker != answer.worker:  # another worker has the job now, or will get it
-            return
-        job.worker = None
-        self.counts["repeated"] += 1
-        if error:  # otherwise the worker has left before the job was done
-            self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
-            count_failure(job.failed, answer.worker, MOST_ERRORS, error)
+        # The worker has failed at the job, or has left before it was done.
+        if job.worker == answer.worker:  # otherwise another worker has the job now, or will get it
+            job.worker = None
+            self.counts["repeated"] += 1
+            if error:
+                self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
+                count_failure(job.failed, answer.worker, MOST_ERRORS, error)
+
+    def _leave_out(self, worker: str, reason: str) -> None:
+        """Give a worker no more jobs, since it cannot do the run's work, and take its jobs from it."""
+        if worker not in self.refused:
+            self.sentences.append(f"worker {worker} is left out: {reason}")
+            self.refused.add(worker)
+            self.live.pop(worker, None)
+            self._lose_jobs(worker)
 
     def _give_jobs(self) -> None:
         """Give the jobs that no worker has to the workers with the most free cores.

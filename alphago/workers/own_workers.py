@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from alphago.env.game import GameEnv
@@ -45,24 +44,28 @@ class OwnWorkers(SharedFolder):
         """
         for process in [process for process in self.processes if process.poll() is not None]:
             self.processes.remove(process)
-            process.communicate()  # closes its pipe
-            if process.returncode == 1:  # an exception, whose traceback Python has printed
-                raise ChildProcessError("a worker's process has failed, and the error that it has printed says why")
-            folders = list(self.path.glob(f"{WORKERS}/*-{process.pid}-*"))
-            for folder in folders:
-                (folder / LEFT).touch()
-                self.gone[folder.name] = "its process has ended"
-            # True counts as 1: the process was never a live worker, or has made no folder.
-            self.false_starts += all(folder.name not in self.live for folder in folders)
-            if self.false_starts >= MOST_FALSE_STARTS * self.count:
-                raise ChildProcessError(
-                    f"{self.false_starts} processes of workers have ended before they began, the last with code "
-                    f"{process.returncode} (-9: killed, as for want of memory; -11: a fault in compiled code; "
-                    "0: by itself, as at the import of a game that ends the program)"
-                )
+            self._note_end(process)
         while len(self.processes) < self.count:
             self.processes.append(start_child(*self.command))
         return super().workers()
+
+    def _note_end(self, process: subprocess.Popen[bytes]) -> None:
+        """Mark the worker of a process that has ended as gone; raise ChildProcessError as `workers` does."""
+        process.communicate()  # closes its pipe
+        if process.returncode == 1:  # an exception, whose traceback Python has printed
+            raise ChildProcessError("a worker's process has failed, and the error that it has printed says why")
+        folders = list(self.path.glob(f"{WORKERS}/*-{process.pid}-*"))  # none if the process ended before it joined
+        for folder in folders:
+            (folder / LEFT).touch()
+            self.gone[folder.name] = "its process has ended"
+        has_lived = any(folder.name in self.live for folder in folders)
+        self.false_starts += not has_lived
+        if self.false_starts >= MOST_FALSE_STARTS * self.count:
+            raise ChildProcessError(
+                f"{self.false_starts} processes of workers have ended before they began, the last with code "
+                f"{process.returncode} (-9: killed, as for want of memory; -11: a fault in compiled code; "
+                "0: by itself, as at the import of a game that ends the program)"
+            )
 
     def how_to_join(self) -> str:
         return "its workers start"
@@ -82,4 +85,4 @@ if __name__ == "__main__":
     if game:
         kind = import_class(game)
         GAMES[kind.name] = kind
-    FolderWorker(Path(path), 1, tell=str).work(threading.Event())
+    FolderWorker(path, 1, tell=str).work(threading.Event())

@@ -74,7 +74,8 @@ class NodePlayer:
         self.works[work] = data
         for old in [*self.works][:-KEPT_WORKS]:  # the latest stay, since another thread may be about to read them
             self.works.pop(old, None)
-        return self.bench.do(work, lambda: job, threading.Event())
+        # The event is never set: to end a job, `RayCluster` ends the whole actor.
+        return self.bench.do(work, read_job=lambda: job, stop=threading.Event())
 
 
 class Member(NamedTuple):
@@ -138,16 +139,14 @@ class RayCluster:
         """Return the cores of each ready worker, by name; look for nodes at most every LOOK_INTERVAL seconds."""
         if time.monotonic() - self.looked_at >= LOOK_INTERVAL:
             self.looked_at = time.monotonic()
-            nodes = [node for node in self.ray.nodes() if node["Alive"]]
-            cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
+            live = [node for node in self.ray.nodes() if node["Alive"]]
+            cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in live}
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
                 self._remove(name, HAS_LEFT)  # changes `members`
             taken = {member.node for member in self.members.values()}
             for node in [node for node, cores in cores_of.items() if cores and node not in taken]:
                 self._start(node, cores_of[node])
         by_reference = {member.ready: (name, member.cores) for name, member in self.members.items()}
-        if not by_reference:
-            return {}
         ready, _ = self.ray.wait(list(by_reference), num_returns=len(by_reference), timeout=0)
         return dict(by_reference[reference] for reference in ready)
 
@@ -155,8 +154,8 @@ class RayCluster:
         """Start an actor on a node."""
         on_node = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
         # One call more than there are cores: that of `ready`.
-        options = {"num_cpus": cores, "max_concurrency": cores + 1, "scheduling_strategy": on_node}
-        actor = self.actor.options(**options).remote(self.games)
+        options = self.actor.options(num_cpus=cores, max_concurrency=cores + 1, scheduling_strategy=on_node)
+        actor = options.remote(self.games)
         self.members[f"{node[:8]}-{next(self.numbers)}"] = Member(node, cores, actor, actor.ready.remote())
 
     def _remove(self, name: str, why: str) -> None:
@@ -195,10 +194,8 @@ class RayCluster:
     def how_to_join(self) -> str:
         cores = self.ray.cluster_resources().get("CPU", 0)
         free = self.ray.available_resources().get("CPU", 0)
-        return (
-            f"free are {free:g} of the {cores:g} cores of the cluster at {self.address}; on each machine to add, "
-            f"start: alphago worker {self.head}"
-        )
+        are_free = f"free are {free:g} of the {cores:g} cores of the cluster at {self.address}"
+        return f"{are_free}; on each machine to add, start: alphago worker {self.head}"
 
     def close(self) -> None:
         for member in self.members.values():
@@ -260,9 +257,8 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
             pass
         if not stop.is_set():  # the node has ended by itself
             log.seek(0)
-            raise ValueError(
-                f"the cluster at {address} does not take this machine, or has ended: {last_exception(log.read())}"
-            )
+            reason = last_exception(log.read())
+            raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {reason}")
         tell("this machine leaves the cluster")
         node.terminate()
         node.wait()

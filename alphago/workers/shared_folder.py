@@ -44,7 +44,7 @@ class Heartbeat(NamedTuple):
 
     beat: bytes
     since: float  # when this beat was first read, by this machine's clock
-    lives: bool  # whether another beat was read before it
+    lives: bool  # whether the beat has changed since the worker's folder was first read
 
 
 class SharedFolder:
@@ -97,13 +97,16 @@ class SharedFolder:
                 silence = f"nothing was heard of it for {self.dead:g} s"
                 self.gone.setdefault(folder.name, HAS_LEFT if has_left else silence)  # OwnWorkers may have set a reason
                 shutil.rmtree(folder, ignore_errors=True)
-            elif pulse.lives:
+            elif pulse.lives:  # else the worker may have died before this run, and goes after `dead` seconds
                 with suppress(ValueError, KeyError, TypeError):  # the file is damaged, or no worker's
                     self.live[folder.name] = parse_json(pulse.beat)["cores"]
         return self.live
 
     def _read_pulse(self, folder: Path, now: float) -> Heartbeat:
-        """Return a worker's latest beat.  Only a second beat shows that it lives: the first may be an old file's.
+        """Return a worker's latest beat.
+
+        What the first reading finds may be an old file, or no file (b"").  A beat that differs from it shows that the
+        worker lives.
 
         Args:
             folder: the worker's folder.
@@ -202,14 +205,15 @@ class FolderWorker:
                     self.beat()
                 except FileNotFoundError:  # the run counts this worker as gone, or was begun anew in an empty folder
                     self.join(stop)
-                # This stands before the files are listed, since a task removes its file before it ends.
+                # Done tasks are dropped first, then the files are listed: a dropped task has removed its file before.
+                # In the other order, a task that ends meanwhile would be begun again, from its listed file.
                 running = {name: task for name, task in running.items() if not task.done()}
                 for path in files_in(self.own_folder / TASKS):
                     if path.name not in running:
                         running[path.name] = threads.submit(self.do, path, stop)
-                if len(running) < self.cores:
+                if len(running) < self.cores:  # a new task may come at any time
                     stop.wait(POLL)
-                else:
+                else:  # until a core is free, or the next beat is due
                     wait(running.values(), BEAT / 2, FIRST_COMPLETED)
             if not self.refused:
                 self.tell(f"worker {self.own_folder.name} leaves, after the move in hand")

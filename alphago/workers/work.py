@@ -117,9 +117,8 @@ def build_info() -> dict[str, str]:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(folder.rglob("*.py")):
         digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
-    python = ".".join(platform.python_version_tuple()[:2])
     versions = {name: installed(name).partition("+")[0] for name in LIBRARIES}
-    return {"alphago": digest.hexdigest(), "python": python, **versions}
+    return {"alphago": digest.hexdigest(), "python": ".".join(platform.python_version_tuple()[:2]), **versions}
 
 
 def check_build(of_run: dict[str, str], *, exact: bool) -> None:
