@@ -202,20 +202,20 @@ def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float
     if depth == 0:
         return 0.0, NO_ACTION
     side = position.to_play
-    best_value, best_action = -np.inf, NO_ACTION  # the value is from the mover's view
+    best_value, best_action = -side * np.inf, NO_ACTION  # in Black's view, as all values here
     actions = np.flatnonzero(position.legal_mask)
     shuffled = np.random.default_rng(len(actions)).permutation(actions)  # else equal moves would go to one corner
     for action in shuffled:
-        value = side * look_ahead(position.play(int(action)), depth - 1, low, high)[0]
-        if value > best_value:
+        value = look_ahead(position.play(int(action)), depth - 1, low, high)[0]
+        if side * value > side * best_value:  # White prefers small values
             best_value, best_action = value, int(action)
         if side == 1:
             low = max(low, best_value)
         else:
-            high = min(high, -best_value)
+            high = min(high, best_value)
         if low >= high:
             break
-    return side * best_value, best_action
+    return best_value, best_action
 
 
 @checks_keywords()

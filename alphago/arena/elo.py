@@ -48,29 +48,49 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     """
     points = np.asarray(points, np.float64)
     met = (points + points.T) > 0  # [P, P], whether two players have met
-    points = points + PRIOR_GAMES / 2 * met
+    connected = connected_players(met, anchor)
+    free = np.flatnonzero(connected & (np.arange(len(met)) != anchor))
+    strengths, errors = likeliest_strengths(points + PRIOR_GAMES / 2 * met, free)
+    elos = anchor_elo + POINTS_PER_NAT * strengths
+    half_widths = Z * errors * POINTS_PER_NAT
+    columns = np.stack([elos, elos - half_widths, elos + half_widths], axis=1)
+    columns[~connected] = np.nan
+    return [Rating(*numbers) for numbers in columns.tolist()]
+
+
+def connected_players(met: np.ndarray, anchor: int) -> np.ndarray:
+    """Return which players a chain of matches connects with the anchor, bool [P]; the anchor itself is one of them.
+
+    Args:
+        met: bool [P, P], whether two players have met.
+    """
+    connected = np.arange(len(met)) == anchor
+    for _ in met:  # each turn adds the opponents of those that are connected; no chain has more than P matches
+        connected |= met[connected].any(axis=0)
+    return connected
+
+
+def likeliest_strengths(points: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the players' strengths of maximum likelihood, by Newton's method, and their standard errors.
+
+    Args:
+        points: float64 [P, P], as in `elo_ratings`, with the prior's games.
+        free: int64 [F], the players whose strengths vary; the others' strengths are 0.
+
+    Returns:
+        Strengths and errors are float64 [P], in nats; errors are 0 for the players that are not free.
+    """
     games = points + points.T
-    # The players whom a chain of matches connects with the anchor.  The power of the matrix has the chains of up to P
-    # matches, and none is longer.
-    met_or_same = met | np.eye(len(met), dtype=np.bool_)  # so that shorter chains count too
-    connected = np.flatnonzero(np.linalg.matrix_power(met_or_same, len(met))[anchor])
-    free = connected[connected != anchor]  # indices of the players whose strength is to be found
-    strengths = np.zeros(len(points))  # in nats
-    hessian = np.zeros((0, 0))  # of the negative log likelihood, for the free players
+    strengths, errors = np.zeros((2, len(points)))
     for _ in range(MOST_STEPS):
         chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], chance that i beats j
-        gradient = (points - games * chances).sum(axis=1)[free]
+        gradient = (points - games * chances).sum(axis=1)[free]  # of the log likelihood
         weights = games * chances * (1 - chances)
-        hessian = (np.diag(weights.sum(axis=1)) - weights)[np.ix_(free, free)]
+        hessian = (np.diag(weights.sum(axis=1)) - weights)[np.ix_(free, free)]  # of the negative log likelihood
         step = np.linalg.solve(hessian, gradient)
-        # Far from the maximum a full Newton step can overshoot, so its length is limited to 1.
-        strengths[free] += step / max(1.0, float(np.abs(step).max(initial=0)))
-        if np.abs(step).max(initial=0) < LAST_STEP:
+        length = float(np.abs(step).max(initial=0))
+        strengths[free] += step / max(1.0, length)  # far from the maximum a full step can overshoot
+        if length < LAST_STEP:
             break
-    half_widths = np.full(len(points), np.nan)  # in nats, NaN for players that are not connected
-    half_widths[free] = Z * np.sqrt(np.diag(np.linalg.inv(hessian)))
-    half_widths[anchor] = 0
-    half_widths *= POINTS_PER_NAT
-    ratings = np.where(np.isnan(half_widths), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
-    columns = np.stack([ratings, ratings - half_widths, ratings + half_widths], axis=1)
-    return [Rating(*numbers) for numbers in columns.tolist()]
+    errors[free] = np.sqrt(np.diag(np.linalg.inv(hessian)))
+    return strengths, errors

@@ -10,7 +10,7 @@ from alphago.arena.line_process import EngineError, LineProcess, split_command
 from alphago.env.go_rules import Rules
 from alphago.system.validation import check_int, check_positive, checks_keywords, printable, shown
 
-COMMAND = "gtp:"  # prefix of the name of an engine given by its command
+COMMAND_PREFIX = "gtp:"  # begins the name of an engine that is given by its command
 LONGEST_REPLY = 1000  # most lines of a reply
 
 
@@ -87,14 +87,14 @@ def engine_of_command(name: str) -> Engine:
     """Return the engine called "gtp:COMMAND".
 
     Args:
-        name: this name; the command is split as by `split_command`.
+        name: "gtp:" and a command, which is split as by `split_command`.
 
     Raises:
         ValueError: for an invalid command.
         EngineError: if the program does not exist.
     """
-    message = f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}"
-    program, *arguments = split_command(name.removeprefix(COMMAND), message)
+    message = f"after {COMMAND_PREFIX} must come a command such as 'gtp:./engine --argument', got {name!r}"
+    program, *arguments = split_command(name.removeprefix(COMMAND_PREFIX), message)
     if shutil.which(program) is None:
         raise EngineError(f"{name} cannot be started: there is no program {program}")
     return Engine(name, (program, *arguments))
@@ -125,16 +125,16 @@ class EngineProcess(LineProcess):
                 hangs or does not speak GTP; then the process is ended.
         """
         self.write_line(command)
-        lines: list[str] = []
-        while not lines or lines[-1]:  # empty lines before the reply are skipped; an empty line ends the reply
-            line = self.read_line(self._limit).strip()
-            if not lines and line and line[0] not in "=?":
-                raise self.abort(f"the reply {line[:200]!r} is not GTP")
+        while not (line := self.read_line(self._limit).strip()):
+            pass  # empty lines before the reply are skipped
+        if line[0] not in "=?":
+            raise self.abort(f"the reply {line[:200]!r} is not GTP")
+        lines = [line]
+        while lines[-1]:  # an empty line ends the reply
             if len(lines) > LONGEST_REPLY:
                 raise self.abort(f"the reply has more than {LONGEST_REPLY} lines")
-            if lines or line:
-                lines.append(line)
-        self._limit = self.timeout
+            lines.append(self.read_line(self._limit).strip())
+        self._limit = self.timeout  # only the first reply may take longer, since the engine starts
         text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])  # without the = or ?, and the empty line at the end
         if lines[0][0] == "?":
             raise EngineError(self.refusal.format(name=self.name, command=shown(command), text=printable(text)))

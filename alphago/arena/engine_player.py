@@ -118,12 +118,16 @@ class EnginePlayer(ProgramPlayer):
                     self.faults[game] = str(error)
         super().follow(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
-            with contextlib.suppress(EngineError):  # engines need not know `final_score`
-                # No engine knows fixed turns, after which it may regard the game as unfinished.
-                score = "" if self.env.turns is not None else self._ask(game, "final_score")
-                if read_margin(score) is not None:
-                    self.scores[game] = score
+            if self.env.turns is None:  # engines do not know fixed turns, and would score an unfinished game
+                self._keep_score(game)
             self.processes[game].close()
+
+    def _keep_score(self, game: int) -> None:
+        """Ask the engine for the score of a finished game, and keep it in `scores` if it is one."""
+        with contextlib.suppress(EngineError):  # engines need not know `final_score`
+            score = self._ask(game, "final_score")
+            if read_margin(score) is not None:
+                self.scores[game] = score
 
     def close(self) -> None:
         for process in self.processes:
@@ -161,8 +165,7 @@ def set_up(process: EngineProcess, env: GoEnv) -> None:
 
 def read_margin(text: str) -> float | None:
     """Return Black's margin in a `final_score` such as "B+3.5" or "0"; None if the text is not a score."""
-    match = re.fullmatch(r"([BbWw])\+([0-9]+(?:\.[0-9]*)?)", text.strip())
-    if match:
+    if match := re.fullmatch(r"([BbWw])\+([0-9]+(?:\.[0-9]*)?)", text.strip()):
         return float(match[2]) * (1 if match[1] in "Bb" else -1)
     return 0.0 if text.strip().lower() in ("0", "draw", "jigo") else None
 

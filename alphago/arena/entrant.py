@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta, check_game_has_evaluation
-from alphago.arena.engine import COMMAND, Engine, engine_of_command, gnugo
+from alphago.arena.engine import COMMAND_PREFIX, Engine, engine_of_command, gnugo
 from alphago.arena.engine_player import check_engine
 from alphago.arena.playout_player import PlayoutSettings, rave, uct
 from alphago.arena.submission import Submission, find_submission
@@ -115,42 +115,53 @@ def parse_entrant(text: str) -> EntrantText:
         ValueError: for any other text.
     """
     base, at, options = text.rpartition("@")
-    match = match_options(options)
-    # An @ in an engine's command does not count, nor one in the path of an existing file, unless valid options follow.
-    if not at or text.startswith(COMMAND) or (match is None and Path(text).exists()):
+    parts = read_options(options)
+    # The text has no options if it has no @, or only one in an engine's command or in the path of an existing file.
+    is_plain = not at or text.startswith(COMMAND_PREFIX) or (parts is None and Path(text).exists())
+    if is_plain:
         player = find_player(text)
         return EntrantText(text, player if isinstance(player, Path) else None)
     model = network_file(base) if base else None
     if model is None:
         raise ValueError(f"{text}: only networks take readouts, and there is no network's file {base!r}")
-    if match is None:
+    if parts is None:
         names = ", ".join([*SEARCHES, "FILE.py:CLASS of a rule of your own"])
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
-    if match["level"]:
-        level = check_level(match["level"])
-        if isinstance(level, str):  # "even", which follows an opponent through a game
-            raise ValueError(f"{text}: a level in a match must be a number from 1 to {FULL_STRENGTH}")
-        if level < FULL_STRENGTH:
-            return EntrantText(base, model, level=level)
-        # The highest level is a full search, with the readouts with which the levels were measured.
-        return EntrantText(base, model, readouts=all_tables()["full"])
-    readouts = int(match["readouts"]) if match["readouts"] else None
-    search = match["search"] if match["search"] in (None, *SEARCHES) else own_search(match["search"])
+    if "level" in parts:
+        return entrant_at_level(text, base, model, parts["level"])
+    readouts = int(parts["readouts"]) if "readouts" in parts else None
+    name: Any = parts.get("search")
+    search = name if name in (None, *SEARCHES) else own_search(name)
     return EntrantText(base, model, readouts, search)
 
 
-def match_options(options: str) -> "re.Match[str] | None":
-    """Match what may come after an entrant's @: readouts, a search or both, or a level; None for any other text.
+def entrant_at_level(text: str, base: str, model: Path, level_name: str) -> EntrantText:
+    """Return the parts of the entrant `text`, which has the level `level_name`; raise ValueError for an invalid one.
 
-    The groups of the match are called "readouts", "search" and "level".
+    Args:
+        base, model: as in `EntrantText`.
+    """
+    level = check_level(level_name)
+    if isinstance(level, str):  # "even", which follows an opponent through a game
+        raise ValueError(f"{text}: a level in a match must be a number from 1 to {FULL_STRENGTH}")
+    if level < FULL_STRENGTH:
+        return EntrantText(base, model, level=level)
+    # The highest level is a full search, with the readouts with which the levels were measured.
+    return EntrantText(base, model, readouts=all_tables()["full"])
+
+
+def read_options(options: str) -> dict[str, Any] | None:
+    """Return the parts of what may come after an entrant's @, by name: "readouts", "search" or both, or "level".
+
+    The search is None after readouts alone.  For any other text the result is None.
     """
     # The pattern is made at each call, since rules can be added to SEARCHES.
-    searches = "|".join([*map(re.escape, SEARCHES), r"[^,@=]+:[A-Za-z_]\w*"])
-    level = r"level=(?P<level>.+)"
-    not_empty = r"(?=.)"
-    readouts = r"(?P<readouts>[0-9]+)?"
-    search = rf"(?:(?:^|,)(?P<search>{searches}))?"  # a comma stands only after readouts
-    return re.fullmatch(f"{level}|{not_empty}{readouts}{search}", options)
+    search = rf"(?P<search>{'|'.join(map(re.escape, SEARCHES))}|[^,@=]+:[A-Za-z_]\w*)"
+    # The comma is for readouts and a search; before a search alone it does no harm.
+    for form in (f"(?P<readouts>[0-9]+)(,{search})?", f",?{search}", "level=(?P<level>.+)"):
+        if match := re.fullmatch(form, options):
+            return match.groupdict()
+    return None
 
 
 def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec = None, device: str = "cpu") -> Entrant:
@@ -162,10 +173,10 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec 
         device: of a network, as in `evaluate`.
     """
     entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
-    if entry is None or entry.model is None:
+    if entry is None or entry.model is None:  # no name of a network with options
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
     entrant = make_entrant(entry.with_defaults(readouts), env, device, players={})
-    # `search` may be settings, which a name cannot have, so it is put in only now.
+    # To a name without a search `with_defaults` has added a search by its name; `search` may also be settings.
     return entrant if entry.search else replace(entrant, search=search)
 
 
@@ -183,13 +194,13 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     is_name = isinstance(player, (str, PathLike))
     source: Any = find_player(str(player)) if is_name else player
     is_source = isinstance(source, (str, Engine, Submission, PlayoutSettings, AlphaBetaSettings))  # a str is "random"
-    if not is_source:  # a network, an evaluator or a function
+    if not is_source:  # the path of a network, a network, an evaluator or a function
         return as_evaluator(source, env, device)
     if env is None:
         return source
     if isinstance(source, Engine):
         go = require_go(env, source.name)
-        if is_name:
+        if is_name:  # an Engine is not started before the match, which raises the same error
             check_engine(go, source)
     if isinstance(source, PlayoutSettings) and source.equivalence:  # RAVE is for Go alone
         require_go(env, source.name)
@@ -220,7 +231,7 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Sub
     if match := re.fullmatch(rf"({'|'.join(NUMBERED)})(?::([0-9]{{1,9}}))?", name):
         make_settings = NUMBERED[match[1]]
         return make_settings(int(match[2])) if match[2] else make_settings()
-    if name.startswith(COMMAND):
+    if name.startswith(COMMAND_PREFIX):
         return engine_of_command(name)
     if (submission := find_submission(name)) is not None:
         return submission
@@ -266,7 +277,7 @@ def read_entrants(
         if names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, game, given)
-    players: dict[tuple[str, bool], Entrant] = {}
+    players: dict[tuple[str, bool], Entrant] = {}  # what `make_entrant` has read, so that each network is loaded once
     return env, [make_entrant(entry, env, device, players) for entry in entries]
 
 
@@ -293,9 +304,9 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
         if isinstance(player, Engine):
             return Entrant(player, weights=check_engine(require_go(env, player.name), player))
         return Entrant(player)
-    # The network gets its own game, so that it keeps its input planes, on the board and with the komi of `env`.
-    komi = {name: value for name, value in env.config.items() if name == "komi"}  # {} for a game without komi
-    net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi))
+    # The network plays its own saved game, whose input planes may be others, with the board size and komi of `env`.
+    komi_setting = {"komi": env.config["komi"]} if "komi" in env.config else {}
+    net = load_model(entry.model, with_settings(saved_game(entry.model, env.N), komi_setting))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score
     return Entrant(evaluator, weights=weights, network=net)
@@ -304,7 +315,9 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> Entrant:
 def common_game(
     entries: Sequence[EntrantText], board_size: int | None, game: str | None, given: Mapping[str, Any]
 ) -> GameEnv:
-    """Return the common game of the networks with the options `given`; without networks, the game called `game`.
+    """Return the common game of the networks; without networks, the game called `game`.
+
+    The options `given` replace those of the networks before these are compared.
 
     Args:
         entries: the parts of the entrants' names.
@@ -315,18 +328,23 @@ def common_game(
     """
     envs = {entry.base: saved_game(entry.model, board_size) for entry in entries if entry.model is not None}
     if not envs:
-        # `given` is set again, since `make_game` replaces a None, such as that of `turns`, by the option's default.
+        # `make_game` takes None as "the default", so an option given as None, as `turns` may be, is set once more.
         return with_settings(make_game(game, board_size, **given), given)
     wanted_game = game or next(iter(envs.values())).name
     for base, env in envs.items():
         if env.name != wanted_game:
             raise ValueError(f"every network must be for {wanted_game}, got {base} for {env.name}")
     envs = {base: with_settings(env, given) for base, env in envs.items()}
+    check_same_options(envs)
+    return next(iter(envs.values()))
+
+
+def check_same_options(envs: Mapping[str, GameEnv]) -> None:
+    """Raise ValueError if the networks' games differ in an option, except in the input planes; envs: by network."""
     first = next(iter(envs.values()))
     for key in dict.fromkeys([*OPTIONS, *first.config]):  # OPTIONS first, since the user can choose their values
         values = {base: env.config.get(key) for base, env in envs.items()}
-        if key != "planes" and len(set(values.values())) > 1:  # input planes may differ
+        if key != "planes" and len(set(values.values())) > 1:
             listed = ", ".join(f"{value} of {base}" for base, value in values.items())
             option = f"; choose one with {OPTIONS[key]}" if key in OPTIONS else ""
             raise ValueError(f"the networks differ in {key}: {listed}{option}")
-    return first

@@ -51,7 +51,7 @@ class LineProcess:
         try:
             options |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
             # In a session of its own the program does not get Ctrl-C, and can be killed together with its children.
-            self.process: subprocess.Popen[bytes] = subprocess.Popen(command, start_new_session=True, **options)
+            self.process: Any = subprocess.Popen(command, start_new_session=True, **options)  # has all three pipes
         except OSError as error:
             raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error
         targets = self._read_stdout, self._read_stderr
@@ -62,7 +62,6 @@ class LineProcess:
     def write_line(self, line: str) -> None:
         """Send a line; raise EngineError if the program has ended."""
         self._sent, self._since = line, time.monotonic()
-        assert self.process.stdin is not None
         try:
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
@@ -77,29 +76,31 @@ class LineProcess:
                 sent or read.  The process is ended then.
         """
         while True:
-            has_exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
+            has_ended = self.process.poll() is not None  # asked before reading, so that its last line is not missed
             seconds_left = self._since + limit - time.monotonic()
-            line: bytes | None = b""  # no line has come yet; None: stdout has ended
-            with contextlib.suppress(queue.Empty):
+            with contextlib.suppress(queue.Empty):  # raised if no line comes for now
                 line = self._lines.get(timeout=min(POLL_SECONDS, max(0.0, seconds_left)))
-            if line:
-                self._since = time.monotonic()
-                return line.decode("utf-8", "replace")
-            if line is None or has_exited:
+                if line is not None:
+                    self._since = time.monotonic()
+                    return line.decode("utf-8", "replace")
+                has_ended = True  # None: its stdout has ended
+            if has_ended:
                 raise self.abort("the process has ended", has_exited=True)
             if seconds_left <= 0:
                 raise self.abort(f"no reply within {limit:g} s")
 
     def close(self, patience: float = 1.0) -> None:
-        """End the process and its children.  `farewell` is sent first, and signals if the process runs on.
+        """End the process and its children.
+
+        First `farewell` is sent.  If the process still runs then, it gets SIGTERM.  At last all that is left of the
+        process and its children gets SIGKILL.
 
         Args:
-            patience: seconds to wait before the signals.
+            patience: seconds to wait for the process before SIGTERM.
         """
         if self.closed:  # the process id may have been reused
             return
         process = self.process
-        assert process.stdin is not None
         with contextlib.suppress(OSError, ValueError), process.stdin:  # `with` closes it; ValueError: it is closed
             process.stdin.write(self.farewell)
         try:
@@ -112,7 +113,7 @@ class LineProcess:
         process.wait()
         for reader, pipe in zip(self._readers, (process.stdout, process.stderr), strict=True):
             reader.join(1.0)
-            if pipe is not None and not reader.is_alive():  # an alive reader: a child still holds the other end
+            if not reader.is_alive():  # an alive reader: a child still holds the other end
                 pipe.close()
         self.closed = True
 
@@ -144,14 +145,12 @@ class LineProcess:
 
     def _read_stdout(self) -> None:
         """Put the lines of stdout into a queue, until it ends or too many lines wait; runs in a thread."""
-        assert self.process.stdout is not None
         while (line := self.process.stdout.readline(self._longest)) and self._lines.qsize() < MOST_LINES:
             self._lines.put(line)
         self._lines.put(None)
 
     def _read_stderr(self) -> None:
         """Keep the last lines of stderr; runs in a thread."""
-        assert self.process.stderr is not None
         while line := self.process.stderr.readline(LONGEST_LINE):
             self._errors.append(line.decode("utf-8", "replace").strip()[:300])  # enough for a message
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.engine import COMMAND, Engine
+from alphago.arena.engine import COMMAND_PREFIX, Engine
 from alphago.arena.engine_player import disagreement, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for, find_player
 from alphago.arena.line_process import EngineError
@@ -78,7 +78,7 @@ def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Engine |
     """
     if adjudicator is None:
         return None
-    is_name = isinstance(adjudicator, str) and adjudicator.startswith(("gnugo", COMMAND))
+    is_name = isinstance(adjudicator, str) and adjudicator.startswith(("gnugo", COMMAND_PREFIX))
     engine = find_player(str(adjudicator)) if is_name else adjudicator
     if not isinstance(engine, Engine):
         raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
@@ -114,15 +114,19 @@ def evaluate(
     a turn.
 
     Args:
-        black, white: the players; `black` has Black in every other game, beginning with the first.  A player is a
-            NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on positions;
-            "7x7@64", "runs/a@8,gumbel" or "9x9@level=5": a network with its own readouts, search or level; "random": a
-            uniformly random legal action, the pass included; "uct:N", and in Go "rave:N": N random games a move (see
-            `alphago.arena.playout_player`; in other games than Go a PUCT search with equal priors, whose values are a
-            random game from each position); "alphabeta:N": N plies ahead, in other games than Go (see
-            `alphago.arena.alphabeta`; in games that do not come with the package it sees wins and losses alone);
-            "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed; "gtp:./engine --argument" or an `Engine`: any GTP
-            engine; "player.py" or a `Submission`: a Python file with a function `choose(position)`.
+        black, white: the players; `black` has Black in every other game, beginning with the first.  A player is one of
+            - a NeuralNet, its name, file or run folder ("7x7", see `load_model`), an evaluator, or a function on
+              positions;
+            - "7x7@64", "runs/a@8,gumbel" or "9x9@level=5": a network with its own readouts, search or level;
+            - "random": a uniformly random legal action, the pass included;
+            - "rave:N", in Go: N random games a move (see `alphago.arena.playout_player`);
+            - "uct:N": the same in Go; in other games a PUCT search with equal priors, whose values are a random game
+              from each position;
+            - "alphabeta:N", in other games than Go: N plies ahead (see `alphago.arena.alphabeta`); in games that do not
+              come with the package it sees wins and losses alone;
+            - "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
+            - "gtp:./engine --argument" or an `Engine`: any GTP engine;
+            - "player.py" or a `Submission`: a Python file with a function `choose(position)`.
         readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
             probable action without search.
         search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
@@ -160,8 +164,9 @@ def evaluate(
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     opening_plies = check_int("opening_plies", opening_plies, 0)
-    games_at_once = num_games // 2  # each player is to move in about half of the games
-    leaves = leaves_for(games_at_once, max(first.readouts, second.readouts))
+    # Each player is to move in about half of the games.  The fewer they are, the more positions (leaves) of each game
+    # are evaluated at once.
+    leaves = leaves_for(num_games // 2, max(first.readouts, second.readouts))
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
     games: list[MatchGame] = []
 
@@ -235,14 +240,16 @@ def play_match(
     def play_in_parts(share: Sequence[int]) -> None:
         """Play one thread's games in parts, so that all threads together run no more processes than engines allow.
 
+        Each game runs one process of each engine.
+
         Args:
             share: the numbers of the thread's games.
         """
-        # The games of a part: at least one, since there are no more threads than the least limit.
-        size = min(engine_limits) // threads if engine_limits else len(share)
-        for begin in range(0, len(share), size):
+        # The threads share the least limit, which is not below their number.
+        games_per_part = min(engine_limits) // threads if engine_limits else len(share)
+        for begin in range(0, len(share), games_per_part):
             if not stop.is_set():
-                play_games(env, entrants, plan, share[begin : begin + size], report, stop=stop)
+                play_games(env, entrants, plan, share[begin : begin + games_per_part], report, stop=stop)
 
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]

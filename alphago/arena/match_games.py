@@ -102,6 +102,7 @@ class ParallelGames:
         """Return the finished games of the slots `over`, int64 [n], whose games have ended by the rules."""
         black_outcomes, margins = self.board.black_results(over)
         margins += 0.0  # no -0.0
+        # A drawn game may have a small outcome, and a game of one's own a winner at equal points: both numbers count.
         is_draw = (margins == 0) & (np.abs(black_outcomes) < LARGEST_DRAW)
         black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)
@@ -180,9 +181,9 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
     if source == "random":
         return RandomPlayer(env.new_batch(games))
     if isinstance(source, PlayoutSettings):
-        if is_go(env) or source.equivalence:  # RAVE is for Go only: `require_go` refuses other games
-            return PlayoutPlayer(require_go(env, source.name), source, games)
-        return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
+        if not source.equivalence and not is_go(env):  # UCT in another game
+            return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
+        return PlayoutPlayer(require_go(env, source.name), source, games)  # raises for RAVE in another game
     if isinstance(source, AlphaBetaSettings):
         return AlphaBetaPlayer(env, source, games)
     if isinstance(source, Engine):
@@ -221,7 +222,7 @@ def opening_length(env: GameEnv) -> int:
     """
     legal = env.position().legal_mask
     choices = int((legal & env.opening_actions).sum())
-    if choices < LEAST_POINTS:  # `random_points` soon has to use all legal actions
+    if choices < LEAST_POINTS:  # the few points are soon taken; then `random_points` draws from all legal actions
         choices = int(legal.sum())
     return next((plies for plies in range(2, MOST_PLIES, 2) if choices**plies >= ENOUGH), MOST_PLIES)
 
@@ -239,5 +240,5 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
     allowed = legal & env.opening_actions
     allowed = np.where(allowed.any(axis=1, keepdims=True), allowed, legal)
     chance = np.array([generator.random() for generator in generators])
-    # Drawn in proportion to 1 for each action that is allowed, in all games (the second argument).
-    return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)
+    # The weights of all allowed actions are 1, so they are equally likely.
+    return choose_actions(allowed.astype(np.int32), by_visits=np.ones(len(games), np.bool_), chance=chance)

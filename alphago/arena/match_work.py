@@ -35,7 +35,7 @@ class MatchWork(RemoteWork):
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
         """Return the work as `from_bytes` reads it; raise ValueError for players that cannot be sent to workers."""
-        with one_torch_thread():  # with as many threads as in `from_bytes`, where the network's digest is compared
+        with one_torch_thread():  # as in `from_bytes`, where the network's digest is compared
             players = [np.frombuffer(player_to_bytes(env, entrant), np.uint8) for entrant in entrants]
         sides = [[entrant.readouts, plain_form(entrant.search), entrant.level] for entrant in entrants]
         return pack([plain_game(env), asdict(plan), sides], {str(i): player for i, player in enumerate(players)})
@@ -46,7 +46,7 @@ class MatchWork(RemoteWork):
         (game, plan, sides), players = unpack(data)
         env = known_game(game)
         entrants = []
-        with own_thread():
+        with own_thread():  # with one torch thread, as in `to_bytes`
             for number, (readouts, search, level) in enumerate(sides):
                 player = player_from_bytes(env, players[str(number)].tobytes(), level)
                 entrants.append(Entrant(player, readouts, search, level=level))
@@ -102,10 +102,14 @@ def player_to_bytes(env: GameEnv, entrant: Entrant) -> bytes:
 
 
 def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
-    """Return a network's evaluator for a worker; its results do not depend on which positions share a batch."""
+    """Return a network's evaluator for a worker.
+
+    At full strength its results do not depend on which positions share a batch.  A level needs forecasts of the score,
+    and an evaluator with forecasts is not exact; but a job's games are always played side by side, in equal batches.
+    """
     if level is not None:
         return as_evaluator(network, env, forecasts=True)
-    return network.evaluator(exact=True, shared=False)
+    return network.evaluator(exact=True, shared=False)  # not shared: it is not kept after the work
 
 
 def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:

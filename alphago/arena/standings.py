@@ -11,6 +11,7 @@ import numpy as np
 from alphago.arena.elo import elo_ratings
 from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match
+from alphago.arena.sprt import Verdict
 from alphago.arena.tournament import Tournament
 from alphago.system.files import write_atomic
 
@@ -66,21 +67,15 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
         anchor: index of the player whose rating is fixed at `anchor_elo`.
     """
     played = played_matches(tournament)
-    parts = [headline(tournament)]
-    if played:
-        parts += [table(match_rows(tournament, played)), table(rating_rows(tournament, played, anchor, anchor_elo))]
-    parts += ["\n".join(notes(tournament, played))]
-    return "\n\n".join(filter(None, parts))
+    tables = [match_rows(tournament, played), rating_rows(tournament, played, anchor, anchor_elo)] if played else []
+    return "\n\n".join([headline(tournament), *map(table, tables), "\n".join(notes(tournament, played))])
 
 
 def write_page(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.0) -> Path:
     """Write `standings.html` in the tournament's folder, and return its path; anchor, anchor_elo: as in `standings`."""
     played = played_matches(tournament)
-    parts: list[str] = []
-    if played:
-        tables = rating_rows(tournament, played, anchor, anchor_elo), match_rows(tournament, played)
-        parts += map(html_table, tables)
-    parts.append("<pre>" + escape("\n".join(notes(tournament, played))) + "</pre>")
+    tables = [rating_rows(tournament, played, anchor, anchor_elo), match_rows(tournament, played)] if played else []
+    parts = [*map(html_table, tables), "<pre>" + escape("\n".join(notes(tournament, played))) + "</pre>"]
     for match, result in played.items():
         title = escape(" - ".join(tournament.names[player] for player in match))
         parts.append(f"<details><summary>{title}</summary>{result.svg(columns=BOARDS, most=BOARDS)}</details>")
@@ -151,11 +146,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)
         if verdict is not None and tournament.settings.sprt is not None:  # without a test both are None
-            elo0, elo1 = tournament.settings.sprt  # "accept" refutes `elo0`, and "reject" refutes `elo1`
-            decision = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
-            test = f"the sequential test of {elo0:+g} against {elo1:+g} Elo"
-            numbers = f"pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f}"
-            yield f"{title}: {decision[verdict.state]} by {test} ({numbers})"
+            yield f"{title}: {verdict_text(verdict, *tournament.settings.sprt)}"
         if result.distinct < len(result.games):
             distinct = f"{result.distinct} of {len(result.games)} games are distinct"
             yield f"{title}: {distinct}; the interval counts these, ratings count all"
@@ -167,11 +158,19 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
     for name, faults in players_faults(tournament).items():
         yield f"{name}: games lost by a fault of its own: {len(faults)}"
         yield from quote(tournament, faults)
-    total = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` lacks unpaired games
-    unpaired = total - sum(len(result.games) for result in played.values())
+    # The results lack games whose opening was not played with both colours.
+    unpaired = sum(len(tournament.games(match)) - len(tournament.result(match).games) for match in tournament.matches)
     if unpaired:
         yield f"games that do not count yet, because their opening was played with one colour only: {unpaired}"
     yield f"games are in {tournament.folder.path}"
+
+
+def verdict_text(verdict: Verdict, elo0: float, elo1: float) -> str:
+    """Return the decision of a match's sequential test (see `Sprt`), and the numbers behind it."""
+    # To accept H1 is to reject the difference `elo0`, and the reverse.
+    decision = {"accept": f"above {elo0:+g} Elo", "reject": f"below {elo1:+g} Elo", "continue": "undecided"}
+    numbers = f"pairs of games: {verdict.samples}, log likelihood ratio: {verdict.ratio:.2f}"
+    return f"{decision[verdict.state]} by the sequential test of {elo0:+g} against {elo1:+g} Elo ({numbers})"
 
 
 def players_faults(tournament: Tournament) -> dict[str, list[Sentence]]:

@@ -35,35 +35,36 @@ def plot_strength(
         TypeError: for anything but results of `evaluate`.
     """
     try:
-        cells = {(first, second): result for first, row in results.items() for second, result in row.items()}
+        cells = [(first, second, result) for first, row in results.items() for second, result in row.items()]
     except (AttributeError, TypeError):  # also of a class in place of a dictionary
-        cells = {}
-    if not cells or not all(isinstance(result, MatchResult) for result in cells.values()):
+        cells = []
+    if not cells or not all(isinstance(result, MatchResult) for _, _, result in cells):
         example = "{4: {64: evaluate(…)}}"
         raise TypeError(f"results must be results of evaluate, such as {example}, got {shown(results)}")
-    picture = curves_picture([panel(cells, names, axis) for axis in (0, 1)], columns=2, x_label="", size=SIZE)
+    swapped = [(second, first, result) for first, second, result in cells]
+    panels = [panel(cells, names[0], names[1]), panel(swapped, names[1], names[0])]
+    picture = curves_picture(panels, columns=2, x_label="", size=SIZE)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
 
 
-def panel(cells: Mapping[tuple[Any, Any], MatchResult], names: tuple[str, str], axis: int) -> CurvePanel:
+def panel(cells: list[tuple[Any, Any, MatchResult]], curve_name: str, column_name: str) -> CurvePanel:
     """Return a panel with a curve for each value of one setting, drawn over the values of the other setting.
 
     Args:
-        cells: results by the values of both settings.
-        names: of the two settings.
-        axis: the setting with a curve for each value, 0 or 1.
+        cells: for each result the values of the two settings: that of its curve, and that of its column.
+        curve_name, column_name: the names of the settings.
     """
-    columns = list(dict.fromkeys(values[1 - axis] for values in cells))
+    columns = list(dict.fromkeys(column for _, column, _ in cells))  # from left to right
     curves = []
-    for i, value in enumerate(dict.fromkeys(values[axis] for values in cells)):
-        results = {columns.index(values[1 - axis]): cells[values] for values in cells if values[axis] == value}
+    for i, value in enumerate(dict.fromkeys(curve for curve, _, _ in cells)):
+        results = {columns.index(column): result for curve, column, result in cells if curve == value}
         places = sorted(results)
         low, high = zip(*(results[place].interval for place in places), strict=True)
         rates = [results[place].win_rate for place in places]
         colour = SERIES[i % len(SERIES)]
         # The name begins with a blank, which keeps it off the curve's end.
-        curves.append(Curve(places, rates, colour, name=f" {names[axis]} {value}", low=low, high=high))
+        curves.append(Curve(places, rates, colour, name=f" {curve_name} {value}", low=low, high=high))
     labels = tuple(map(str, columns))
-    return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=names[1 - axis], x_names=labels)
+    return CurvePanel("Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=column_name, x_names=labels)

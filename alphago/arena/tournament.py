@@ -143,7 +143,7 @@ class Tournament:
         }
 
     def level_terms(self, entrant: Entrant) -> LevelTerms | None:
-        """Return the loss and the readouts with which an entrant's level plays here; None at full strength."""
+        """Return how an entrant's level plays here: what to lose a move, and the readouts; None without a level."""
         if entrant.level is None:
             return None
         return level_conditions(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))

@@ -78,7 +78,7 @@ def probe(stack, table, ply, depth, number):
     """Look up the node at `ply` in the table.
 
     Args:
-        depth, number: as in `search`.
+        depth, number: as in `search`; `number` is that of the search, and an entry with another one is ignored.
 
     Returns:
         Whether the value of the node is known; the value; and the action to try first, NONE if the table has no entry
@@ -86,16 +86,18 @@ def probe(stack, table, ply, depth, number):
     """
     key = hash_position(stack.rows[ply])
     entry = entry_index(key, table)
+    # A note is ((its search's number * DEPTHS + plies left) * BOUNDS + bound) * ACTIONS + action, see `leave`.
     note = table[entry, NOTE]
-    if table[entry, KEY] != key or note // (ACTIONS * BOUNDS * DEPTHS) != number:
+    note_number = note // (ACTIONS * BOUNDS * DEPTHS)
+    if table[entry, KEY] != key or note_number != number:
         return False, 0, NONE
-    value = table[entry, VALUE]
+    plies_left = note // (ACTIONS * BOUNDS) % DEPTHS
     bound = note // ACTIONS % BOUNDS
-    same_depth = note // (ACTIONS * BOUNDS) % DEPTHS == depth - ply
-    is_enough = bound == EXACT  # also a bound that lies outside of the node's window
-    is_enough = is_enough or (bound == LOWER and value >= stack.beta[ply])
-    is_enough = is_enough or (bound == UPPER and value <= stack.alpha[ply])
-    known = is_enough and same_depth and ply > 0  # the root is always searched, for its best action
+    value = table[entry, VALUE]
+    # A bound is enough if it lies outside of the node's window.  The root is always searched, for its best action.
+    fails_high = bound == LOWER and value >= stack.beta[ply]
+    fails_low = bound == UPPER and value <= stack.alpha[ply]
+    known = (bound == EXACT or fails_high or fails_low) and plies_left == depth - ply and ply > 0
     return known, value, note % ACTIONS
 
 
@@ -140,7 +142,7 @@ def open_child(stack, ply, action):
     stack.current[ply] = action
     copy(stack.rows[ply], after)
     play(after, action)
-    # The parent's window in the opponent's view; its lower end, here the upper one, is raised to the best value so far.
+    # In the opponent's view the window (alpha, beta) is (-beta, -alpha); alpha is at least the best value so far.
     stack.alpha[ply + 1] = -stack.beta[ply]
     stack.beta[ply + 1] = -max(stack.alpha[ply], stack.best[ply])
 
@@ -217,13 +219,15 @@ def search(depth, number, stack, table, history, most):
     ply = stack.progress[AT]
     entering = stack.progress[ENTERING] != 0
     nodes = 0
+    # Each turn enters the node at `ply` if it is new.  Then it either opens the next child, which the next turn enters,
+    # or gives the node's value to the parent, with which the next turn goes on.
     while nodes < most or not entering:  # the search pauses only before a new node
         known = False
         value = 0
         if entering:
             nodes += 1
             entering = False
-            known, value = enter(depth, number, stack, table, history, ply)
+            known, value = enter(depth, number, stack, table, history, ply)  # never known at the root, see `probe`
         if not known:
             action = NONE
             if stack.best[ply] < stack.beta[ply]:  # else the parent will not choose this node: no further action
@@ -234,7 +238,7 @@ def search(depth, number, stack, table, history, most):
                 entering = True
                 continue
             value = leave(depth, number, stack, table, history, ply)
-            if ply == 0:
+            if ply == 0:  # the root has its value: the search is complete
                 break
         ply -= 1
         take_value(stack, ply, value)

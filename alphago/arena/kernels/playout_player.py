@@ -103,7 +103,8 @@ def expand(tree, node, row, state, prior):
         add_points(tree, row, True, prior)  # own eyes are all that is left
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
-        add_node(tree, size * size, prior, prior * count_points(row, load(row, TO_PLAY)))
+        points = count_points(row, load(row, TO_PLAY))  # of a pass that ends the game now: 2 won, 1 drawn, 0 lost
+        add_node(tree, size * size, prior, prior * points)
     store(tree.first_child, node, first)
     store(tree.children, node, load(tree.used, 0) - first)
 
@@ -191,7 +192,7 @@ def descend(tree, game, settings):
 def play_out(game, ply):
     """Play random moves to the end, write them to `game.actions` from index `ply`, and return the next index."""
     while not is_over(game.row):
-        action = random_action(game.row, game.state, False)  # False: no own eyes
+        action = random_action(game.row, game.state, False)  # False: own eyes are not filled
         store(game.actions, ply, action)
         play(game.row, action)
         ply += 1
