@@ -49,7 +49,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     points = np.asarray(points, np.float64)
     met = (points + points.T) > 0  # [P, P], whether two players have met
     connected = connected_players(met, anchor)
-    free = np.flatnonzero(connected & (np.arange(len(met)) != anchor))
+    free = np.flatnonzero(connected & (np.arange(len(met)) != anchor))  # the players whose strength is to be found
     strengths, errors = likeliest_strengths(points + PRIOR_GAMES / 2 * met, free)
     elos = anchor_elo + POINTS_PER_NAT * strengths
     half_widths = Z * errors * POINTS_PER_NAT

@@ -173,7 +173,8 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchSpec 
         device: of a network, as in `evaluate`.
     """
     entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
-    if entry is None or entry.model is None:  # no name of a network with options
+    if entry is None or entry.model is None:  # not the name of a network with an @
+        # `network` is used only if the player is a network or a network's name.
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
     entrant = make_entrant(entry.with_defaults(readouts), env, device, players={})
     # To a name without a search `with_defaults` has added a search by its name; `search` may also be settings.

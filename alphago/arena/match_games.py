@@ -102,7 +102,7 @@ class ParallelGames:
         """Return the finished games of the slots `over`, int64 [n], whose games have ended by the rules."""
         black_outcomes, margins = self.board.black_results(over)
         margins += 0.0  # no -0.0
-        # A drawn game may have a small outcome, and a game of one's own a winner at equal points: both numbers count.
+        # A drawn game may have a small outcome, and a game of one's own a winner at equal points: both numbers tell.
         is_draw = (margins == 0) & (np.abs(black_outcomes) < LARGEST_DRAW)
         black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)

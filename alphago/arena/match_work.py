@@ -109,7 +109,7 @@ def make_evaluator(network: Any, env: GameEnv, level: float | None) -> Any:
     """
     if level is not None:
         return as_evaluator(network, env, forecasts=True)
-    return network.evaluator(exact=True, shared=False)  # not shared: it is not kept after the work
+    return network.evaluator(exact=True, shared=False)  # not shared: a cached one would outlive the work
 
 
 def player_from_bytes(env: GameEnv, data: bytes, level: float | None) -> Any:

@@ -60,8 +60,8 @@ def read_function(file: str, env: Any) -> Callable[[Any], object]:
 def move_text(env: Any, choose: Callable[[Any], object], name: str, seed: str, *moves: str) -> str:
     """Return the move that a function chooses after these moves, as text.
 
-    An action becomes the move's name.  Any other value that the function returns is returned as it is, as text: it may
-    be a name such as "D4", which the reader of the reply checks.
+    Anything but an action that the function returns is returned as text, since it may be a move such as "D4"; the
+    reader of the reply checks this.
 
     Args:
         name: the file's name, mixed into the seed, so that two submissions in a game draw different random numbers.

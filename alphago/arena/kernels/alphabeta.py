@@ -78,7 +78,7 @@ def probe(stack, table, ply, depth, number):
     """Look up the node at `ply` in the table.
 
     Args:
-        depth, number: as in `search`; `number` is that of the search, and an entry with another one is ignored.
+        depth, number: as in `search`; an entry with the number of another search is ignored.
 
     Returns:
         Whether the value of the node is known; the value; and the action to try first, NONE if the table has no entry
