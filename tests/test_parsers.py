@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from alphago import ConnectFourEnv, GameEnv, GomokuEnv, OwareEnv, ReversiEnv
@@ -92,10 +92,11 @@ def test_what_stands_after_a_flag(name: str, text: str) -> None:
 
 @MANY
 @given(text_or(r"(uct|rave|gnugo)(:[0-9]{0,10})?"))
+@example("uct:0")
 def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
-    refusals = "no player is called|playouts must be 1 or more|GNU Go's level|there is no file|no network| is a folder"
-    refusals += "|cannot be the name of a file"
+    refusals = "no player is called|the playouts of (uct|rave) must|GNU Go's level|there is no file|no network"
+    refusals += "| is a folder|cannot be the name of a file"
     player = read(lambda: resolve_player(name), rf".*({refusals})")
     if player is not REFUSED:
         assert isinstance(player, (PlayoutSettings, Engine)) or player == "random" or name in packaged_nets()
@@ -108,7 +109,7 @@ def test_a_player_with_readouts(text: str) -> None:
     """`runs/a@64,gumbel`: the name that it gets is that player's."""
     entry = read(
         lambda: parse_entrant(text),
-        rf"{re.escape(text)}: |no player is called|no network |playouts must |.*cannot be the name of a file",
+        rf"{re.escape(text)}: |no player is called|no network |.*cannot be the name of a file",
     )
     if entry is not REFUSED:
         assert entry.readouts is None or entry.readouts >= 0
