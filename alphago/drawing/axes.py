@@ -47,6 +47,10 @@ def number_text(value: float, unit: str = "") -> str:
 def spread(values: Sequence[float], gap: float) -> list[float]:
     """Move ascending values in 0 .. 1 apart, until neighbours differ by `gap`, or by less if there is no room.
 
+    Args:
+        values: the heights of names' middles.
+        gap: the height of a name.
+
     Returns:
         The moved values.
     """
@@ -54,9 +58,9 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     moved = list(values)
     for i in range(1, len(moved)):  # upwards, perhaps beyond 1
         moved[i] = max(moved[i], moved[i - 1] + gap)
-    # The greatest value that is allowed at index i: first half a gap below 1, as a value is the middle of a name.
+    # The greatest value that is allowed at index i.  The highest name ends at 1, half a gap above its middle.
     limit = 1 - gap / 2
-    for i in reversed(range(len(moved))):  # and back down from 1
+    for i in reversed(range(len(moved))):  # and back down from 1, but not below 0: all names have room
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap
     return moved

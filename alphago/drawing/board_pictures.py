@@ -67,8 +67,13 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     view = board.view
     board_width, board_height = (CELL * (length + 2 * view.margin) for length in view.size)
     width = max(board_width, SMALLEST)
-    # The upper left corner of the surface, to which shapes are moved; a small board is in the middle.
+    # The upper left corner of the surface; a small board is in the middle.
     left, top = CELL * view.margin + (width - board_width) / 2, CELL * view.margin
+
+    def moved(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+        """Return shapes that are placed on the surface, moved to their places in the drawing."""
+        return tuple(move(shape, left, top) for shape in shapes)
+
     radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
     spots = [Spot(CELL * x, CELL * y, radius) for x, y in view.cells]
     action_spots = [spots[cell] if cell >= 0 else None for cell in actions]
@@ -78,10 +83,10 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
     owners = [] if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)
     expected = line_stones(overlay.line, spots) if overlay.line else discs(overlay, action_spots)
-    shapes = (ground(board, spots), pieces, marks(board, spots), [*owners, *expected])
-    below, placed, marked, over = [tuple(move(shape, left, top) for shape in layer) for layer in shapes]
     wood = Rect(0, 0, width, height, Style(WOOD), corner=0.15 * CELL)
-    return Drawing(width, height, ((wood, *below), placed, tuple(texts), marked, over), board.label, shown=pixels)
+    below = (wood, *moved(ground(board, spots)))
+    layers = below, moved(pieces), tuple(texts), moved(marks(board, spots)), moved([*owners, *expected])
+    return Drawing(width, height, layers, board.label, shown=pixels)
 
 
 def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) -> tuple[list[Text], float]:

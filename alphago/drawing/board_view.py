@@ -103,9 +103,9 @@ class BoardView:
         """
         places = self.places_of(player)
         cells = places[action] if places else ()  # the surface "text" has no places
-        if len(cells) == 1:  # this cell is empty now if its pieces were sown
+        if len(cells) == 1:  # whatever is in it: a house whose seeds were sown is empty now
             return cells[0]
-        # An action's cells fill from the first to the last, so that its last filled cell is the newest.
+        # Several cells, as in a column of Connect Four, fill from the first to the last: the last filled is the newest.
         return next((cell for cell in reversed(cells) if contents[cell]), None)
 
 

@@ -147,16 +147,16 @@ def panel_drawing(panel: CurvePanel, x_label: str) -> Drawing:
 
 def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
-    curves = [curve for curve in panel.curves if len(curve.x)]
-    labels = unnamed_labels(panel)
     wide, high = size
     title = paragraph(panel_title(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
     shapes: list[Shape] = [*title]
     top = title[-1].y + 0.8 * SIZE
     if panel.picture is not None:
         return shapes + picture_shapes(panel.picture, wide, top, high - top)
+    curves = [curve for curve in panel.curves if len(curve.x)]
     if not curves:
         return shapes
+    labels = legend_labels(panel)
     if len(labels) > 1:  # a single one is in the title
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
         entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
@@ -165,6 +165,16 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
     bottom_margin = BOTTOM + (SIZE if panel.x_label else 0)
     box = Rect(LEFT, top, wide - LEFT - right_margin, high - top - bottom_margin, Style())
+    return shapes + diagram_shapes(panel, curves, box)
+
+
+def diagram_shapes(panel: CurvePanel, curves: Sequence[Curve], box: Rect) -> list[Shape]:
+    """Return the axes of a panel, its curves with their names, and its marks.
+
+    Args:
+        curves: the panel's curves that have points.
+        box: the space of the curves.
+    """
     x_first, x_last = x_ends(panel, curves)
     y_low, y_high = y_ends(panel, curves)
 
@@ -175,7 +185,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
         down = box.height * (y_high - y) / (y_high - y_low)
         return box.x + across, box.y + down
 
-    shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high), place) + band_shapes(curves, place)
+    shapes = axes_shapes(panel, box, (x_first, x_last), (y_low, y_high), place) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [move(mark.shape, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -189,14 +199,14 @@ def picture_shapes(picture: Drawing, wide: float, top: float, high: float) -> li
     return [move(shape, left, top, scale) for shape in flat(picture.layers)]
 
 
-def unnamed_labels(panel: CurvePanel) -> list[tuple[str, Dash]]:
-    """Return the labels of a panel's curves that have no names, with their line styles, each once."""
+def legend_labels(panel: CurvePanel) -> list[tuple[str, Dash]]:
+    """Return the labels for a panel's legend, with their line styles, each once: labels of curves without names."""
     return list(dict.fromkeys((curve.label, curve.dash) for curve in panel.curves if curve.label and not curve.name))
 
 
 def panel_title(panel: CurvePanel) -> str:
     """Return a panel's title with its unit, and with the label of its curves if all have the same label."""
-    labels = unnamed_labels(panel)
+    labels = legend_labels(panel)
     label = f": {labels[0][0]}" if len(labels) == 1 else ""
     unit = panel.unit.removeprefix(SHARE).strip()
     return f"{panel.title}{label}" + (f" [{unit}]" if unit else "")

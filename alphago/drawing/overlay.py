@@ -187,7 +187,7 @@ def font_size(text: str, most: float) -> float:
     """Return the font size at which a text fits on a disc, as a share of the radius; `most` for one or two letters."""
     if len(text) <= 2:
         return most
-    return min(most, 2.2 * most / len(text)) * 1.25  # three letters or more may come nearer to the disc's edge
+    return 2.2 * most / len(text) * 1.25  # three letters or more may come nearer to the disc's edge, by this factor
 
 
 def ownership_squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> list[Shape]:
@@ -229,29 +229,37 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> l
 def legend(overlay: Overlay, points: Sequence[int], to_text: Callable[[int], str]) -> list[str]:
     """Return sentences that say what the signs of an overlay mean, and that list the marked actions without a point.
 
+    If no marked action has a point, as in a game without cells, this list is the only sentence.
+
     Args:
         points: the point of each action, -1 for an action without a point.
         to_text: returns the name of an action.
     """
-    sentences = []
     marked = [] if overlay.line else marked_actions(overlay)
-    name = overlay.shown
-    if marked and name is not None:
-        number = SHOWN[name]
-        below = ", visits below" if overlay.visits is not None and name != "visits" else ""
-        # `action_weights` colours the discs by the first field of WEIGHT_WORDS that the overlay has.
-        more, most = next(words for words, field in WEIGHT_WORDS if getattr(overlay, field) is not None)
-        outside = [action for action in marked if points[action] < 0]
-        listed = outside[:MOST_NAMED]
-        texts = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in listed)
-        if len(outside) == len(marked):  # there are no discs, as in a game without cells
-            return [f"Moves, with the {number}: {texts}."]
-        sentences.append(f"On a disc: {number}{below}. Darker: {more}; ringed: the {most}.")
-        if outside:
-            sentences.append(f"Off the board: {texts}.")
+    outside = [action for action in marked if points[action] < 0]
+    listed = ", ".join(f"{to_text(action)} {disc_text(overlay, action, marked[0])}" for action in outside[:MOST_NAMED])
+    sentences = []
+    if marked and overlay.shown is not None:
+        if outside == marked:  # there are no discs
+            return [f"Moves, with the {SHOWN[overlay.shown]}: {listed}."]
+        sentences.append(disc_sentence(overlay, overlay.shown))
+    if outside:
+        sentences.append(f"Off the board: {listed}.")
     if overlay.ownership is not None:
         squares = "Squares: whose the point becomes, larger where it is surer; on a stone: how surely it is lost."
         sentences.append(squares)
     if overlay.line:
         sentences.append("Ringed stones: the expected moves.")
     return sentences
+
+
+def disc_sentence(overlay: Overlay, shown: str) -> str:
+    """Return the sentence of the legend about discs: their numbers, their colours, and the ring.
+
+    Args:
+        shown: which number is written on the discs, a key of SHOWN.
+    """
+    below = ", visits below" if overlay.visits is not None and shown != "visits" else ""
+    # `action_weights` colours the discs by the first field of WEIGHT_WORDS that the overlay has.
+    darker, ringed = next(words for words, field in WEIGHT_WORDS if getattr(overlay, field) is not None)
+    return f"On a disc: {SHOWN[shown]}{below}. Darker: {darker}; ringed: the {ringed}."

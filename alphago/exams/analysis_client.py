@@ -6,6 +6,7 @@ Source: KataGo's docs/Analysis_Engine.md, version 1.17.
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from alphago.arena.line_process import LineProcess, split_command
@@ -88,8 +89,9 @@ class AnalysisClient(LineProcess):
     ) -> Iterator[DrawnPosition]:
         """Ask the engine about drawn positions, and yield each when all its questions are answered, in the order drawn.
 
-        A query about a position has the position's number as its id.  `take` may add further queries (`ask`), about the
-        position after a move, and then adds the move to `DrawnPosition.missing`; their ids are "NUMBER MOVE".
+        The query about a position has the position's number as its id.  `DrawnPosition.missing` contains "" from the
+        beginning, which stands for this query.  `take` may add further queries (`ask`), about the position after a
+        move.  The id of such a query is "NUMBER MOVE", and `take` adds the move to `missing`.
 
         Args:
             drawing: the positions.
@@ -105,13 +107,13 @@ class AnalysisClient(LineProcess):
             if not window:
                 return
             reply = self.receive()
-            number, _, move = str(reply.get("id")).partition(" ")
+            number, _, move = str(reply.get("id")).partition(" ")  # `move` is "" for the position itself
             if number in window and move in window[number].missing:  # else it answers none of these queries
                 window[number].missing.discard(move)
                 take(window[number], move, reply)
             # In the order drawn: an answered position waits for those drawn before it.
-            while window and not window[earliest := next(iter(window))].missing:
-                yield window.pop(earliest)
+            for number in list(takewhile(lambda number: not window[number].missing, window)):
+                yield window.pop(number)
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
         """Return the win rate, 0 .. 1, and the lead in points of a reply, in the view that the query asked for."""

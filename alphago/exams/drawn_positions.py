@@ -21,7 +21,7 @@ LEAST_WIN = 0.03  # least win rate of either side in an undecided position
 MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
 # The limits of undecided positions, written into the provenance of an exam.
 UNDECIDED = {"win_rate": [LEAST_WIN, 1 - LEAST_WIN], "lead_per_line": MOST_LEAD}
-POINTS = 10.0  # in the choice of the best move, so many points count as much as a win rate of 1
+POINTS = 10.0  # points of lead whose loss counts as much as the loss of a win rate of 1 when the best move is chosen
 
 
 @settings
@@ -106,6 +106,7 @@ class DrawnPosition:
             moves=self.position.moves,
             black_win=black_win,
             black_lead=black_lead,
+            # The move with the least loss, of win rate and points together.
             best=int(np.nanargmin(rate_losses + point_losses / POINTS)),
             points=point_losses,
             rates=rate_losses,

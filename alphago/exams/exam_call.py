@@ -29,7 +29,8 @@ class Examinee(NamedTuple):
     """A network that takes the exam.
 
     Attributes:
-        entry: the parts of its name, as `alphago evaluate` writes it: "9x9@64,gumbel".
+        entry: the parts of its name, as `alphago evaluate` writes it: "9x9@64,gumbel"; its `model` is None for a
+            network that was not given by name.
         network: a NeuralNet, an evaluator or a function on positions.
         readouts: the numbers of readouts with which it answers, once with each.
         search: as in `Entrant`.
@@ -45,6 +46,11 @@ class Examinee(NamedTuple):
         """The network's game; None for an evaluator or a function, which may not know it."""
         env = getattr(self.network, "env", None)
         return env if isinstance(env, GameEnv) else None
+
+    def name_with(self, readouts: int) -> str:
+        """Return the network's name with a number of readouts, such as "9x9@64"."""
+        # `EntrantText.name` has readouts only if there is a `model`.  Any path will do, since it is not in the name.
+        return replace(self.entry, model=Path(), readouts=readouts).name
 
 
 @checks_keywords()
@@ -82,17 +88,8 @@ def exam(
     Raises:
         ValueError: for networks of other games or boards, and for a file that is not an exam.
     """
-    listed = networks if isinstance(networks, (list, tuple)) else [networks]
-    counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
-    for count in counts:
-        check_int("readouts", count, 0, MOST_READOUTS)
     given_exam = None if file is None else find_exam(file)
-    examinees = []
-    for number, network in enumerate(listed, 1):
-        name = f"network {number}" if len(listed) > 1 else "network"  # of a network that is not given by its name
-        examinees.append(make_examinee(network, name, counts, search, given_exam))
-    if not examinees or not all(examinee.readouts for examinee in examinees):
-        raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
+    examinees = make_examinees(networks, readouts, search, given_exam)
     questions = find_exam(file=None, size=common_board_size(examinees)) if given_exam is None else given_exam
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     answers: dict[str, Answers] = {}
@@ -102,12 +99,32 @@ def exam(
         evaluator = make_evaluator(examinee.network, env, dtype, device)
         positions = questions.positions_of(env)
         for count in examinee.readouts:
-            name = replace(examinee.entry, readouts=count).name
+            name = examinee.name_with(count)
             if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
             options: dict[str, Any] = {"threads": cores, "tell": partial(tell, name, total)}
             answers[name] = answer_all(positions, evaluator, count, examinee.search, examinee.entry.level, **options)
     return ExamResult(questions, tuple(answers), tuple(answers.values()))
+
+
+def make_examinees(
+    networks: object, readouts: int | Sequence[int], search: SearchSpec, given_exam: Exam | None
+) -> list[Examinee]:
+    """Return the examinees of a call of `exam`, whose arguments these are; raise ValueError if there are none.
+
+    given_exam: as in `make_examinee`.
+    """
+    listed = networks if isinstance(networks, (list, tuple)) else [networks]
+    counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
+    for count in counts:
+        check_int("readouts", count, 0, MOST_READOUTS)
+    examinees = []
+    for number, network in enumerate(listed, 1):
+        name = f"network {number}" if len(listed) > 1 else "network"  # of a network that is not given by its name
+        examinees.append(make_examinee(network, name, counts, search, given_exam))
+    if not examinees or not all(examinee.readouts for examinee in examinees):
+        raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
+    return examinees
 
 
 def make_examinee(
@@ -122,7 +139,7 @@ def make_examinee(
         given_exam: the exam that the caller named, None for none.  A network that was saved for another board is loaded
             for the board of this exam.
     """
-    entry = EntrantText(name, Path())  # any file will do; without one the name would not show the readouts
+    entry = EntrantText(name, model=None)
     if isinstance(network, (str, PathLike)):
         entry = parse_entrant(str(network))
         if entry.model is None:
@@ -132,7 +149,7 @@ def make_examinee(
             env = require_go(env, "an exam").resized(given_exam.size)
         network, search = load_model(entry.model, env), entry.search or search
     if entry.level is not None:
-        readouts = (0,)  # not used, since a level has readouts of its own
+        readouts = (0,)  # to answer once; the number does not matter, since a level has readouts of its own
     elif entry.readouts is not None:
         readouts = (entry.readouts,)
     search_name = search if isinstance(search, str) else None

@@ -170,7 +170,7 @@ def exam_overlay(exam: Exam, row: int, action: int) -> Overlay:
     q, priors = np.full(len(judged.rates), np.nan), np.zeros(len(judged.rates))
     for move, prior in ((action, 0.3), (judged.best, 1.0)):  # the largest prior gets the ring, the other one is paler
         priors[move] = prior
-        q[move] = 2 * np.clip(best_rate - judged.rates[move], 0, 1) - 1
+        q[move] = 2 * np.clip(best_rate - judged.rates[move], 0, 1) - 1  # `rates` are the win rates that moves lose
     return Overlay(q=q, priors=priors, show="q")
 
 

@@ -68,7 +68,7 @@ def compute_grade(marks: Marks) -> Grade:
 
 
 def grade_difference(first: Marks, second: Marks) -> Grade:
-    """Return the grade of `first` minus that of `second`, both on the same positions; without a correlation."""
+    """Return the grade of `first` minus that of `second`, both on the same positions; `correlation` is UNKNOWN."""
     differences = {}
     for name, estimate in ESTIMATES.items():
         is_root = estimate is statistics.root_mean_square

@@ -15,7 +15,7 @@ from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.levels import FULL_STRENGTH, level_conditions
 from alphago.mcts.puct import Puct
-from alphago.mcts.questions import Limit
+from alphago.mcts.questions import Answer, Limit
 from alphago.mcts.search_specs import SearchSpec
 
 MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
@@ -103,6 +103,7 @@ def exam_game(env: GameEnv, size: int) -> GoEnv:
     if go.turns is not None:
         raise ValueError(f"an exam must be taken by a network for games that two passes end, got one for {env}")
     board = go if size == go.N else go.resized(size)
+    # As in a match, passing is always legal and games are not cut off early.
     return board.replace(ko="positional", suicide=False).match_variant()
 
 
@@ -132,20 +133,28 @@ def answer_all(
         readouts = level_conditions(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
     answers = []
     with open_analyst(positions, evaluator, readouts, search, threads=threads) as analyst:
-        by_visits = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
-        # After PUCT's search at full strength the most visited move is taken, below.  All other moves are chosen by the
-        # analyst: those of a level, of another rule's search, and of the network alone.
-        choice_level = None if by_visits else level or FULL_STRENGTH
+        # After PUCT's search at full strength the analyst chooses no move, and `chosen_action` takes the most visited
+        # one.  The analyst chooses all other moves: those of a level, of another rule's search, of the network alone.
+        takes_most_visited = level is None and readouts > 0 and isinstance(analyst.settings, Puct)
+        choice_level = None if takes_most_visited else level or FULL_STRENGTH
         for question in analyst.ask_all(positions, Limit(readouts), level=choice_level, reuse=False, plies=1):
             answers.append(question.last())
             tell(1)
     black = join_analyses([answer.found for answer in answers]).as_black()
-    # For an answer without a chosen move, the most visited one.
-    actions = [answer.found.best() if answer.action is None else answer.action for answer in answers]
     shares = [answer.shares for answer in answers if answer.shares is not None]  # of all answers or of none
     return Answers(
-        np.array([of_moves.argmax() for of_moves in shares] if shares else actions, np.int64),
+        np.array([chosen_action(answer) for answer in answers], np.int64),
         black.root_win_rate.astype(np.float64),
         black.root_score.astype(np.float64),
         np.array(shares) if shares else None,
     )
+
+
+def chosen_action(answer: Answer) -> int:
+    """Return the move of an answer: the most probable one of a move drawn by chance, else the analyst's choice.
+
+    Without a choice it is the most visited move.
+    """
+    if answer.shares is not None:
+        return int(answer.shares.argmax())
+    return answer.found.best() if answer.action is None else answer.action

@@ -61,7 +61,10 @@ def find_kind(position: GoPosition, judged: ExamPosition) -> str:
 
 
 def urgency(judged: ExamPosition, size: int) -> float:
-    """Return the points that any move further than NEAR from the best move must lose more than the best move."""
+    """Return how many points it costs at least to play elsewhere, compared with the best move.
+
+    Elsewhere is further than NEAR from the best move; a pass is elsewhere, too.
+    """
     row, column = divmod(judged.best, size)
     rows, columns = np.divmod(np.arange(size * size), size)
     is_far = np.maximum(np.abs(rows - row), np.abs(columns - column)) > NEAR
@@ -80,10 +83,10 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
         line = Reading().attack(stones, point)
         if line is None or len(line) < 2 * LADDER - 1:  # the line has the moves of both sides, the attacker's first
             continue
-        if chain.colour != mover:
-            decides = best in chain.liberties and len(after.chain(point).liberties) == 1  # starts it
+        if chain.colour == mover:
+            decides = Reading().attack(after, point) is None  # the move saves this chain
         else:
-            decides = after.colours[point] == mover and Reading().attack(after, point) is None  # saves the chain
+            decides = best in chain.liberties and len(after.chain(point).liberties) == 1  # the move starts the ladder
         if decides:
             return True
     return False
@@ -91,10 +94,9 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
 
 def decides_race(stones: Stones, best: int) -> bool:
     """Return whether the best move is a liberty of one of two chains that race for each other's liberties."""
-    for chain in stones.chains():
-        if best in chain.liberties and can_race(stones, chain):
-            return any(can_race(stones, other) for other in stones.touching(chain))
-    return False
+    racers = (chain for chain in stones.chains() if best in chain.liberties and can_race(stones, chain))
+    racer = next(racers, None)
+    return racer is not None and any(can_race(stones, other) for other in stones.touching(racer))
 
 
 def can_race(stones: Stones, chain: Chain) -> bool:

@@ -225,8 +225,7 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
     Raises:
         ValueError: if something is missing, if a move is illegal, if a legal move has no loss or an illegal move has.
     """
-    missing = [key for key in KEYS if key not in row]
-    if missing:
+    if missing := [key for key in KEYS if key not in row]:
         raise ValueError(f"{where} must have {', '.join(KEYS)}, got none of {', '.join(missing)}")
     if row_size(row, where) != size:
         raise ValueError(f"{where}: size must be {size} as in the lines before, got {row['size']}")
@@ -256,11 +255,9 @@ def read_losses(lost: object, position: GoPosition, where: str) -> tuple[np.ndar
     if not isinstance(lost, Mapping):
         raise ValueError(f"{where}: lost must be an object with every legal move, got {shown(lost)}")
     legal = {env.to_text(int(action)): int(action) for action in np.flatnonzero(position.legal_mask)}
-    missing = [move for move in legal if move not in lost]
-    if missing:
+    if missing := [move for move in legal if move not in lost]:
         raise ValueError(f"{where}: lost must have every legal move, got none for {shortened(' '.join(missing))}")
-    illegal = [move for move in lost if move not in legal]
-    if illegal:
+    if illegal := [move for move in lost if move not in legal]:
         raise ValueError(f"{where}: lost must have legal moves only, got {shortened(' '.join(illegal))}")
     losses = np.full((2, env.action_space), np.nan, np.float32)
     for move, action in legal.items():

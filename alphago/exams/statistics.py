@@ -46,7 +46,8 @@ def around(value: float, influence: np.ndarray, quantile: float = Z) -> Estimate
 
     Args:
         value: the estimated number.
-        influence: numbers [n] whose mean differs from `value` only by a constant, to first order.  The positions are
+        influence: numbers [n], one for each position.  If other positions had been drawn, `value` would change as the
+            mean of these numbers, to first order.  A constant added to all of them does not matter.  The positions are
             taken as independent.
         quantile: the interval's half-length in standard errors.
     """

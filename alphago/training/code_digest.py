@@ -105,19 +105,21 @@ def iterate_sources(value: Any, seen: list[Any]) -> Iterator[str]:
     if any(value is other for other in seen):
         return
     seen.append(value)
-    with suppress(OSError, TypeError):  # what was typed into an interpreter has no source
+    try:
         source = dedent(inspect.getsource(value))
-        with suppress(SyntaxError):  # raised for a part of a statement that has a lambda: its text is taken as it is
-            source = ast.unparse(ast.parse(source))
-        yield source
-        closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
-        module = sys.modules.get(value.__module__)  # None for a module that was loaded without being registered
-        # What the names in the source mean; a variable of a function around it hides a global one.  A class has no
-        # `__globals__`; a function has them even if its module was not registered.
-        names = {**getattr(module, "__dict__", {}), **getattr(value, "__globals__", {}), **closure}
-        for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
-            item = names[name]
-            if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:
-                yield from iterate_sources(item, seen)
-            elif isinstance(item, (FunctionType, type, *PLAIN_TYPES)):
-                yield f"{name} = {as_text(item)}"
+    except (OSError, TypeError):  # what was typed into an interpreter has no source
+        return
+    with suppress(SyntaxError):  # raised for a part of a statement that has a lambda: its text is taken as it is
+        source = ast.unparse(ast.parse(source))
+    yield source
+    # The values of the names in the source.  A variable of the closure hides a global one.  A class has no globals; a
+    # function has its globals even if its module was not registered.
+    of_module = getattr(sys.modules.get(value.__module__), "__dict__", {})
+    closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
+    known = {**of_module, **getattr(value, "__globals__", {}), **closure}
+    for name in sorted(set(re.findall(r"\w+", source)) & known.keys()):
+        item = known[name]
+        if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:
+            yield from iterate_sources(item, seen)
+        elif isinstance(item, (FunctionType, type, *PLAIN_TYPES)):
+            yield f"{name} = {as_text(item)}"

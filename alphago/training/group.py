@@ -262,22 +262,20 @@ class Group(GameGroup):
     def choose_moves(self, moves: Moves) -> None:
         """Choose the moves, and fill in the policies and actions of `moves`.
 
-        Searched moves are chosen by the search.  The other moves are drawn from the policy, except in games that are
-        played out: there the most probable move is chosen.
+        Searched moves are chosen by the search.  The other moves of a game's opening are drawn from the policy.  In
+        games that are played out, the policy's most probable move is chosen.
         """
         searched_games = moves.games[moves.searched]
         by_chance = self.slots.plies[searched_games] < self.temperature_plies  # in first plies, moves should vary
         policies, actions = self.search.selfplay_moves(searched_games, by_chance, self.generators_of(searched_games))
         moves.policies[moves.searched] = policies
         moves.actions[moves.searched] = actions
-        by_policy = ~moves.searched
-        policy_games = moves.games[by_policy]
-        priors = moves.priors[by_policy]
-        policy_actions = priors.argmax(axis=1).astype(np.int32)
-        is_drawn = self.slots.opening[policy_games] != PLAYED_OUT
+        is_played_out = self.slots.opening[moves.games] == PLAYED_OUT  # the moves of these games are not searched
+        moves.actions[is_played_out] = moves.priors[is_played_out].argmax(axis=1)
+        in_opening = ~moves.searched & ~is_played_out
         # `draw_moves` changes the priors that it is given: here a copy, since a mask selects them.
-        policy_actions[is_drawn] = draw_moves(self.env, priors[is_drawn], self.generators_of(policy_games[is_drawn]))
-        moves.actions[by_policy] = policy_actions
+        generators = self.generators_of(moves.games[in_opening])
+        moves.actions[in_opening] = draw_moves(self.env, moves.priors[in_opening], generators)
 
     def record(self, moves: Moves, plays_on: np.ndarray) -> None:
         """Add the moves to the games' records.

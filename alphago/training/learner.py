@@ -28,6 +28,7 @@ from alphago.training.step_graphs import CapturedGraph, Inputs
 WARM_UP_STEPS = 200
 LARGEST_WEIGHT = 1e6  # a larger weight means divergence; weights of sound networks are below 100
 CPU = torch.device("cpu")
+Gradients = list[torch.Tensor | None]  # of a network's parameters, in order; None for a parameter that had no part
 
 
 class Accumulated(NamedTuple):
@@ -35,7 +36,8 @@ class Accumulated(NamedTuple):
 
     Attributes:
         metrics: the batch's losses and statistics, scalars by name.
-        buffers: copies of the network's buffers before the batch, which are put back if the step is skipped.
+        buffers: copies of the network's buffers, such as running statistics, before the batch.  `Learner.update` puts
+            them back if it skips the step.
     """
 
     metrics: dict[str, torch.Tensor]
@@ -47,16 +49,13 @@ class GpuStep(NamedTuple):
 
     Attributes:
         inputs: where each batch is copied to.
-        accumulate: the first half of a step, which computes the gradients.
+        accumulate: the first half of a step, which computes the gradients and returns them with its other results.
         update: the second half, which changes the weights.
-        gradients: the tensors to which the graph of `accumulate` writes the parameters' gradients; [] until that graph
-            is captured.
     """
 
     inputs: Inputs
-    accumulate: CapturedGraph[Accumulated]
+    accumulate: CapturedGraph[tuple[Accumulated, Gradients]]
     update: Callable[[], object]
-    gradients: list[torch.Tensor | None]
 
 
 class Learner:
@@ -140,7 +139,8 @@ class Learner:
         """
         if isinstance(batch, DeviceSample):
             return self._accumulate_on_gpu(batch, batch.weight_sum / batch_weight)
-        buffers = [buffer.clone() for buffer in self.net.buffers()]
+        # Computing the gradients changes the running statistics: `update` puts these back if it skips the step.
+        buffers_before = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
         replicas = self.replicas[: len(parts)]  # a small batch has fewer parts than there are replicas
         tasks = [
@@ -153,7 +153,7 @@ class Learner:
             for twin in twins:
                 if twin.grad is not None:
                     parameter.grad += twin.grad
-        return Accumulated(batch_metrics(batch, outputs), buffers)
+        return Accumulated(batch_metrics(batch, outputs), buffers_before)
 
     def _accumulate_on_gpu(self, batch: DeviceSample, share: float) -> Accumulated:
         """Compute the gradients of a batch as `accumulate` does, on a GPU.
@@ -161,18 +161,15 @@ class Learner:
         share: the sum of the batch's weights, divided by the `batch_weight` of `accumulate`.
         """
         gpu_step = self._gpu_step_for(batch)
-        parameters = list(self.net.parameters())
         gpu_step.inputs.fill(batch, share)
-        accumulated = gpu_step.accumulate()
-        if gpu_step.accumulate.is_captured:
-            if not gpu_step.gradients:  # just captured: from now on the graph writes to these gradients
-                gpu_step.gradients.extend(parameter.grad for parameter in parameters)
-            for parameter, gradient in zip(parameters, gpu_step.gradients, strict=True):
-                parameter.grad = gradient
-            self._update = gpu_step.update
-        else:  # each call makes new gradients, and a graph of the update would read old ones
-            self._update = self.optimizer.step
-        self.net.train()  # `gradients` does so too, but is not called where a graph is repeated
+        accumulated, gradients = gpu_step.accumulate()
+        # A graph writes to the same gradients in every call.  After a step with a batch of another size, the parameters
+        # have other gradients.
+        for parameter, gradient in zip(self.net.parameters(), gradients, strict=True):
+            parameter.grad = gradient
+        # Without a graph, each call makes new gradients, and a graph of the update would read old ones.
+        self._update = gpu_step.update if gpu_step.accumulate.is_captured else self.optimizer.step
+        self.net.train()  # the method `gradients` does so, too, but a graph repeats only its operations on the GPU
         # A graph returns the same dict in every call, and `update` adds to it: hence a copy.
         return Accumulated(dict(accumulated.metrics), accumulated.buffers)
 
@@ -185,16 +182,17 @@ class Learner:
             # A graph of the optimizer's step is possible only if the learning rate is in the GPU's memory.
             has_rate_on_gpu = self.optimizer.defaults.get("capturable")
             update = CapturedGraph(self.optimizer.step) if has_rate_on_gpu else self.optimizer.step
-            self._gpu_steps[shapes] = GpuStep(inputs, accumulate=CapturedGraph(compute), update=update, gradients=[])
+            self._gpu_steps[shapes] = GpuStep(inputs, accumulate=CapturedGraph(compute), update=update)
         return self._gpu_steps[shapes]
 
-    def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
-        """Compute the gradients of a batch that is not divided; this is what a CUDA graph repeats.
+    def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> tuple[Accumulated, Gradients]:
+        """Compute the gradients of a batch that is not divided, and return them too; a CUDA graph repeats this.
 
         share: a scalar on the GPU, as in `_accumulate_on_gpu`.
         """
-        buffers = [buffer.clone() for buffer in self.net.buffers()]
-        return Accumulated(batch_metrics(batch, [self.gradients(self.net, batch, share)]), buffers)
+        buffers_before = [buffer.clone() for buffer in self.net.buffers()]  # as in `accumulate`
+        metrics = batch_metrics(batch, [self.gradients(self.net, batch, share)])
+        return Accumulated(metrics, buffers_before), [parameter.grad for parameter in self.net.parameters()]
 
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
         """Change the weights by the gradients that `accumulate` has left in the parameters of `net`.

@@ -73,7 +73,7 @@ class Memory(Protocol):
         """Return the next `count` positions to learn.
 
         Args:
-            number: the number of the batch, counted from 0 since samples last became due.
+            number: how many batches were learned since `remember` last made samples due: 0 for the first after that.
             generator: draws the positions and symmetries.
         """
 
@@ -207,7 +207,7 @@ class ReplayMemory(Memory):
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
         self.start = max(1, start)  # an empty memory has nothing to train on
         self.samples_per_position = samples_per_position
-        self.has_learned = False  # whether samples have become due
+        self.has_begun = False  # whether learning has begun: `remember` has made samples due
         self.newly_added = 0  # positions that the last `remember` added
         self.entries: deque[Columns] = deque()  # one game each
         self._positions = 0  # number of positions of the entries
@@ -229,8 +229,8 @@ class ReplayMemory(Memory):
     def remember(self, records: Sequence[GameRecord]) -> float:
         """Add finished games; return the number of samples to learn that become due.
 
-        No samples become due until the memory has `start` positions.  The call that reaches `start` makes samples of
-        all positions so far due.  Each later call makes samples of its new positions due.
+        No samples become due until the memory has `start` positions.  With the call that reaches `start`, samples of
+        all positions ever added become due.  With each later call, samples of its new positions become due.
         """
         before = self.added
         self.capacity = max(min(window(before), self.largest_capacity), self.start)
@@ -238,8 +238,8 @@ class ReplayMemory(Memory):
         self.newly_added = self.added - before
         if not self.can_learn:
             return 0.0
-        positions = self.newly_added if self.has_learned else self.added
-        self.has_learned = True
+        positions = self.newly_added if self.has_begun else self.added
+        self.has_begun = True
         return positions * self.samples_per_position
 
     def add(self, records: Iterable[GameRecord]) -> None:
@@ -340,9 +340,11 @@ class ReplayMemory(Memory):
         ends = np.cumsum(columns.counts)
         games = np.searchsorted(ends, drawn, side="right")
         counts = columns.counts[games]
+        # The searched plies lie in their columns as the intervals do, so `begins` are also indices in these columns.
         begins = ends[games] - counts
+        # `drawn - begins`, but for rounding errors: repeated runs must draw the same samples.
+        distances = drawn - ends[games] + counts
         indices = np.empty(count, np.int64)  # in the columns of searched plies
-        distances = drawn - ends[games] + counts  # from the intervals' beginnings
         find_drawn(columns.cumulative, begins, counts, distances, indices)
         return self._rebuild(columns, games, columns.plies[indices], symmetries)
 
@@ -371,7 +373,7 @@ class ReplayMemory(Memory):
         begins = (np.cumsum(columns.lengths) - columns.lengths)[games]  # the columns' index of each game's first ply
         rows = begins + plies
         movers = columns.movers[rows]
-        sample = Sample(  # `complete` then writes the planes, marks illegal actions and applies the symmetries
+        sample = Sample(  # for all rows, without what `complete` adds
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
             policy=policy_targets(self.targets, [columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
@@ -382,17 +384,12 @@ class ReplayMemory(Memory):
         )
 
         def complete(first: int) -> None:
-            """Complete REBUILT_AT_ONCE rows of `sample` from row `first` on, by replaying their games to the plies."""
+            """Complete REBUILT_AT_ONCE rows of `sample` from row `first` on: planes, illegal actions and symmetries."""
             part = slice(first, first + REBUILT_AT_ONCE)
-            rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
-            lengths = plies[part]  # numbers of moves before the positions
-            slots = np.arange(len(lengths))
-            paths = np.zeros((len(lengths), int(lengths.max()) + 1), np.int32)  # + 1: at least one column
-            gather_paths(columns.steps, begins[part], lengths, paths)
-            batch = self.env.new_batch(len(lengths))
-            batch.copy(columns.starts[games[part]], slots, of=self.starts)
-            batch.replay(slots, paths, lengths, slots)
+            batch = self._replayed(columns, games[part], begins[part], plies[part])
+            slots = np.arange(len(plies[part]))
             batch.give_turn(slots, movers[part])
+            rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
             batch.planes(slots, rows_of_part.planes)
             if self.masked:
                 mark_illegal(batch, slots, rows_of_part.policy)
@@ -403,19 +400,32 @@ class ReplayMemory(Memory):
         list(parts_done)  # calls or awaits `complete` for each part, and raises what it raised in a thread
         return sample
 
+    def _replayed(self, columns: Columns, games: np.ndarray, begins: np.ndarray, plies: np.ndarray) -> GameBatch:
+        """Return a batch whose slot i has the position before ply `plies[i]` of the columns' game `games[i]`.
+
+        begins: int64 [n], the columns' index of the first ply of each of these games.
+        """
+        slots = np.arange(len(plies))
+        paths = np.zeros((len(plies), int(plies.max()) + 1), np.int32)  # + 1: at least one column
+        gather_paths(columns.steps, begins, plies, paths)  # a ply's number is the number of moves before it
+        batch = self.env.new_batch(len(plies))
+        batch.copy(columns.starts[games], slots, of=self.starts)
+        batch.replay(slots, paths, plies, slots)  # from the start position in each slot, and in the same slot
+        return batch
+
     # --- saved state ---
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs beside the games, as plain data."""
         counts = {"games": len(self.entries), "capacity": self.capacity, "added": self.added}
-        return {**counts, "has_learned": self.has_learned}
+        return {**counts, "has_learned": self.has_begun}
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill the empty memory as a saved memory was; records: its games, oldest first."""
         self.capacity = state["capacity"]
         self.add(records)
         self.added = state["added"]
-        self.has_learned = state["has_learned"]
+        self.has_begun = state["has_learned"]
 
 
 def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:

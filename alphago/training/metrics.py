@@ -147,7 +147,8 @@ class Pace:
         total = max(now - self.began, 1e-9)  # never 0, since shares are divided by it
         moves = self.source.moves - self.moves_before
         readouts = self.source.readouts_done - self.readouts_before
-        # While a kernel compiles, the clock takes off more than the processor time of that: no negative difference.
+        # The clock subtracts the processor time of compiling.  As long as a kernel compiles, the clock subtracts too
+        # much, so the difference may be negative.
         processor = max(0.0, self.clock.processor - self.processor_before)
         return {
             "moves": moves,
@@ -193,6 +194,7 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
         threads: seconds by kind of work, summed over all threads of self-play.
         count: number of these threads.
     """
+    # WORK has neither PLAYING nor EXAMINATION.
     seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
     busy = sum(threads.values()) / count
     seconds[WAITING] += max(0.0, run.get(stopwatch.PLAYING.name, 0.0) - busy)

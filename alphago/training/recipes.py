@@ -94,15 +94,18 @@ class Recipe:
         return env if board_size in (None, env.N) else env.resized(board_size)
 
 
-def read_recipes() -> dict[str, Recipe]:
-    """Return the recipes of recipes.toml by name."""
-    recipes = {}
-    for name, table in TABLES.items():  # after the three `pop`, a table has fields of Recipe only
-        settings = {**shared_settings(table.pop("common", ())), **table.pop("settings")}
-        # TOML has no null: "none" stands for it.
-        settings = {key: None if value == "none" else value for key, value in settings.items()}
-        recipes[name] = Recipe(name=name, settings=settings, gpu=shared_settings(table.pop("gpu", ())), **table)
-    return recipes
+def make_recipe(settings: dict[str, Any], common: Iterable[str] = (), gpu: Iterable[str] = (), **more: Any) -> Recipe:
+    """Return a recipe; the arguments are the entries of its table in recipes.toml.
+
+    Args:
+        settings: the recipe's own settings, which replace shared ones.
+        common, gpu: names of groups of shared settings, for all devices and for a GPU; see `shared_settings`.
+        more: other fields of Recipe.
+    """
+    on_cpu = {**shared_settings(common), **settings}
+    # TOML has no null: "none" stands for it.
+    on_cpu = {key: None if value == "none" else value for key, value in on_cpu.items()}
+    return Recipe(settings=on_cpu, gpu=shared_settings(gpu), **more)
 
 
 def shared_settings(names: Iterable[str]) -> dict[str, Any]:
@@ -110,7 +113,7 @@ def shared_settings(names: Iterable[str]) -> dict[str, Any]:
     return {key: value for name in names for key, value in COMMON[name].items()}
 
 
-RECIPES = read_recipes()
+RECIPES = {name: make_recipe(name=name, **table) for name, table in TABLES.items()}
 # The recipe of games without a recipe of their own.
 OTHER_GAMES = replace(RECIPES.pop("other"), name="the one of all other games")
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
@@ -134,8 +137,8 @@ def recipe_for(env: GameEnv) -> Recipe:
     """Return the recipe of a game: for Go the recipe of the board, for other games their own recipe or OTHER_GAMES.
 
     A Go board without a recipe gets the recipe of the next larger board that has a recipe, or else of the largest board
-    that has a recipe.  Its curriculum keeps only boards smaller than `env`, and its `note` names the board for which
-    the recipe was made.
+    that has a recipe.  Its curriculum keeps only boards smaller than `env`.  Its `note` names the board for which the
+    recipe was made.  Its `name` is this note too, since config.json keeps only the name.
     """
     if env.name not in BOARDS:
         return RECIPES.get(env.name, OTHER_GAMES)

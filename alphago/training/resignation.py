@@ -60,7 +60,8 @@ def calibrate(sides: Iterable[Side]) -> Resignation | None:
     """Return the highest threshold below 0 at which at most the share MOST_WRONG of resignations would be wrong.
 
     A player resigns if the lowest value of the game is below the threshold.  The resignation is wrong unless the player
-    lost the game.
+    lost the game.  At all thresholds between two successive lowest values the same players resign.  So the result is
+    the middle of the highest such gap that is good enough.
 
     Returns:
         The threshold with its errors on these games; None if there is none with at least FEWEST resignations.
@@ -72,13 +73,14 @@ def calibrate(sides: Iterable[Side]) -> Resignation | None:
     resigned = np.arange(1, len(lost) + 1)
     wrong = np.cumsum(~lost) / resigned
     next_lowest = np.append(lowest[1:], math.inf)
-    is_possible = lowest < next_lowest  # a threshold fits between these two; sides of equal value resign together
+    is_gap = lowest < next_lowest  # a threshold fits between these two; sides of equal value resign together
     is_good = (wrong <= MOST_WRONG) & (lowest < 0) & (resigned >= FEWEST)
-    candidates = np.flatnonzero(is_possible & is_good)
+    candidates = np.flatnonzero(is_gap & is_good)
     if not len(candidates):
         return None
     last = candidates[-1]
-    threshold = (float(lowest[last]) + min(float(next_lowest[last]), 0.0)) / 2  # half-way to the next side, or to 0
+    # The middle of the gap, which ends at the next side's lowest value, or at 0.
+    threshold = (float(lowest[last]) + min(float(next_lowest[last]), 0.0)) / 2
     return Resignation(threshold, int(resigned[last]), float(wrong[last]))
 
 

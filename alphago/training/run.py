@@ -72,7 +72,7 @@ class Run:
     Attributes:
         goal: the game that the network is to play in the end.
         env: the game on the board that is learned now.
-        damage: sentences about damaged files of the saved state.
+        damage: sentences about damaged files that were found when the saved state was read.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Run:
         self.judges = judges
         self.reporter = reporter
         self.device = device
-        self.damage: list[str] = [] if state is None else state.notes  # `_restore` adds to this list
+        self.damage: list[str] = [] if state is None else list(state.notes)  # `_restore` adds to this list
         self.generator = np.random.default_rng([settings.seed, SAMPLING_STREAM])  # draws samples
         by_processor = settings.max_processor_minutes is not None
         self.clock = RunClock(settings.max_processor_minutes or settings.max_minutes, by_processor=by_processor)
@@ -239,16 +239,16 @@ class Run:
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
         if lessons_over > self.entered["lesson"]:
             self.checkpoint(keep=True)  # keeps the network of the board that ends
-            positions = self.positions  # before the stage, whose memory counts them, is replaced
+            self.set_counts(positions=self.positions)  # with those of this stage, whose memory is replaced
             self._enter(lesson=lessons_over, games=self.games, first=self.stage.source.begun)
-            self.set_counts(positions=positions)
             self.publish()
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
         if new_samples_due := self.stage.remember(records):
+            # The numbers that `batches` gives to batches begin again at 0, see `Memory.batch`.
             self.set_counts(samples_due=self.counts.samples_due + new_samples_due, batches_taken=0)
-        if self.stage.source.plays:
+        if self.stage.source.plays:  # given games are not saved again
             self.folder.shards.add(records, self.env.N)
         self.set_counts(games=self.games + len(records))
         self.reporter.games(self.env, records)
@@ -276,7 +276,7 @@ class Run:
     def end_iteration(self) -> None:
         """End the iteration: log and report its metrics, and save if due."""
         self.set_counts(in_iteration=False, iterations=self.counts.iterations + 1)
-        self.clock.mark_ready()
+        self.clock.end_iteration()
         metrics = {
             "iteration": self.counts.iterations,
             **self.standing,
@@ -307,7 +307,10 @@ class Run:
 
     @PUBLISHING
     def publish(self) -> None:
-        """Let self-play continue with a snapshot of the present `player`, if it has changed."""
+        """Let self-play continue with a snapshot of the present `player`, if it has changed.
+
+        Before that, each judge gives the source of games what the source needs beside `player`.
+        """
         for judge in self.judges:
             judge.hand_over(self.stage)
         # The latest network stays one object, so its steps tell whether it changed; each best network is a new object.
@@ -400,6 +403,7 @@ class Run:
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
         self.publish()
+        # `notes`: sentences about damaged files of games.
         records, notes = self.folder.shards.latest(data["stage"]["memory"]["games"], self.env.N)
         self.stage.restore(records, state.tensors, data["stage"])
-        state.notes += notes  # the list is `damage`, too
+        self.damage += notes

@@ -12,6 +12,7 @@ from alphago.system.kernels.cache import compiling_time
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
+TIME, PROCESSOR = 0, 1  # indices in the pair `compiling_time.spent`
 
 
 class RunClock:
@@ -41,7 +42,7 @@ class RunClock:
         """Set the training time and the processor time so far, in seconds; the clock goes on from there."""
         self._began = time.monotonic() - seconds
         self._processor_began = time.process_time() - processor
-        self._compiling_began = compiling_time.spent  # a pair, see `_compiled`
+        self._compiling_began = compiling_time.spent  # a pair, with the indices TIME and PROCESSOR
 
     def state(self) -> dict[str, Any]:
         """Return the times so far, which `restore` needs, as plain data."""
@@ -51,25 +52,30 @@ class RunClock:
         """Continue from the times that the method `state` returned."""
         self.set(state["seconds"], state["processor"])
         if state["ready"] is not None:
-            # If the limit was of the other kind of time before, the saved value may be more than is spent.
+            # `ready` is of the kind of time that had the limit.  If the limit is of the other kind now, the saved value
+            # may be more than `spent`.
             self.ready = min(state["ready"], self.spent)
 
-    def mark_ready(self) -> None:
-        """Note the end of an iteration: set `ready`, unless it is set, and take no more account of compiling."""
+    def end_iteration(self) -> None:
+        """Note the end of an iteration: set `ready` unless it is set; from now on compiling counts as other work."""
         if self._is_first_iteration:
-            self.set(self.seconds, self.processor)  # without compiling, of which nothing is subtracted later
+            # The times until now exclude compiling.  `set` keeps them as they are when `_compiled` becomes 0.
+            self.set(self.seconds, self.processor)
             self._is_first_iteration = False
         if self.ready is None:
             self.ready = self.spent
 
     def _compiled(self, kind: int) -> float:
-        """Return how long kernels were compiled since `set`, in seconds; kind: 0 for time, 1 for processor time."""
+        """Return how long kernels were compiled in the first iteration since `set`, in seconds; 0 after this iteration.
+
+        kind: TIME or PROCESSOR, for the processor time.
+        """
         return compiling_time.spent[kind] - self._compiling_began[kind] if self._is_first_iteration else 0.0
 
     @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return time.monotonic() - self._began - self._compiled(0)
+        return time.monotonic() - self._began - self._compiled(TIME)
 
     @property
     def processor(self) -> float:
@@ -77,7 +83,7 @@ class RunClock:
 
         Unlike `seconds`, it does not include time in which other programs used the processor.
         """
-        return time.process_time() - self._processor_began - self._compiled(1)
+        return time.process_time() - self._processor_began - self._compiled(PROCESSOR)
 
     @property
     def spent(self) -> float:
@@ -110,9 +116,10 @@ class RunClock:
 
     @property
     def deadline(self) -> float:
-        """The earliest value of time.monotonic() at which the limit can be reached, if nothing is compiled until then.
+        """The earliest value of time.monotonic() at which the limit can be reached.
 
-        For a limit of time it is exact.  Processor time passes at most as fast as with all cores at work.
+        A limit of time is reached then, or later if kernels are compiled before, since that time does not count.  A
+        limit of processor time is reached then if all cores work until then, otherwise later.
         """
         return time.monotonic() + (self.limit - self.spent) / (available_cores() if self.by_processor else 1)
 

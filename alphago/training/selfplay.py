@@ -68,7 +68,8 @@ class SelfPlay(GameSource):
         Args:
             dtype: dtype of inference, as in NetEvaluator.
         """
-        # `before`: on a GPU the evaluator so far takes the new weights, which is faster than to make another one.
+        # `exact`: a game does not depend on the games in the same batch.  `shared=False`: no other caller gets this
+        # evaluator, since on a GPU it takes the next network's weights (`before`), which is faster than a new one.
         self.evaluator = net.evaluator(dtype, self.device, exact=True, shared=False, before=self.evaluator)
 
     def play_all(self, on_game: OnGame | None = None) -> list[GameRecord]:
@@ -155,8 +156,6 @@ class SelfPlay(GameSource):
 
         The caller must have called `publish` before.
         """
-        if not data["groups"]:
-            return
         records = iter(read_arrays(arrays))
         count = len(data["groups"])
         groups = []

@@ -87,8 +87,7 @@ def search_policies(records: Sequence[GameRecord], plies: Sequence[int]) -> np.n
     """Return the search's policy at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1."""
     policy = np.stack([record.policies[ply] for record, ply in zip(records, plies, strict=True)])
     policy = policy.astype(np.float32) / POLICY_SCALE  # records hold integers
-    policy /= policy.sum(axis=1, keepdims=True)
-    return policy
+    return policy / policy.sum(axis=1, keepdims=True)
 
 
 def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:

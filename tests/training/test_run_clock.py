@@ -55,7 +55,7 @@ def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -
     assert (run.is_over, run.remaining, run.deadline) == (False, 60.0, 1030.0)
     time.now, time.worked, time.compiled = time.now + 100, time.worked + 30, time.compiled + 20
     assert (run.processor, run.progress, run.is_over) == (20.0, 0.0, False)
-    run.mark_ready()
+    run.end_iteration()
     time.now, time.worked = time.now + 1000, time.worked + 20
     assert (run.ready, run.progress, run.is_over, run.deadline) == (20.0, 0.5, False, 2110.0)
     assert 500 < run.remaining < 550  # at 40 of 1080 seconds
@@ -70,10 +70,10 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     run = RunClock(minutes=2.0)
     time.now += 40
     assert run.progress == 0.0
-    run.mark_ready()
+    run.end_iteration()
     assert (run.ready, run.progress) == (40.0, 0.0)
     time.now += 20
-    run.mark_ready()  # they have begun
+    run.end_iteration()  # they have begun
     assert run.progress == 0.25
     time.now += 61
     assert run.progress == 1.0
@@ -87,7 +87,7 @@ def test_compiling_is_no_training_time(time: Time) -> None:
     time.now += 74
     time.compiled += 70
     assert (run.seconds, run.is_over, run.deadline) == (4.0, False, 1130.0)
-    run.mark_ready()
+    run.end_iteration()
     assert (run.seconds, run.ready, run.deadline) == (4.0, 4.0, 1130.0)
     time.now += 28
     time.compiled += 28  # what an opponent needs later counts as its time
@@ -97,7 +97,7 @@ def test_compiling_is_no_training_time(time: Time) -> None:
     time.now += 50
     time.compiled += 45
     assert (again.seconds, again.ready, again.progress) == (37.0, 4.0, 33 / 56)
-    again.mark_ready()
+    again.end_iteration()
     assert again.seconds == 37.0
 
 

@@ -65,7 +65,7 @@ class Opponent:
     def __post_init__(self) -> None:
         """Raise ValueError or TypeError for invalid settings."""
         check_ranges(self, "an opponent's ")
-        if not isinstance(self.name, str):
+        if not isinstance(self.name, str):  # the value given as `until` comes here as the name
             raise TypeError(f"until must be an opponent's name, an Opponent or None, got {self.name!r}")
 
 

@@ -139,10 +139,9 @@ def draw_start(env: GameEnv, settings: SelfPlaySettings, seed: int, number: int)
     # The order of the draws below decides every game, so it stays as it is.
     generator = np.random.default_rng([seed, number])
     setup = env.random_setup(generator)
-    mean_plies = settings.opening_plies
-    if mean_plies is None:
-        longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
-        mean_plies = longest / 20  # as the help of `opening_plies` says
+    longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
+    usual_plies = longest / 20  # as the help of `opening_plies` says
+    mean_plies = usual_plies if settings.opening_plies is None else settings.opening_plies
     opening = int(generator.exponential(mean_plies))  # rounded down
     may_resign = bool(generator.random() >= settings.no_resign_share)
     return GameStart(generator, setup, opening, may_resign)

@@ -11,7 +11,6 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.threads import one_torch_thread
-from alphago.records.collection import sentence_of
 from alphago.records.dataset import Dataset
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
@@ -50,9 +49,9 @@ def train_supervised(
     """Train a network to predict the moves and results of given games, and return the best network.
 
     The policy's targets are the moves played or, for records, the records' policies.  The value's targets are the
-    results, from the view of the player about to move, for records mixed with the searches' values (`search_share`).
-    Score and ownership are trained on games whose final board is scored.  In a labelled dataset (`alphago label`), a
-    teacher gives all targets, and the network's file names the teacher.
+    results, from the view of the player about to move.  For records, they are mixed with the searches' values
+    (`search_share`).  Score and ownership are trained on games whose final board is scored.  In a labelled dataset
+    (`alphago label`), a teacher gives all targets, and the network's file names the teacher.
 
     The network is tested on held-out games at intervals.  The network with the best move accuracy is saved in the
     folder and returned.
@@ -113,28 +112,29 @@ def start_of_supervised(
     Raises:
         ValueError: if the run learns from self-play, or the call changes what a run cannot change.
     """
-    games = len(given.lengths)
-    changed: dict[str, tuple[Any, Any]] = {}
     if config is None:
-        settings = change_settings(SupervisedSettings(), values).completed(games)
-        model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
-        if given.teacher not in model.taught_by:  # "", no teacher, is in every text
-            model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
-        if call.device == "cpu":
-            settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
-        new = new_config(model, settings, given={"dataset": path})
-    else:
-        before, model = saved_run(call, SupervisedSettings, values, config, folder, of_recipe={})
-        settings = change_settings(before, values).completed(games)
-        notes = []
-        new, changed = change_config(before, settings, config, folder)
-        saved_path = config["given"]["dataset"]
-        if path is not None and path != saved_path:  # the games are the same: the run compares their digests
-            changed["dataset"] = (saved_path, path)
-        new["given"] = {"dataset": path or saved_path}
-    if left_out := sentence_of(given.left_out):
-        notes = [left_out, *notes]
-    return make_start(call, run_settings(settings, given), model, new, notes=notes, changes=changed)
+        return new_start(call, given, values, path)
+    # `of_recipe`: a call of `train_supervised` names no recipe.
+    before, model = saved_run(call, SupervisedSettings, values, config, folder, of_recipe={})
+    settings = change_settings(before, values).completed(len(given.lengths))
+    new, changed = change_config(before, settings, config, folder)
+    saved_path = config["given"]["dataset"]
+    if path is not None and path != saved_path:  # the games are the same: the run compares their digests
+        changed["dataset"] = (saved_path, path)
+    new["given"] = {"dataset": path or saved_path}
+    return make_start(call, run_settings(settings, given), model, new, notes=given.notes, changes=changed)
+
+
+def new_start(call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None) -> Start:
+    """Return how a new run on given games starts; the arguments are those of `start_of_supervised`."""
+    settings = change_settings(SupervisedSettings(), values).completed(len(given.lengths))
+    model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
+    if given.teacher and given.teacher not in model.taught_by:
+        model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
+    if call.device == "cpu":
+        settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
+    config = new_config(model, settings, given={"dataset": path})
+    return make_start(call, run_settings(settings, given), model, config, notes=[*given.notes, *notes])
 
 
 def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings:
@@ -199,6 +199,7 @@ def predict_games(
     records = games.held_out(positions, split)
     if not records:
         raise ValueError(f"dataset must have games of {network.env!r} in its split {split!r}, got none")
+    # AveragedEvaluator takes forecasters only.
     evaluator = AveragedEvaluator(network.forecast_evaluator(), network.env) if symmetries else network.evaluator()
     parts = [records[begin : begin + AT_ONCE] for begin in range(0, len(records), AT_ONCE)]
     with one_torch_thread(), ThreadPoolExecutor(available_cores()) as pool:

@@ -10,7 +10,7 @@ from alphago.env.batch import FIRST
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
-from alphago.records.collection import ILLEGAL, OTHER_BOARD, reason_of
+from alphago.records.collection import ILLEGAL, OTHER_BOARD, reason_of, sentence_of
 from alphago.records.dataset import SPLITS, Dataset, StoredGame, rules_code
 from alphago.records.game_conversion import NO_RESULT
 from alphago.records.labels import OWNED, label_policies, label_values
@@ -78,6 +78,11 @@ class GivenGames(Memory, Protocol):
             split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
         """
 
+    @property
+    def notes(self) -> list[str]:
+        """A sentence, for a report, that says how many games are left out and why; [] if there are none."""
+        return list(filter(None, [sentence_of(self.left_out)]))
+
     def __len__(self) -> int:
         """Return the number of positions of all training games."""
         return int(self.lengths.sum())
@@ -118,12 +123,12 @@ class DatasetGames(GivenGames):
     env: GoEnv
 
     def __init__(self, env: GoEnv, dataset: Dataset) -> None:
-        if env.turns is not None:
+        if env.turns is not None:  # then it ends after so many turns of each side
             raise ValueError(f"env must be a game that two passes end, to learn from files of games, got {env!r}")
         self.env = env
         self.dataset = dataset
         self.digest = dataset.digest
-        self.masked = False
+        self.masked = False  # whether policy targets mark illegal actions; `set_targets` sets it
         self.teacher = dataset.teacher
         # The games' numbers in the dataset.
         on_board = dataset.select(size=env.N)
@@ -136,7 +141,7 @@ class DatasetGames(GivenGames):
         }
         self.left_out = +Counter(left_out)  # the plus removes reasons that no game has
         splits = dataset.rows["split"][with_result]
-        # By split: the numbers of its games, and the positions up to each game's end, counted through these games.
+        # By split: the numbers of its games; and for each game, how many positions it and the games before it have.
         self.numbers = {split: with_result[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
         positions = np.minimum(dataset.rows["length"].astype(np.int64), env.max_moves)  # of each game
         self.ends = {split: np.cumsum(positions[games]) for split, games in self.numbers.items()}
@@ -203,7 +208,8 @@ class DatasetGames(GivenGames):
         """
         pairs = list(zip(games, plies, strict=True))
         weights = np.array([not game.skipped[ply] for game, ply in pairs], np.float32)
-        # Records have no skipped turns: the position before a stored ply is the one after as many moves as precede it.
+        # A record has only the moves of a stored game.  So in the record, the position before a stored ply comes after
+        # as many moves as the stored game has before that ply.
         moves_before = [int((~game.skipped[:ply]).sum()) for game, ply in pairs]
         memory = ReplayMemory(self.env, 1, masked=self.masked)  # stores no games, only makes samples
         parts = []  # samples of at most AT_ONCE positions

@@ -10,7 +10,7 @@ import pytest
 
 from alphago.cli import main
 from alphago.drawing.axes import SHARE
-from alphago.drawing.curves import CurvePanel, panel_title, unnamed_labels
+from alphago.drawing.curves import CurvePanel, legend_labels, panel_title
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import read_history, read_rows
 from alphago.training.settings.judge_settings import Opponent
@@ -118,7 +118,7 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     blue, orange, fresh = drawn["Value error [squared]"].curves
     assert blue.colour != orange.colour == fresh.colour
     assert orange.dash != fresh.dash
-    assert unnamed_labels(drawn["Value error [squared]"]) == [("trained on", "-"), ("new games", ":")]
+    assert legend_labels(drawn["Value error [squared]"]) == [("trained on", "-"), ("new games", ":")]
     svg = plot([first, second])
     assert texts(svg)[:2] == ["run", "other"]
     assert [line.get("stroke") for line in shapes(svg, "polyline", stroke_width=4)] == [blue.colour, orange.colour]
