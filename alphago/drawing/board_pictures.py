@@ -78,7 +78,7 @@ def board_picture(board: Board, overlay: Overlay, actions: Sequence[int]) -> Dra
     spots = [Spot(CELL * x, CELL * y, radius) for x, y in view.cells]
     action_spots = [spots[cell] if cell >= 0 else None for cell in actions]
     pixels = min(width, WIDEST)  # the usual width on a screen
-    # The letters have PIXELS on the screen, whatever unit the drawing has.
+    # The letters have PIXELS on the screen, whatever unit the drawing has.  The texts are not on the surface.
     texts, height = texts_below(board.texts, width, board_height, size=PIXELS * width / pixels)
     pieces = seeds(board, spots) if view.surface == "houses" else stones(board, spots)
     owners = [] if overlay.ownership is None else ownership_squares(overlay.ownership, board.stones, spots)

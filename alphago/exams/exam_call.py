@@ -88,8 +88,13 @@ def exam(
     Raises:
         ValueError: for networks of other games or boards, and for a file that is not an exam.
     """
+    counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
+    for count in counts:
+        check_int("readouts", count, 0, MOST_READOUTS)
     given_exam = None if file is None else find_exam(file)
-    examinees = make_examinees(networks, readouts, search, given_exam)
+    examinees = make_examinees(networks, counts, search, given_exam)
+    if not examinees or not all(examinee.readouts for examinee in examinees):
+        raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
     questions = find_exam(file=None, size=common_board_size(examinees)) if given_exam is None else given_exam
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     answers: dict[str, Answers] = {}
@@ -108,22 +113,17 @@ def exam(
 
 
 def make_examinees(
-    networks: object, readouts: int | Sequence[int], search: SearchSpec, given_exam: Exam | None
+    networks: object, readouts: tuple[int, ...], search: SearchSpec, given_exam: Exam | None
 ) -> list[Examinee]:
-    """Return the examinees of a call of `exam`, whose arguments these are; raise ValueError if there are none.
+    """Return the argument `networks` of `exam` as examinees.
 
-    given_exam: as in `make_examinee`.
+    readouts, search, given_exam: as in `make_examinee`.
     """
     listed = networks if isinstance(networks, (list, tuple)) else [networks]
-    counts = (readouts,) if isinstance(readouts, int) else tuple(readouts)
-    for count in counts:
-        check_int("readouts", count, 0, MOST_READOUTS)
     examinees = []
     for number, network in enumerate(listed, 1):
         name = f"network {number}" if len(listed) > 1 else "network"  # of a network that is not given by its name
-        examinees.append(make_examinee(network, name, counts, search, given_exam))
-    if not examinees or not all(examinee.readouts for examinee in examinees):
-        raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
+        examinees.append(make_examinee(network, name, readouts, search, given_exam))
     return examinees
 
 

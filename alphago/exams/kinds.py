@@ -93,7 +93,10 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
 
 
 def decides_race(stones: Stones, best: int) -> bool:
-    """Return whether the best move is a liberty of one of two chains that race for each other's liberties."""
+    """Return whether the best move is a liberty of one of two chains that race for each other's liberties.
+
+    Of several chains with this liberty that can race, only the first is looked at.
+    """
     racers = (chain for chain in stones.chains() if best in chain.liberties and can_race(stones, chain))
     racer = next(racers, None)
     return racer is not None and any(can_race(stones, other) for other in stones.touching(racer))

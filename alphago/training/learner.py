@@ -139,7 +139,7 @@ class Learner:
         """
         if isinstance(batch, DeviceSample):
             return self._accumulate_on_gpu(batch, batch.weight_sum / batch_weight)
-        # Computing the gradients changes the running statistics: `update` puts these back if it skips the step.
+        # Computing the gradients changes the running statistics: `update` puts the copies back if it skips the step.
         buffers_before = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
         replicas = self.replicas[: len(parts)]  # a small batch has fewer parts than there are replicas

@@ -246,7 +246,7 @@ class Run:
     def add_games(self, records: list[GameRecord]) -> None:
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
         if new_samples_due := self.stage.remember(records):
-            # The numbers that `batches` gives to batches begin again at 0, see `Memory.batch`.
+            # `Memory.batch` takes the number of batches since samples last became due.
             self.set_counts(samples_due=self.counts.samples_due + new_samples_due, batches_taken=0)
         if self.stage.source.plays:  # given games are not saved again
             self.folder.shards.add(records, self.env.N)
