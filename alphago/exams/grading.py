@@ -151,9 +151,9 @@ def answer_all(
 
 
 def chosen_action(answer: Answer) -> int:
-    """Return the move of an answer: the most probable one of a move drawn by chance, else the analyst's choice.
+    """Return the move of an answer: the most probable one if moves are drawn by chance, else the analyst's choice.
 
-    Without a choice it is the most visited move.
+    If the analyst has chosen none, it is the most visited move.
     """
     if answer.shares is not None:
         return int(answer.shares.argmax())

@@ -342,7 +342,7 @@ class ReplayMemory(Memory):
         counts = columns.counts[games]
         # The searched plies lie in their columns as the intervals do, so `begins` are also indices in these columns.
         begins = ends[games] - counts
-        # `drawn - begins`, but for rounding errors: repeated runs must draw the same samples.
+        # This is `drawn - begins`.  The order of the terms decides the last bit, and a repeated run must draw the same.
         distances = drawn - ends[games] + counts
         indices = np.empty(count, np.int64)  # in the columns of searched plies
         find_drawn(columns.cumulative, begins, counts, distances, indices)
@@ -373,7 +373,7 @@ class ReplayMemory(Memory):
         begins = (np.cumsum(columns.lengths) - columns.lengths)[games]  # the columns' index of each game's first ply
         rows = begins + plies
         movers = columns.movers[rows]
-        sample = Sample(  # for all rows, without what `complete` adds
+        sample = Sample(  # to which `complete`, below, adds planes, marks of illegal actions, and symmetries
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
             policy=policy_targets(self.targets, [columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
