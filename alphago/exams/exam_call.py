@@ -117,7 +117,8 @@ def make_examinees(
 ) -> list[Examinee]:
     """Return the argument `networks` of `exam` as examinees.
 
-    readouts, search, given_exam: as in `make_examinee`.
+    Args:
+        readouts, search, given_exam: as in `make_examinee`.
     """
     listed = networks if isinstance(networks, (list, tuple)) else [networks]
     examinees = []
