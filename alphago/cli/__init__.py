@@ -1,12 +1,13 @@
 """The command `alphago`: each verb has a module, which is imported when the verb is called."""
 
 import argparse
+import contextlib
 import gc
 import importlib
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import alphago
 from alphago.cli.errors import error_text, memory_warning
@@ -51,23 +52,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = [HOME.sub(lambda match: str(user_path(match[0])), word) for word in given]
     if words[:1] == ["help"]:  # "help train" means "train --help", and "help" alone "--help"
         words = [*words[1:2], "--help"]
-    # Without any word the overview is printed too, but as an error.
-    verb = words[0] if words else "--help"
-    if verb in ("-h", "--help"):
-        print(overview(), file=sys.stdout if words else sys.stderr)
-        return 0 if words else USAGE_ERROR
-    if verb == "--version":
-        print(f"alphago {alphago.__version__}")
-        return 0
-    if verb not in VERBS:
-        print(f"alphago: no command {verb!r}: {near_misses(verb, list(VERBS))}", file=sys.stderr)
-        return USAGE_ERROR
-    is_process = arguments is None  # the process ends with this call
-    if is_process:
-        if warning := memory_warning():
-            print(f"alphago: {warning}", file=sys.stderr)
-        gc.disable()  # imports make hardly any garbage, and looking for it takes a fifth of their time
-    with ended_by_interrupt():
+    if not words or words[0] not in VERBS:
+        return run_without_verb(words)
+    verb = words[0]
+    owns_process = arguments is None  # the process ends with this call
+    if owns_process and (warning := memory_warning()):
+        print(f"alphago: {warning}", file=sys.stderr)
+    with quick_imports() if owns_process else contextlib.nullcontext(), ended_by_interrupt():
         try:
             if any(OWN_CLASS.search(word) for word in words):
                 from alphago.cli.own_games import import_own_classes  # imported late: most commands do not need it
@@ -78,14 +69,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return USAGE_ERROR
         parser = make_parser(verb, in_full="--help-all" in words)
         options = parser.parse_args(words[1:])
-    if is_process:
-        gc.freeze()  # later collections leave out what the imports have made
-        gc.enable()
     try:
         return run(verb, parser, options)
     finally:
-        if is_process:
+        if owns_process:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # in an exit handler, an interrupt would print a traceback
+
+
+def run_without_verb(words: Sequence[str]) -> int:
+    """Print the overview, the version or an error, for a command line without a verb, and return the exit code."""
+    if not words:
+        print(overview(), file=sys.stderr)
+        return USAGE_ERROR
+    if words[0] in ("-h", "--help"):
+        print(overview())
+        return 0
+    if words[0] == "--version":
+        print(f"alphago {alphago.__version__}")
+        return 0
+    print(f"alphago: no command {words[0]!r}: {near_misses(words[0], list(VERBS))}", file=sys.stderr)
+    return USAGE_ERROR
+
+
+@contextlib.contextmanager
+def quick_imports() -> Iterator[None]:
+    """Within the `with` block, switch the garbage collector off, which would take a fifth of the imports' time.
+
+    Imports make hardly any garbage.  Collections after the block leave out what the imports have made.
+    """
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must |\w+ is a
 # The end of a message about a setting that another part has: how to choose that part.
 CHOICE = re.compile(r': give (?P<keyword>\w+)="(?P<value>.*)"$')
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
-OWN_GAME = re.compile(r": give the game, in Python .* as --game \S+")  # advice for commands with this option
+OWN_GAME = re.compile(r": give the game, in Python .* as --game \S+")  # advice that only commands with --game can use
 NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
 LEAST_ADDRESSES = 3e9  # bytes of addresses: training a small network needs 1.6e9 of them with two threads
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
@@ -43,30 +43,40 @@ def error_text(error: BaseException, parser: Parser) -> str | None:
         parser: the command's parser, whose flags replace the names of settings in the message.
     """
     if isinstance(error, OSError) and error.strerror:
-        # An error of a file has the file's name.  An error without one is of the standard output, if writing can raise
-        # it; otherwise it comes from elsewhere, such as a network connection.
-        is_output = not error.filename and error.errno in OUTPUT_ERRORS
-        return f"its output cannot be written: {error.strerror}" if is_output else os_error_text(error)
+        # Writing to standard output raises OUTPUT_ERRORS.  Errors of a file have a file's name, and are none of these.
+        is_of_output = error.errno in OUTPUT_ERRORS and not error.filename
+        return f"its output cannot be written: {error.strerror}" if is_of_output else os_error_text(error)
     if isinstance(error, RuntimeError):
-        from alphago.arena.line_process import EngineError  # imported late, since most commands do not need it
-
-        if isinstance(error, EngineError):
-            return str(error)
-        if asked := TORCH_MEMORY.search(str(error)):
-            return f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
-        if told := NATIVE_MEMORY.search(str(error)):  # all that oneDNN and OpenVINO say
-            return f"there may be too little memory: {told[0]}"
-        return None
+        return runtime_error_text(error)
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
-        text = str(error)
-        # A command without --game says instead why it has none.
-        if "--game" not in parser._option_string_actions and OWN_GAME.search(text):
-            why = parser.hints.get("--game", "this command is for the package's games")
-            text = OWN_GAME.sub(f": {why}", text)
-        return with_flags(text, parser)
+        return with_flags(with_usable_advice(str(error), parser), parser)
     return None
+
+
+def runtime_error_text(error: RuntimeError) -> str | None:
+    """Return the message for an error of another program's engine, or for too little memory; None for other errors."""
+    from alphago.arena.line_process import EngineError  # imported late, since most commands do not need it
+
+    if isinstance(error, EngineError):
+        return str(error)
+    if asked := TORCH_MEMORY.search(str(error)):
+        return f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
+    if told := NATIVE_MEMORY.search(str(error)):  # all that oneDNN and OpenVINO say
+        return f"there may be too little memory: {told[0]}"
+    return None
+
+
+def with_usable_advice(text: str, parser: Parser) -> str:
+    """Return a message without advice to give --game (OWN_GAME) if the command has no such option.
+
+    The reason why the command has no --game stands instead: `: the Go Text Protocol is for Go` for `alphago gtp`.
+    """
+    if "--game" in parser._option_string_actions:
+        return text
+    reason = parser.hints.get("--game", "this command is for the package's games")
+    return OWN_GAME.sub(f": {reason}", text)
 
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
@@ -75,12 +85,15 @@ def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
     Advice at the message's end is replaced too: `: give search="gumbel"` by `: add --search gumbel`.  Only a message
     that begins with settings (SETTINGS) is changed.
     """
-    begin, choice = SETTINGS.match(text), CHOICE.search(text)
+    begin = SETTINGS.match(text)
     if begin is None:
         return text
     # Among the parsed options, a game's keyword komi is called "game:komi".
     options = [action for action in parser._actions if action.option_strings]
     flags = {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}
+    settings = re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0])
+    rest = text[begin.end() :]
+    choice = CHOICE.search(rest)
     if choice is not None and (flag := flags.get(choice["keyword"])):
-        text = f"{text[: choice.start()]}: add {flag} {choice['value']}"
-    return re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0]) + text[begin.end() :]
+        rest = f"{rest[: choice.start()]}: add {flag} {choice['value']}"
+    return settings + rest

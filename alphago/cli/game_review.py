@@ -13,6 +13,7 @@ from alphago.cli.options import Parser, integer, option
 from alphago.drawing.image import save_drawing
 from alphago.env.go import GoEnv
 from alphago.env.position import IllegalMove
+from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.system.files import explain_os_error, write_atomic
 from alphago.system.validation import printable
 
@@ -46,7 +47,9 @@ def run(options: argparse.Namespace) -> int:
 def review(
     path: Path, folder: Path, options: argparse.Namespace, network_for: Callable[[int], Any], written: set[str]
 ) -> Iterator[str]:
-    """Review all games of a file, each up to the first fault of its text, and print faults and summaries.
+    """Review all games of a file, each up to the first fault of its text, and print a summary of each.
+
+    A fault after which the game's first moves can still be reviewed is printed; the command does not fail for it.
 
     Args:
         folder: the folder of the reviews.
@@ -56,9 +59,6 @@ def review(
     Yields:
         A sentence about each game that cannot be reviewed.
     """
-    from alphago.records.sgf import salvage_sgf
-    from alphago.ui.review import review_game
-
     try:
         with explain_os_error(f"{path} cannot be read"):
             games = list(salvage_sgf(path))
@@ -76,15 +76,26 @@ def review(
         place = free_place(folder, f"{path.stem}-{number}" if has_several else path.stem, written)
         title = f"{path}, game {number}" if has_several else str(path)
         try:
-            net = network_for(game.board_size)
-            made = review_game(game, net, options.readouts, symmetries=options.symmetries, device=options.device)
-            folder.mkdir(parents=True, exist_ok=True)
-            write_atomic(place.with_name(f"{place.name}.sgf"), made.sgf())
-            if options.graph:
-                save_drawing(made.graph(), place.with_name(f"{place.name}.png"))
-            print(printable(f"{title}\n{made.summary()}"))
+            summary = write_review(game, network_for(game.board_size), place, options)
+            print(printable(f"{title}\n{summary}"))
         except (IllegalMove, ValueError) as error:
             yield f"{path}: {error}"
+
+
+def write_review(game: SgfGame, network: object, place: Path, options: argparse.Namespace) -> str:
+    """Review a game, write the files of the review, and return its summary.
+
+    Args:
+        place: the path of the files, without their suffixes.
+    """
+    from alphago.ui.review import review_game
+
+    made = review_game(game, network, options.readouts, symmetries=options.symmetries, device=options.device)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(place.with_name(f"{place.name}.sgf"), made.sgf())
+    if options.graph:
+        save_drawing(made.graph(), place.with_name(f"{place.name}.png"))
+    return made.summary()
 
 
 def free_place(folder: Path, stem: str, written: set[str]) -> Path:

@@ -6,6 +6,7 @@ from typing import Any
 
 from alphago.cli.models import add_device, add_level, add_model, load
 from alphago.cli.options import Parser, given_options, integer, number, option
+from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import MOST_READOUTS, check_int
@@ -35,21 +36,12 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.gtp.protocol import reserved_stdout
 
     with reserved_stdout() as output:  # before libraries are loaded, since libraries may print
-        policy = options.policy
-        # The options that this policy has no use for.  --readouts 0 means the policy alone, so it contradicts none.
-        useless = {"readouts": options.readouts or None, "level": options.level} if policy != "mcts" else {}
-        useless |= {"MODEL": options.model} if policy == "random" else {}
-        for name, value in useless.items():
-            if value is not None:
-                raise ValueError(f"{name} must be left out with --policy {policy}, got {value}")
-        default = 800 if policy == "mcts" else 0
+        refuse_useless(options)
+        default = 800 if options.policy == "mcts" else 0
         readouts = default if options.readouts is None else check_int("readouts", options.readouts, 0, MOST_READOUTS)
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
-        if policy == "random":
-            env, network = make_game(GoEnv.name, options.board_size, komi=options.komi), "random"
-        else:
-            env, network = load(options.model, options.board_size, GoEnv.name, given_options(options, "komi"))
+        env, network = game_and_network(options)
         is_packaged = options.model is None and network != "random"  # then each board gets the network that fits it
         networks = partial(packaged_on, komi=options.komi) if is_packaged else None
         names = ("device", "ponder", "resign_threshold", "seed", "komi", "level", "name", "version")
@@ -59,6 +51,25 @@ def run(options: argparse.Namespace) -> int:
         except BrokenPipeError:  # the controller has exited
             return 1
     return 0
+
+
+def refuse_useless(options: argparse.Namespace) -> None:
+    """Raise ValueError for an option that the policy has no use for; --readouts 0, no search, suits every policy."""
+    useless = {}
+    if options.policy != "mcts":
+        useless = {"readouts": options.readouts or None, "level": options.level}
+    if options.policy == "random":
+        useless["MODEL"] = options.model
+    for name, value in useless.items():
+        if value is not None:
+            raise ValueError(f"{name} must be left out with --policy {options.policy}, got {value}")
+
+
+def game_and_network(options: argparse.Namespace) -> tuple[GameEnv, Any]:
+    """Return the game and the network of the options; "random" instead of a network for --policy random."""
+    if options.policy == "random":
+        return make_game(GoEnv.name, options.board_size, komi=options.komi), "random"
+    return load(options.model, options.board_size, GoEnv.name, given_options(options, "komi"))
 
 
 @cache

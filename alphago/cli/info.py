@@ -82,23 +82,37 @@ def describe_target(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         The sections to print before the machine's sections, and those to print after them: the facts of each section,
         by the section's title.
     """
-    path = Path(what)
-    if not path.is_dir():
-        path = model_file(what)
-        return {"network": {"file": str(path), **network_facts(path)}}, {"resignation": resignation_notes(path)}
+    if Path(what).is_dir():
+        return describe_folder(what)
+    path = model_file(what)
+    return {"network": {"file": str(path), **network_facts(path)}}, {"resignation": resignation_notes(path)}
+
+
+def describe_folder(folder: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return sections about the folder of a run, or about a folder that holds only the metrics of a run.
+
+    Returns:
+        As `describe_target`.
+
+    Raises:
+        ValueError, FileNotFoundError: for any other folder.
+    """
+    path = Path(folder)
     is_run = holds_run(path)
     try:
-        shares = time_shares(what)
+        shares = time_shares(folder)
     except (ValueError, FileNotFoundError):
-        if not is_run:  # neither a run nor a folder with the metrics of a run
+        if not is_run:
             raise
         shares = {}  # a run without two iterations yet
-    before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
     rows = read_rows(path / METRICS, "seconds")
-    facts = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
-    workers = {"workers": facts} if facts else {}
-    steps = {"next": next_steps(path, read_config(path))} if is_run else {}
-    return before, {"time": shares, **workers, "resignation": resignation_notes(path / LATEST), **steps}
+    workers = worker_facts(rows[-1]) if rows else {}  # of the latest iteration
+    after: dict[str, Any] = {"time": shares, "workers": workers} if workers else {"time": shares}
+    after["resignation"] = resignation_notes(path / LATEST)
+    if not is_run:
+        return {}, after
+    after["next"] = next_steps(path, read_config(path))
+    return {"run": {"folder": folder, **run_summary(path)}}, after
 
 
 def time_shares(folder: str) -> dict[str, float]:

@@ -31,10 +31,10 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_network(parser: argparse.ArgumentParser) -> None:
     """Add a network and its game, which `load_given` loads."""
     add_model(parser)
-    add_game(parser, "the model's own, or go", "the model's own, or 9")
+    add_game(parser, default="the model's own, or go", default_size="the model's own, or 9")
 
 
-def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:
+def add_game(parser: argparse.ArgumentParser, *, default: str, default_size: str) -> None:
     """Add the options --game and --board-size.
 
     Args:
@@ -125,8 +125,9 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
         ValueError: for the name of rules by which games cannot be scored.
     """
     given = {name.removeprefix(GAME): value for name, value in vars(options).items() if name.startswith(GAME)}
-    # A value of Oware's keyword `rules` stays as it is, and so does any value if --game names another game than Go.
-    if RULES in given and given[RULES] not in RULES_OF_OWARE and options.game in (None, USUAL_GAME):
+    # Without --game, the name itself shows whether it is of rules of Go or of Oware.
+    names_rules_of_go = RULES in given and given[RULES] not in RULES_OF_OWARE and options.game in (None, USUAL_GAME)
+    if names_rules_of_go:
         given |= named_rules(given.pop(RULES))._asdict()
     return given
 

@@ -144,9 +144,11 @@ class Setting:
 
     def expected(self, kind: Any) -> str:
         """Return a description of a type's values for error messages; for several pairs, with the help's example."""
-        # EXPECTED describes all types but pairs, and a type of several pairs has an Ellipsis.
-        if kind in EXPECTED or Ellipsis not in get_args(kind):
-            return EXPECTED.get(kind, "a pair such as 0:40")
+        if kind in EXPECTED:
+            return EXPECTED[kind]
+        are_pairs = Ellipsis in get_args(kind)  # tuple[tuple[int, float], ...], and not a single pair tuple[int, int]
+        if not are_pairs:
+            return "a pair such as 0:40"
         example = TUPLES.search(self.text)
         return f"pairs such as {shell_notation(example[0]) if example else '7:0.3,9:0.7'}"
 

@@ -3,6 +3,7 @@
 import contextlib
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
+from itertools import pairwise
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, REFERENCES, is_packaged
@@ -55,12 +56,13 @@ def import_own_classes(words: Sequence[str]) -> list[str]:
         ValueError: if a search cannot be imported.
     """
     renamed = list(words)
-    for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):  # each word, and the one before it
-        # Either "--search=VALUE" is one word, or "--search" stands before VALUE.
-        flag, _, value = word.partition("=") if word.startswith("--") else (before, "", word)
+    for i, (before, word) in enumerate(pairwise(["", *words])):
+        flag, _, value = word.partition("=")  # of --search=VALUE
+        if not word.startswith("--"):  # the word is VALUE, and its flag is the word before
+            flag, value = before, word
         if flag == "--game" and ":" in value:
             with contextlib.suppress(ArgumentTypeError):  # raised again when the option is parsed
                 named_game(value)
         elif flag == "--search" and ":" in value:
-            renamed[i] = word.removesuffix(value) + own_search(value)  # "--search=", or nothing, before the new value
+            renamed[i] = word.removesuffix(value) + own_search(value)  # any "--search=" stays before the new value
     return renamed

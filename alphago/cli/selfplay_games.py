@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from alphago.cli.models import add_device, add_game_settings, add_network, add_workers, load_given
@@ -46,13 +46,13 @@ def run(options: argparse.Namespace) -> int:
     env, network = load_given(options)
     given = given_settings(options, SelfPlaySettings)
     make_settings(SelfPlaySettings, given)  # raises before there is a progress bar
-    # Workers get the network itself, and make their own evaluators.
-    nn = network if options.workers is not None else as_evaluator(network, env, options.device)
-    # The threshold of the network's own run, if it holds in a game that begins from this game's usual position.
+    # What plays: an evaluator; workers get the network itself, and make their own evaluators.
+    agent = network if options.workers is not None else as_evaluator(network, env, options.device)
+    # The threshold that the network's run has measured; -1, never, if that run's games were others, as of another komi.
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
     with game_folder(options.folder, env, options.games, as_records=as_records, verbose=options.verbose) as save:
-        selfplay(env, nn, num_games=options.games, seed=options.seed, on_game=save, workers=options.workers, **given)
+        selfplay(env, agent, num_games=options.games, seed=options.seed, on_game=save, workers=options.workers, **given)
     return 0
 
 
@@ -81,15 +81,16 @@ def game_folder(
         raise FileExistsError(f"{path} must be a new or empty folder: choose another one")
     is_new = folder is None or not path.exists()  # then it is removed again if it stays empty
     path.mkdir(parents=True, exist_ok=True)
+    # Locked before `try`: if another process has the lock, this call raises, and `finally` must not remove its file.
+    folder_lock = lock(path)
     records: dict[int, GameRecord] = {}
     width = len(str(games))  # digits of a file's number
-    folder_lock = lock(path)  # before `try`: if another process has the lock, its file must stay
     one_at_a_time = threading.Lock()
 
     def save(number: int, record: GameRecord) -> None:
         """Keep the record of a finished game, and write it as SGF unless records are wanted; threads call this."""
         with one_at_a_time:
-            records[number] = record  # for the file of records, or for what is told at the end
+            records[number] = record  # for the file of records, and for the summary
             if not as_records:
                 game = SgfGame.from_record(record, env, values=True, players=("alphago", "alphago"))
                 write_atomic(path / f"{number:0{width}d}.sgf", sgf.format_sgf(game))
@@ -105,13 +106,18 @@ def game_folder(
         played = [records[number] for number in sorted(records)]
         if played and as_records:
             write_atomic(path / "games.npz", records_to_bytes(played))
-        elif is_new and not played:
+        if played:
+            print_summary(played, path)
+        elif is_new:  # an error or an interruption came before the first game
             with contextlib.suppress(OSError):  # the folder has other files
                 path.rmdir()
-        if played:  # after an error before the first game there is nothing to tell
-            outcomes = [record.outcome for record in played]  # Black's
-            black, white = sum(outcome > 0 for outcome in outcomes), sum(outcome < 0 for outcome in outcomes)
-            drawn = len(played) - black - white
-            print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {drawn}")
-            if played[0].seed is not None:  # the seed of the call, and the game's number
-                print(f"--seed {played[0].seed[0]} plays them again")
+
+
+def print_summary(played: Sequence[GameRecord], path: Path) -> None:
+    """Print who won the games in a folder, and how to play them again."""
+    outcomes = [record.outcome for record in played]  # Black's
+    black, white = sum(outcome > 0 for outcome in outcomes), sum(outcome < 0 for outcome in outcomes)
+    drawn = len(played) - black - white
+    print(f"{len(played)} games in {path}: Black won {black}, White {white}, drawn {drawn}")
+    if played[0].seed is not None:  # the seed of the call, and the game's number
+        print(f"--seed {played[0].seed[0]} plays them again")

@@ -27,24 +27,24 @@ def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, 
         defaults: values, by keyword, that the help shows instead of the settings' own.
     """
     known = addresses(root)
+    by_keyword = {address.keyword: address for address in known.values() if address.keyword}
     by_path = [path for path, address in known.items() if not address.keyword]
+    flags = {keyword: flag_name(keyword) for keyword in by_keyword}
     # Whether --help shows only the settings that have a short help, since the class has many settings.
-    is_long = any(address.field.metadata["shown"] for address in known.values())
-    for address in known.values():
+    is_shortened = any(address.field.metadata["shown"] for address in known.values())
+    for keyword, address in by_keyword.items():
         setting = to_setting(address)
-        if not (address.keyword and (setting.types or setting.choices)):  # it cannot be typed, or is for --set only
+        can_be_typed = setting.types or setting.choices
+        if not can_be_typed:
             continue
-        group = parser.section(address.title or title)
-        default = defaults.get(address.keyword, setting.default)
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
-        names = {other.keyword: flag_name(other.keyword) for other in known.values() if other.keyword}
-        siblings = [sibling for sibling in known.values() if sibling.owner is address.owner and sibling.keyword]
-        names |= {sibling.field.name: flag_name(sibling.keyword) for sibling in siblings}
+        siblings = [sibling for sibling in by_keyword.values() if sibling.owner is address.owner]
+        names = flags | {sibling.field.name: flags[sibling.keyword] for sibling in siblings}
+        default = defaults.get(keyword, setting.default)
         setting = replace(setting, default=default, text=in_shell(setting.text, names))
-        flag = flag_name(address.keyword)
-        add_setting(group, flag, setting)
-        if is_long:
-            parser.shorten(flag, brief(setting, address))
+        add_setting(parser.section(address.title or title), flags[keyword], setting)
+        if is_shortened:
+            parser.shorten(flags[keyword], brief(setting, address))
     if by_path:
         text = f"another setting, by its path: {', '.join(by_path)}"
         option(parser, "--set PATH=VALUE", text, partial(read_by_path, root), action="append", default=[], dest=BY_PATH)
@@ -91,10 +91,11 @@ def to_setting(address: Address) -> Setting:
     """
     field, part = address.field, address.part
     if part is not None and not part.optional:
-        names = tuple(part.choices) if len(part.choices) > 1 else ()  # a single part needs no flag to choose it
-        # A name stands for an object, or for a class.
-        default = next((name for name in names if part.choices[name] in (address.default, type(address.default))), None)
-        return Setting(address.keyword, (), default, field.metadata["help"], choices=names)
+        # The setting's value is the name of an object or of a class; a single one needs no flag to choose it.
+        choices = part.choices if len(part.choices) > 1 else {}
+        default_or_class = address.default, type(address.default)
+        default_name = next((name for name, choice in choices.items() if choice in default_or_class), None)
+        return Setting(address.keyword, (), default_name, field.metadata["help"], choices=tuple(choices))
     hint = get_type_hints(address.owner)[field.name]
     setting = typed_setting(address.keyword, hint, address.default, field.metadata["help"])
     # The word none sets a setting back to a default of None, and takes an optional part off.

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from alphago.cli.options import Parser, given_options, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
+from alphago.nn.model_files import model_file, saved_game
 from alphago.system.validation import near_names
+from alphago.training.recipes import Recipe, named_recipe, recipe_for
 from alphago.training.runs.config import holds_run, run_game
 from alphago.training.settings.run_settings import RunSettings
 
@@ -25,7 +28,8 @@ BRIEF = {
 
 def add_options(parser: Parser) -> None:
     parser.hints["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
-    models.add_game(parser, "go, or the model's own", "the preset's, the model's own, or the game's usual one, in Go 9")
+    size = "the preset's, the model's own, or the game's usual one, in Go 9"
+    models.add_game(parser, default="go, or the model's own", default_size=size)
     option(parser, "--preset NAME", "a recipe and its game: 9x9, cody2007, oware, … (the board's own)")
     models.add_run(parser)
     models.add_workers(parser)
@@ -47,7 +51,6 @@ def run(options: argparse.Namespace) -> int:
     SIGTERM save and stop.  If --folder holds a run, it goes on; options then change only the settings that they name,
     and the value none removes one.  Values in parentheses are defaults, which a recipe may replace.
     """
-    from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model
     from alphago.training.call.train_call import train
     from alphago.training.watch.game_log import GameReport
@@ -88,29 +91,49 @@ def game_to_train(options: argparse.Namespace, model: Path | None) -> GameEnv:
     Raises:
         ValueError: if --game, --board-size or --preset is for another game.
     """
-    from alphago.nn.model_files import saved_game
-    from alphago.training.recipes import named_recipe, recipe_for
-
-    given, size, folder = models.given_game_settings(options), options.board_size, options.folder
+    given = models.given_game_settings(options)
     preset = None if options.preset is None else named_recipe(options.preset)
     if model is not None:
-        env = saved_game(model, size)
-        models.check_named(options.game, env, model)
-        if preset is not None:
-            if preset.game != env.name:
-                raise ValueError(f"{model} plays {env.name}, got --preset {options.preset}, which is for {preset.game}")
-            # Of the keywords of the preset's game, only those that the preset sets replace the network's own.
-            config = preset.make_env(size).config
-            env = with_settings(env, {name: config[name] for name in preset.env})
-    elif folder is not None and holds_run(Path(folder)):
-        env = run_game(Path(folder))
-        for name, of_run, asked in (("game", env.name, options.game), ("board_size", env.N, size)):
-            if asked not in (None, of_run):
-                raise ValueError(f"the run in {folder} has {name} {of_run}, got {asked}")
+        env = game_of_network(model, options, preset)
+    elif options.folder is not None and holds_run(Path(options.folder)):
+        env = game_of_run(options)
     else:
-        env = make_game(options.game or (preset.game if preset else None), size, **given)
-        recipe = preset or recipe_for(env)
-        if recipe.game == env.name:  # else --game names another game than the preset's, or the recipe is for all games
-            # Without --board-size, a preset's game has the preset's own board.
-            env = recipe.make_env(size if preset else env.N)
+        env = game_of_recipe(options, preset, given)
     return with_settings(env, given)
+
+
+def game_of_network(model: Path, options: argparse.Namespace, preset: Recipe | None) -> GameEnv:
+    """Return the game of a network's file, on the board of --board-size or --preset; see `game_to_train`."""
+    env = saved_game(model, options.board_size)
+    models.check_named(options.game, env, model)
+    if preset is None:
+        return env
+    if preset.game != env.name:
+        raise ValueError(f"{model} plays {env.name}, got --preset {options.preset}, which is for {preset.game}")
+    # The keywords that the preset names replace the network's own, and the others stay.
+    config = preset.make_env(options.board_size).config
+    return with_settings(env, {name: config[name] for name in preset.env})
+
+
+def game_of_run(options: argparse.Namespace) -> GameEnv:
+    """Return the game of the run in --folder; raise ValueError if --game or --board-size is for another game."""
+    env = run_game(Path(options.folder))
+    for name, of_run, asked in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+        if asked not in (None, of_run):
+            raise ValueError(f"the run in {options.folder} has {name} {of_run}, got {asked}")
+    return env
+
+
+def game_of_recipe(options: argparse.Namespace, preset: Recipe | None, given: Mapping[str, Any]) -> GameEnv:
+    """Return the game of --game or --preset, set up as its recipe says: as the preset, or else as its own recipe.
+
+    Without a recipe of its own, or with the preset of another game, the game has its usual options.
+
+    Args:
+        given: keywords of the game.  They matter here only where a game cannot be made without them.
+    """
+    env = make_game(options.game or (preset.game if preset else None), options.board_size, **given)
+    recipe = preset or recipe_for(env)
+    if recipe.game != env.name:
+        return env
+    return recipe.make_env(options.board_size if preset else env.N)  # without --board-size, the preset's own board

@@ -180,11 +180,11 @@ class AnalysisEngine:
         """Send the new warnings of a query: those that no earlier query had.
 
         With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
-        new warning is a reply of its own, and warnings about rules are sent again for each query: they say how its
-        scores differ from those that it asks for.
+        new warning is a reply of its own.  Warnings about rules then count as new in each query: they say that the
+        scores in the replies to this query are by other rules than the query's.
         """
-        repeated = "" if self.notes else "rules"  # the field whose warnings are sent again; "" for none
-        new = [warning for warning in query.warnings if warning[0] == repeated or warning not in self._warned]
+        always_new = () if self.notes else ("rules",)  # fields
+        new = [warning for warning in query.warnings if warning[0] in always_new or warning not in self._warned]
         if len(self._warned) < MOST_WARNINGS:
             self._warned.update(new)
         if self.notes:

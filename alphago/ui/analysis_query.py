@@ -143,14 +143,12 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
     size = board_size(fields)
-    rules, other_scoring, has_bonus = interpret_rules(rules_text(fields))
+    rules, other_scoring, gives_bonus = interpret_rules(rules_text(fields))
     if other_scoring:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
-    # The value in `overrideSettings` counts; if there is none, the query's; if there is none either, the default.
-    max_visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
-    visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_READOUTS)
+    visits = read_visits(fields, override, defaults)
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
         visits = defaults.limits.visits
@@ -162,21 +160,46 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     stones = read_plays("initialStones", fields.get("initialStones", []), env)
     moves = read_plays("moves", fields.get("moves"), env)
     turns, has_handicap = parse_turns(fields, env, stones, moves, defaults.limits.positions)
-    bonus = fields.get("whiteHandicapBonus", "N" if has_bonus else "0")
-    require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
-    if str(bonus) != "0" and has_handicap:
+    if asks_for_bonus(fields, gives_bonus) and has_handicap:
         warnings.append(("rules", go_rules.NO_BONUS))
-    flags = {word for name, words in FLAGS.items() if boolean_field(fields, name) for word in words}
-    search = {
-        # A limit counts simulations, without the first visit, which is the evaluation of the position itself.
-        "limit": Limit(visits - 1, positive_field(override, "maxTime")),
+    chosen = [words for name, words in FLAGS.items() if boolean_field(fields, name)]
+    flags = {word for words in chosen for word in words}
+    # A limit counts simulations, without the first visit, which is the evaluation of the position itself.
+    limit = Limit(visits - 1, positive_field(override, "maxTime"))
+    search = {"limit": limit, **search_options(fields, env, flags)}
+    return Query(query_id, turns, side, search, flags, warnings)
+
+
+def read_visits(fields: Mapping[str, Any], override: Mapping[str, Any], defaults: Defaults) -> int:
+    """Return the visits that a query asks for in `overrideSettings`, else in the query itself, else the default.
+
+    Args:
+        override: the query's `overrideSettings`.
+    """
+    visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
+    return check_field("maxVisits", check_int, "maxVisits", visits, 1, MOST_READOUTS)
+
+
+def search_options(fields: Mapping[str, Any], env: GoEnv, flags: Collection[str]) -> dict[str, Any]:
+    """Return the options of `Analyst.ask`, except the limit, that a query's fields and its flags make."""
+    return {
         "avoid": forbidden_moves(fields, env),
         "every": positive_field(fields, "reportDuringSearchEvery"),
         "first": positive_field(fields, "firstReportDuringSearchAfter"),
-        "move_ownership": bool({"movesOwnership", "movesOwnershipStdev"} & flags),
+        "move_ownership": "movesOwnership" in flags or "movesOwnershipStdev" in flags,
         "reuse": boolean_field(fields, "reuse"),
     }
-    return Query(query_id, turns, side, search, flags, warnings)
+
+
+def asks_for_bonus(fields: Mapping[str, Any], is_usual: bool) -> bool:
+    """Return whether a query wants points for White for handicap stones; raise QueryError for an invalid field.
+
+    Args:
+        is_usual: whether the query's rules give the bonus; the field `whiteHandicapBonus` may say otherwise.
+    """
+    bonus = fields.get("whiteHandicapBonus", "N" if is_usual else "0")
+    require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
+    return str(bonus) != "0"
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
@@ -279,33 +302,39 @@ def positions_after(game: GtpGame, moves: Sequence[Play], numbers: Collection[in
     """
     positions = {}
     for number in sorted({*numbers, len(moves)}):  # the last too, since every move must be legal
-        if number - len(game.plays) >= LEAST_AT_ONCE:
-            play_at_once(game, moves[len(game.plays) : number])  # plays none if one is illegal or ends the game
-        # The moves that were not played at once.
-        for player, action in moves[len(game.plays) : number]:
-            try:
-                game.play(player, action)
-            except IllegalMove as error:
-                # KaTrain looks for the words "Illegal move", which are KataGo's.
-                raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
+        play_moves(game, moves[len(game.plays) : number])
         if number in numbers:  # the player of the next move, if there is one, is then to move
             positions[number] = game.position_for(moves[number][0] if number < len(moves) else game.to_play)
     return positions
 
 
-def play_at_once(game: GtpGame, moves: Sequence[Play]) -> None:
-    """Play a game's next moves with one kernel; play none if one of them is illegal or ends the game.
+def play_moves(game: GtpGame, moves: Sequence[Play]) -> None:
+    """Play a game's next moves, at once if that is possible and faster; raise QueryError for an illegal move."""
+    if len(moves) >= LEAST_AT_ONCE and play_at_once(game, moves):
+        return
+    for player, action in moves:
+        try:
+            game.play(player, action)
+        except IllegalMove as error:
+            # KaTrain looks for the words "Illegal move", which are KataGo's.
+            raise QueryError("moves", f"Illegal move {len(game.plays)}: {error}") from None
+
+
+def play_at_once(game: GtpGame, moves: Sequence[Play]) -> bool:
+    """Play a game's next moves with one kernel, and return True; play none if one is illegal or ends the game.
 
     Playing moves one by one takes more than ten times as long.
     """
-    start, batch = game.position, game.position.batch.extract(0)  # `batch` is a copy, in which the moves are played
+    start = game.position
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()  # each int32 [moves]
-    legal_count = go_lines.follow(GoPosition(start.env, batch, start.setup).row, colours, actions)
     history = {"moves": (*start.moves, *actions.tolist()), "movers": (*start.movers, *colours.tolist())}
-    position = GoPosition(start.env, batch, start.setup, **history)
-    if legal_count == len(moves) and not position.is_over:
-        game.position = position
-        game.plays += moves
+    position = GoPosition(start.env, start.batch.extract(0), start.setup, **history)  # its batch is a copy of the start
+    legal_count = go_lines.follow(position.row, colours, actions)  # changes the row in place
+    if legal_count < len(moves) or position.is_over:
+        return False
+    game.position = position
+    game.plays += moves
+    return True
 
 
 def read_plays(name: str, given: Any, env: GoEnv) -> list[Play]:

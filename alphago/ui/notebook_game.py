@@ -53,12 +53,7 @@ class NotebookGame:
         self.shown_in: int | None = None  # the number of the notebook's cell that shows the board
         self._usual_games = {env.name: env}  # the games that can be played here, by name
         self._kept: Mapping[str, Any] = {}  # the board's last report, in which "here" is a link to its position
-        searches = limit.readouts != 0  # without a search, the network's most probable move is played
-        strength: dict[str, Any] = {"tree": searches, "seconds": limit.seconds, "level": level}
-        if searches:
-            strength["readouts"] = limit.readouts
-        players = ["human", "engine"] if mode == 0 else ["engine", "human"]
-        first = {"players": players, "strength": strength, "game": describe_start(start)}  # with which a board begins
+        first = first_settings(start, mode, limit, level)
         # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
@@ -111,6 +106,20 @@ class NotebookGame:
     def __repr__(self) -> str:
         over = f", {self.result}" if self.result else ""
         return f"<a game of {self.env} in a notebook{over}>"
+
+
+def first_settings(start: Position, mode: int, limit: Limit, level: Level | None) -> dict[str, Any]:
+    """Return the players, the engine's strength and the start with which a board begins, as the page knows them.
+
+    Args:
+        start, mode, limit, level: as in `NotebookGame`.
+    """
+    searches = limit.readouts != 0  # without a search, the network's most probable move is played
+    strength = {"tree": searches, "seconds": limit.seconds, "level": level}
+    if searches:
+        strength["readouts"] = limit.readouts
+    players = ["human", "engine"] if mode == 0 else ["engine", "human"]
+    return {"players": players, "strength": strength, "game": describe_start(start)}
 
 
 STYLES = (STATIC / "board.css", STATIC / "column.css", WIDGET / "widget.css")

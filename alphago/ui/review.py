@@ -161,7 +161,8 @@ def review_game(
         threads: how many threads search; None for one per core.
     """
     last = game.position()
-    positions = [*(before for before, _ in last.turns()), last]  # before each move, its player to move; and the last
+    # The position before each move, in which the move's player is to move, and the last position.
+    positions = [*(before for before, _ in last.turns()), last]
     with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
         analysis = analyst.analyze(positions, readouts, beside=len(positions))  # all searched at the same time
         moves = [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)]
@@ -200,10 +201,18 @@ def count_text(count: int, noun: str) -> str:
 
 
 def grade_move(rate_loss: float, point_loss: float) -> str:
-    """Return the grade of a move by its loss of win rate and of points (NaN if unknown); "" for a good move."""
+    """Return the worst grade that a move gets for its losses; "" for a good move.
+
+    A grade of GRADES needs both losses, of points and of win rate.  Only a move that gets none of them is graded by
+    RATES, by its loss of win rate alone: a great one is a mistake even if few points, or unknown points, were lost.
+
+    Args:
+        rate_loss: lost win rate, 0 .. 1.
+        point_loss: lost points; NaN if unknown.
+    """
     grades = [name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate]  # none for NaN
     grades += [name for name, rate in RATES if rate_loss >= rate]
-    return grades[0] if grades else ""  # the worst of GRADES; if there is none, the worst of RATES
+    return grades[0] if grades else ""
 
 
 def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) -> Drawing:

@@ -11,7 +11,7 @@ from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.document import format_continued
-from alphago.records.sgf.faults import ACCEPTED, BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP
+from alphago.records.sgf.faults import ACCEPTED, BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP, Fault
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
@@ -99,7 +99,8 @@ def sgf_of_game(engine: GtpEngine) -> bytes:
     position, loaded = engine.game.position, engine.game.loaded
     # The set-up without its komi, which is in `fields`.
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-    count = None if count_as_alive(position) is None else engine.count()
+    ended_by_passes = count_as_alive(position) is not None
+    count = engine.count() if ended_by_passes else None
     fields = {"movers": position.movers, "komi": position.komi, "result": "" if count is None else count.result}
     game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
     if loaded is None:
@@ -159,15 +160,7 @@ def first_game(name: str, count: int | None) -> SgfGame:
         if fault.kind == BOARD:
             print_message(fault.of(name))
             raise GtpFailure("cannot load file: unacceptable size")
-        # A fault about a move ends the game before this move, unless its kind is in ACCEPTED.
-        ends_game = fault.move is not None and fault.kind not in ACCEPTED
-        lacks_moves = ends_game and (count is None or len(game.moves) < count)
-        # If the handicap is faulty and White begins on an empty board, the handicap stones are missing.
-        white_begins = game.setup.get("to_play") == "white"
-        lacks_stones = fault.kind == HANDICAP and white_begins and not game.setup.get("black")
-        # Stones that are set up after the last move matter only if all moves are loaded.
-        is_set_up = fault.kind == SET_UP or (fault.kind == FINAL_SET_UP and count is None)
-        if fault.kind in FATAL or is_set_up or lacks_moves or lacks_stones:
+        if may_change_position(fault, game, count):
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if game.scoring:
@@ -175,3 +168,16 @@ def first_game(name: str, count: int | None) -> SgfGame:
     if next(games, None) is not None:
         print_message(f"{name} holds several games; the first one is loaded")
     return game
+
+
+def may_change_position(fault: Fault, game: SgfGame, count: int | None) -> bool:
+    """Return whether a fault of a game's file may change the position after `count` moves; None for all moves."""
+    if fault.kind == HANDICAP:  # the stones are missing if White begins on an empty board
+        return game.setup.get("to_play") == "white" and not game.setup.get("black")
+    if fault.kind == FINAL_SET_UP:  # it sets stones up after the last move
+        return count is None
+    if fault.kind == SET_UP or fault.kind in FATAL:
+        return True
+    # A fault about a move ends the game before this move, unless its kind is in ACCEPTED.
+    ends_game = fault.move is not None and fault.kind not in ACCEPTED
+    return ends_game and (count is None or len(game.moves) < count)

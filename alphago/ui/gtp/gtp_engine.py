@@ -137,7 +137,8 @@ class GtpEngine:
         settings = Puct(leaves=USUAL_LEAVES, c_puct=self.parameters.c_puct)
         options: dict[str, Any] = {"device": self.device, "slots": 1, "tree_bytes": TREE_BYTES, "seed": self.seed}
         self.analyst = self.player = Analyst(self.network, settings=settings, threads=1, **options)
-        # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
+        # Analysis needs forecasts, with which boards stay in the CPU's memory.  Without forecasts, as in searches for
+        # moves, a GPU keeps boards in its own memory, which is faster.
         device = choose_device(self.game.env) if self.device == "auto" else self.device
         if device != "cpu":
             self.player = Analyst(self.network, settings=settings, threads=1, forecasts=False, **options)
@@ -172,8 +173,9 @@ class GtpEngine:
         position = self.game.position
         if self.plays_randomly:  # without a network all stones count as alive
             return GoCount(position)
-        # `position_for`: a network evaluates no position in which the game is over.
-        owners = self.kept_analysis(self.game.position_for(position.to_play)).as_black().raw_ownership
+        # The same board in a game that goes on, since a network evaluates no finished game.
+        unfinished = self.game.position_for(position.to_play)
+        owners = self.kept_analysis(unfinished).as_black().raw_ownership
         return GoCount(position).proposed(None if owners is None else owners[0])
 
     def analyse(self, position: GoPosition, report: Report, **options: Any) -> None:
@@ -262,23 +264,33 @@ class GtpEngine:
         position = self.game.position_for(colour)
         if self.plays_randomly:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
+        last = self.search_move(position, report, **options)
+        if last.opponent is not None:  # at the level "even": how strong the opponent seems to be
+            print_message(f"{last.opponent}.")
+        may_resign = may_resign and self.parameters.allow_resignation
+        resigns = may_resign and self.lost_turns.resigns(last, self.network, self.parameters.resign_threshold)
+        return None if resigns else last.action
+
+    def search_move(self, position: GoPosition, report: Report | None, **options: Any) -> Answer:
+        """Search for the move of the player to move, within the limits of readouts and time; return the last answer.
+
+        Args:
+            report, options: as in `choose_action`.
+        """
         self.end_background()
         avoids = bool(options.get("avoid"))
         level = FULL_STRENGTH if avoids else self.parameters.level  # moves can be forbidden only at full strength
         # On a GPU, `player` can only search for moves, without reports, forbidden moves and levels.
         analyst = self.analyst if report is not None or avoids or level != FULL_STRENGTH else self.player
-        seconds = self.seconds_for(colour)
+        seconds = self.seconds_for(position.to_play)
         time_limit = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
-        # A search with reports makes all its readouts; another one ends as soon as its move is certain.
+        # The readouts are added to those of the kept tree.  A search with reports makes all of them; another one ends
+        # as soon as its move is certain.
         limit = Limit(self.parameters.readouts, time_limit, added=True, certain=report is None)
         for answer in analyst.ask(position, limit=limit, level=level, **options):
             if report is not None:
                 report(answer.found)
-        if answer.opponent is not None:  # at the level "even": how strong the opponent seems to be
-            print_message(f"{answer.opponent}.")
-        may_resign = may_resign and self.parameters.allow_resignation
-        resigns = may_resign and self.lost_turns.resigns(answer, self.network, self.parameters.resign_threshold)
-        return None if resigns else answer.action
+        return answer
 
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""

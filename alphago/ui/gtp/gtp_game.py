@@ -69,7 +69,8 @@ class GtpGame:
             setup: keywords of `GoEnv.position` for its stones; without keywords it has the game's set-up stones.
         """
         setup = setup or dict(self.stones)
-        if to_play != 1:  # Black moves first by default; `setup` has only what differs from an empty board
+        # Only what differs from a usual game is named, so that a usual game has no set-up.
+        if to_play != 1:
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
             setup["komi"] = self.komi

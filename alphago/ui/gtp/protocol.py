@@ -68,7 +68,7 @@ class Inbox:
         if not self._next:
             self._next.append(self._lines.get())
 
-    def is_waiting(self) -> bool:
+    def must_wait(self) -> bool:
         """Return whether `take` would have to wait for input."""
         return not self._next and self._lines.empty()
 
@@ -120,7 +120,7 @@ def converse(
     inbox = Inbox(lines)
     try:
         while True:
-            if inbox.is_waiting():
+            if inbox.must_wait():
                 on_idle()
             line = inbox.take()
             on_line()

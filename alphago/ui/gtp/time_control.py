@@ -30,9 +30,9 @@ class Clock:
     def reset(self) -> None:
         """Restore both colours' full time, for a new game."""
         full_time = (self.main, 0) if self.main > 0 else (self.period, self.stones)
-        is_limited = self.stones > 0 if self.period > 0 else self.main > 0
+        is_unlimited = self.stones == 0 if self.period > 0 else self.main == 0  # as `set_limits` defines it
         # By colour, the seconds left and the stones to play in them; 0 stones in main time.
-        self.left: dict[int, tuple[float, int]] = dict.fromkeys((1, -1), full_time if is_limited else (math.inf, 0))
+        self.left: dict[int, tuple[float, int]] = dict.fromkeys((1, -1), (math.inf, 0) if is_unlimited else full_time)
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
         """Apply GTP's time_left: set the time of a colour, also if `set_limits` has set no limit.

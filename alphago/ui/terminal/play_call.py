@@ -50,8 +50,8 @@ def play(
 
     Args:
         nn: as in `MCTSPlayer`; None for an untrained network of `tower_height` blocks, which plays badly.  A network
-            resigns where its value stays below the one that its run has measured (`MCTSPlayer.should_resign`), but only
-            in games like those in which it was measured; other engines never resign.
+            resigns when its value stays below the threshold that its training run has measured, but only in games like
+            that run's (`MCTSPlayer.should_resign`); other engines never resign.
         tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
         num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable move
             without search, None searches for `seconds`.

@@ -61,10 +61,12 @@ class GameFiles:
         if not self.env.has_sgf:
             return records_to_bytes([record])
         game = SgfGame.from_record(record, self.env, players=players)
-        if count is not None or not is_over:  # else the record's result stays
-            game = replace(game, result="" if count is None else count.result)
-        decided = record.resigned or (is_agreed and count is not None)  # the result is new, not the loaded file's
-        return format_continued(game, self.loaded, count, decided=decided)
+        if count is not None:
+            game = replace(game, result=count.result)
+        elif not is_over:
+            game = replace(game, result="")
+        is_new_result = record.resigned or (is_agreed and count is not None)  # a loaded file's result does not stay
+        return format_continued(game, self.loaded, count, decided=is_new_result)
 
     def save(self, name: str, contents: bytes, overwrites: bool) -> Path:
         """Write the game atomically, add the file to `own_files`, and return its path.
@@ -137,7 +139,8 @@ def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)
     faults += [fault.of(str(path)) for fault in game.faults]
-    if not game.moves and any(fault.kind not in ACCEPTED for fault in game.faults):
+    may_lack_moves = any(fault.kind not in ACCEPTED for fault in game.faults)
+    if may_lack_moves and not game.moves:
         raise ValueError(faults[0])
     if next(games, None) is not None:
         faults.append(f"{path} holds several games; this is the first")

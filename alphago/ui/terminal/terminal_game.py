@@ -152,11 +152,11 @@ class TerminalGame:
     def after_game(self) -> None:
         """Read one line after the end of the game, and obey it.
 
-        While stones are counted, the line is about dead stones, and an empty line agrees to them.  Then the result is
-        announced.  It is announced at once if stones are not counted.
+        After two passes in Go the stones are counted: the line is about dead stones, and an empty line agrees to them.
+        Then the result is announced.  After any other end it is announced at once.
         """
-        if self.count is None and not self.loser:  # the game has just ended, or its stones are never counted
-            self.recount(self.analyst.count(self.position))
+        if self.count is None and not self.loser:
+            self.recount(self.analyst.count(self.position))  # after two passes in Go; else `count` stays None
         if self.is_counting:
             if not self.human_turn(COUNT_PROMPT):
                 self.announce_result()
@@ -194,17 +194,17 @@ class TerminalGame:
             self.recount(self.count.toggled(action))
         elif self.loser:
             raise RefusedCommand("the game is over by resignation")
-        elif not self.takes_back(action):
+        elif self.confirm_move(action):
             self.play_move(action)
 
-    def takes_back(self, action: int) -> bool:
-        """Explain a move that loses much before it is played, and return whether the person takes it back."""
+    def confirm_move(self, action: int) -> bool:
+        """Return whether to play a move; a teacher explains a move that loses much, and then the person decides."""
         lesson = self.teacher and self.teacher.lesson(self.position, self.position.check_action(action))
-        if lesson is None:  # there is no teacher, or the move is good
-            return False
+        if lesson is None:
+            return True
         self.say(f"{lesson}")
         answer = self.screen.read("Enter to take it back, or y to play it all the same: ")
-        return answer.strip().lower() not in ("y", "yes")
+        return answer.strip().lower() in ("y", "yes")
 
     def play_move(self, action: int) -> None:
         """Play a move of either side, and show the board; explain the first pass of a game."""
@@ -295,7 +295,7 @@ class TerminalGame:
     def undo(self, _: str) -> None:
         """Go back to the person's last turn, which is the present one if the person has resigned in it."""
         turns = self.past_turns()  # the last one is the turn to go back to
-        if self.loser and self.position.to_play == self.human:
+        if self.loser == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
             raise RefusedCommand("You have not moved yet: there is nothing to take back")
