@@ -78,16 +78,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_without_verb(words: Sequence[str]) -> int:
     """Print the overview, the version or an error, for a command line without a verb, and return the exit code."""
-    if not words:
-        print(overview(), file=sys.stderr)
-        return USAGE_ERROR
-    if words[0] in ("-h", "--help"):
-        print(overview())
-        return 0
-    if words[0] == "--version":
+    word = words[0] if words else "--help"
+    if word in ("-h", "--help"):  # without any word the overview is printed too, but as an error
+        print(overview(), file=sys.stdout if words else sys.stderr)
+        return 0 if words else USAGE_ERROR
+    if word == "--version":
         print(f"alphago {alphago.__version__}")
         return 0
-    print(f"alphago: no command {words[0]!r}: {near_misses(words[0], list(VERBS))}", file=sys.stderr)
+    print(f"alphago: no command {word!r}: {near_misses(word, list(VERBS))}", file=sys.stderr)
     return USAGE_ERROR
 
 

@@ -65,8 +65,7 @@ def engine_settings(options: argparse.Namespace) -> dict[str, Any]:
         ValueError: for a maxVisits that is no integer.
     """
     settings: dict[str, Any] = {}
-    pairs = ",".join(options.override).split(",")  # the option may be given several times
-    for pair in pairs:
+    for pair in ",".join(options.override).split(","):  # the option may be given several times
         key, _, value = (word.strip() for word in pair.partition("="))
         if key == "maxVisits":
             try:

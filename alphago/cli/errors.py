@@ -43,7 +43,8 @@ def error_text(error: BaseException, parser: Parser) -> str | None:
         parser: the command's parser, whose flags replace the names of settings in the message.
     """
     if isinstance(error, OSError) and error.strerror:
-        # Writing to standard output raises OUTPUT_ERRORS.  Errors of a file have a file's name, and are none of these.
+        # Writing to standard output raises one of OUTPUT_ERRORS, without a file's name.  With a name, the error is of
+        # that file.
         is_of_output = error.errno in OUTPUT_ERRORS and not error.filename
         return f"its output cannot be written: {error.strerror}" if is_of_output else os_error_text(error)
     if isinstance(error, RuntimeError):

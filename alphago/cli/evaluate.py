@@ -18,8 +18,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "players PLAYER", "two or more; see below", nargs="+")
     option(parser, "--readouts N", "a network's simulations per move (64)", integer, default=64)
     option(parser, "--search", f"the networks' search ({PLAYER_RULE})", choices=list(SEARCHES), default=PLAYER_RULE)
-    size = "the networks' size, or the game's default, in Go 9"
-    add_game(parser, default="the networks' game, or go", default_size=size)
+    add_game(parser, game="the networks' game, or go", size="the networks' size, or the game's default, in Go 9")
     add_device(parser)
     add_workers(parser)
     add_flags(parser, TournamentSettings, "the matches")

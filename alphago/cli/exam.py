@@ -86,8 +86,7 @@ def grade_networks(options: argparse.Namespace) -> int:
 def halves_text(result: "ExamResult") -> str:
     """Return sentences on how much random halves of an exam differ."""
     lines = ["Random halves of the exam differ, in points lost a move, by (root mean square):"]
-    for player, name in enumerate(result.names):
-        lines.append(f"  {name} {result.halves(player).gap:.2f}")
+    lines += [f"  {name} {result.halves(player).gap:.2f}" for player, name in enumerate(result.names)]
     for later, earlier in result.pairs:  # the halves of the difference between two players
         halves = result.halves(later, earlier)
         name = f"{result.names[later]} - {result.names[earlier]}"

@@ -46,14 +46,12 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**sections, "rates": rates}, indent=2))
         return 0
+    if rates:
+        sections["rates, per second"] = {name: f"{rate:12,.0f}" for name, rate in rates.items()}
     for title, facts in sections.items():
         print(title if facts else f"{title}\n  not known yet")
         for name, fact in facts.items():
             print(f"  {name:<42} {readable(fact)}")
-    if rates:
-        print("rates, per second")
-        for name, rate in rates.items():
-            print(f"  {name:<42} {rate:12,.0f}")
     if options.what is None:
         print(f"to cite (CITATION.cff)\n  {bibtex()}")
     return 0

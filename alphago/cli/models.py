@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from alphago.cli.options import Parser, Setting, add_setting, in_shell, integer, keyword_settings, number, option
@@ -31,20 +30,14 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_network(parser: argparse.ArgumentParser) -> None:
     """Add a network and its game, which `load_given` loads."""
     add_model(parser)
-    add_game(parser, default="the model's own, or go", default_size="the model's own, or 9")
+    add_game(parser, game="the model's own, or go", size="the model's own, or 9")
 
 
-def add_game(parser: argparse.ArgumentParser, *, default: str, default_size: str) -> None:
-    """Add the options --game and --board-size.
-
-    Args:
-        default: what the help says of the default game.
-        default_size: what the help says of the default size.
-    """
+def add_game(parser: argparse.ArgumentParser, *, game: str, size: str) -> None:
+    """Add the options --game and --board-size; game, size: what the help says of their defaults."""
     names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
-    text = f"the game: {names}, or FILE.py:CLASS for a custom game ({default})"
-    option(parser, "--game GAME", text, named_game)
-    option(parser, "--board-size N", f"size of the board ({default_size})", integer)
+    option(parser, "--game GAME", f"the game: {names}, or FILE.py:CLASS for a custom game ({game})", named_game)
+    option(parser, "--board-size N", f"size of the board ({size})", integer)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -92,11 +85,10 @@ def add_game_settings(parser: Parser) -> None:
         for setting in keyword_settings(env):
             if setting.name != "board_size" and setting.types:  # without types, its values cannot be typed in a shell
                 keywords.setdefault(setting.name, []).append((name, setting))
-    group = parser.section("the game")
     flags = {name: "--" + name.replace("_", "-") for name in keywords}
     for name, settings in keywords.items():
         if (flag := flags[name]) not in parser._option_string_actions:
-            add_setting(group, flag, merge_settings(name, settings, flags))
+            add_setting(parser.section("the game"), flag, merge_settings(name, settings, flags))
             parser.shorten(flag, BRIEF.get(name, ""))
 
 
@@ -138,10 +130,7 @@ def load_given(options: argparse.Namespace) -> tuple[GameEnv, Any]:
 
 
 def load(
-    model: str | None,
-    board_size: int | None = None,
-    game: str | None = None,
-    given: Mapping[str, Any] = MappingProxyType({}),
+    model: str | None, board_size: int | None = None, game: str | None = None, given: Mapping[str, Any] | None = None
 ) -> tuple[GameEnv, Any]:
     """Load a network; return the game and the network.
 
@@ -149,7 +138,8 @@ def load(
         model: the network's name, file or run folder; None for the packaged network, see `packaged_net`.
         board_size: the board's size; None for the network's.
         game: the name of the game; None for the network's.
-        given: keywords of the game, in place of the network's own.  A packaged network's game has the usual komi.
+        given: keywords of the game, in place of the network's own; None for none.  A packaged network's game has the
+            usual komi.
 
     Raises:
         ValueError: if the network does not play this game or board.
@@ -161,7 +151,7 @@ def load(
     from alphago.nn.net import load_model  # imported late, since it loads torch
 
     if model is None:
-        env = make_game(game or USUAL_GAME, board_size, **given)  # raises ValueError for an unknown size
+        env = make_game(game or USUAL_GAME, board_size, **(given or {}))  # raises ValueError for an unknown size
         model = packaged_net(env.name, env.N)
         if model is None:
             train = f"alphago train --game {game_reference(GAMES[env.name])}"
@@ -172,7 +162,7 @@ def load(
     if model in packaged_nets():
         played = usual_game(played)
     check_named(game, played, path)
-    played = with_settings(played, given)
+    played = with_settings(played, given or {})
     return played, load_model(path, played)
 
 

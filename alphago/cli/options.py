@@ -28,9 +28,7 @@ EXPECTED = {int: "an integer", float: "a number", str: "text", tuple[int, ...]: 
 class Parser(argparse.ArgumentParser):
     """An argument parser with errors of one line and suggestions for mistyped flags, which cannot be abbreviated."""
 
-    def __init__(
-        self, prog: str, run: Callable[[argparse.Namespace], int] | None = None, *, in_full: bool = False
-    ) -> None:
+    def __init__(self, prog: str, run: Callable[..., int] | None = None, *, in_full: bool = False) -> None:
         """Make the parser of the command `prog`.
 
         Args:
@@ -59,8 +57,7 @@ class Parser(argparse.ArgumentParser):
         if "--help-all" not in self._option_string_actions:
             option(self, "--help-all", "show all options, by part, and exit", action="help")
         if not self.in_full:
-            action = self._option_string_actions[flag]
-            action.help = text or argparse.SUPPRESS
+            self._option_string_actions[flag].help = text or argparse.SUPPRESS
 
     def section(self, title: str) -> argparse._ArgumentGroup:
         """Return the group of options called `title` in --help-all."""
@@ -146,8 +143,7 @@ class Setting:
         """Return a description of a type's values for error messages; for several pairs, with the help's example."""
         if kind in EXPECTED:
             return EXPECTED[kind]
-        are_pairs = Ellipsis in get_args(kind)  # tuple[tuple[int, float], ...], and not a single pair tuple[int, int]
-        if not are_pairs:
+        if Ellipsis not in get_args(kind):  # tuple[int, int], one pair, and not tuple[tuple[int, float], ...]
             return "a pair such as 0:40"
         example = TUPLES.search(self.text)
         return f"pairs such as {shell_notation(example[0]) if example else '7:0.3,9:0.7'}"
@@ -211,9 +207,7 @@ def format_value(value: object) -> str:
 def tuple_metavar(kind: object) -> str:
     """Return the help's notation for a tuple type: "TEXT,…" for texts, "A:B" for a pair, "A:B,…" for pairs."""
     first, second = get_args(kind)
-    if second is not Ellipsis:
-        return "A:B"
-    return f"{METAVARS.get(first, 'A:B')},…"
+    return f"{METAVARS.get(first, 'A:B')},…" if second is Ellipsis else "A:B"
 
 
 def in_shell(text: str, flags: Mapping[str, str]) -> str:

@@ -44,10 +44,8 @@ def measure_rates(seconds: float) -> dict[str, float]:
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
     forms = [("openvino", "int8"), *((form, None) for form in FORMS)]  # with their dtypes; None: the fastest
     share = seconds / (3 + len(forms))  # one share for each form, and one each for playouts, search and training
-    rates = {
-        "playouts, one core": playout_rate(env.N, share),
-        "search simulations, one core": simulation_rate(HashEvaluator(), env.N, games=64, seconds=share),
-    }
+    rates = {"playouts, one core": playout_rate(env.N, share)}
+    rates["search simulations, one core"] = simulation_rate(HashEvaluator(), env.N, games=64, seconds=share)
     for form, dtype in forms:
         try:
             evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
@@ -102,8 +100,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
         size: the board's size.
         seconds: how long to measure.
     """
-    env = GoEnv(size)
-    search = Search(env, evaluator, games, Puct())
+    search = Search(GoEnv(size), evaluator, games, Puct())
     random_starts(search.batch, games, plies=10)
 
     def work() -> None:
@@ -134,8 +131,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
     """
     sample = random_sample(net.env, SAMPLES)
     with one_torch_thread(), Workers(cores) as workers:
-        learner = Learner(net, LearningSettings(), workers)
-        return rate(partial(learner.step, sample), SAMPLES, seconds)
+        return rate(partial(Learner(net, LearningSettings(), workers).step, sample), SAMPLES, seconds)
 
 
 def random_starts(batch: GameBatch, games: int, plies: int) -> None:

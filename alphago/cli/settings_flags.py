@@ -29,7 +29,7 @@ def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, 
     known = addresses(root)
     by_keyword = {address.keyword: address for address in known.values() if address.keyword}
     by_path = [path for path, address in known.items() if not address.keyword]
-    flags = {keyword: flag_name(keyword) for keyword in by_keyword}
+    flags = {keyword: "--" + SHORT.get(keyword, keyword).replace("_", "-") for keyword in by_keyword}
     # Whether --help shows only the settings that have a short help, since the class has many settings.
     is_shortened = any(address.field.metadata["shown"] for address in known.values())
     for keyword, address in by_keyword.items():
@@ -40,8 +40,7 @@ def add_flags(parser: Parser, root: type, title: str, *, defaults: Mapping[str, 
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
         siblings = [sibling for sibling in by_keyword.values() if sibling.owner is address.owner]
         names = flags | {sibling.field.name: flags[sibling.keyword] for sibling in siblings}
-        default = defaults.get(keyword, setting.default)
-        setting = replace(setting, default=default, text=in_shell(setting.text, names))
+        setting = replace(setting, default=defaults.get(keyword, setting.default), text=in_shell(setting.text, names))
         add_setting(parser.section(address.title or title), flags[keyword], setting)
         if is_shortened:
             parser.shorten(flags[keyword], brief(setting, address))
@@ -79,11 +78,6 @@ def given_settings(options: argparse.Namespace, root: type) -> dict[str, Any]:
     return given | dict(getattr(options, BY_PATH, []))
 
 
-def flag_name(keyword: str) -> str:
-    """Return the flag of a keyword."""
-    return "--" + SHORT.get(keyword, keyword).replace("_", "-")
-
-
 def to_setting(address: Address) -> Setting:
     """Convert a setting to a Setting of the command line.
 
@@ -91,7 +85,7 @@ def to_setting(address: Address) -> Setting:
     """
     field, part = address.field, address.part
     if part is not None and not part.optional:
-        # The setting's value is the name of an object or of a class; a single one needs no flag to choose it.
+        # A value is a name of `choices`: of an object, or of a class.  A part with a single choice needs no flag.
         choices = part.choices if len(part.choices) > 1 else {}
         default_or_class = address.default, type(address.default)
         default_name = next((name for name, choice in choices.items() if choice in default_or_class), None)
@@ -113,5 +107,4 @@ def brief(setting: Setting, address: Address) -> str:
         return ""
     if setting.choices:
         text = f"{text}: {', '.join(setting.choices)}"
-    with_default = replace(setting, text=text).help
-    return with_default.replace("%", "%%")  # argparse formats it with %
+    return replace(setting, text=text).help.replace("%", "%%")  # argparse formats it with %

@@ -91,8 +91,7 @@ def describe(path: Path) -> None:
         rows = dataset.rows[dataset.select(split)]
         print(f"{len(rows):10}  {split} games, {int(rows['length'].sum())} positions")
     if teacher := dataset.index.get("teacher"):
-        games = teacher["drawn"]["games"]
-        print(f"labelled by {dataset.teacher} on {teacher['date']}, drawn from {games} games")
+        print(f"labelled by {dataset.teacher} on {teacher['date']}, drawn from {teacher['drawn']['games']} games")
     for imported in dataset.index["imports"]:
         state = "" if imported["complete"] else " (interrupted: repeat the command)"
         print(f"from {', '.join(str(source[0]) for source in imported['sources'])}{state}")

@@ -41,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(measures_text(predict_games(net, options.dataset)))
         return 0
-    given = given_options(options, *RUN_OPTIONS, "epochs", "device")
-    given |= given_settings(options, SupervisedSettings)
+    given = given_options(options, *RUN_OPTIONS, "epochs", "device") | given_settings(options, SupervisedSettings)
     with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(env, options.dataset, net, reports=reports, **given)

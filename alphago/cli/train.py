@@ -29,7 +29,7 @@ BRIEF = {
 def add_options(parser: Parser) -> None:
     parser.hints["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     size = "the preset's, the model's own, or the game's usual one, in Go 9"
-    models.add_game(parser, default="go, or the model's own", default_size=size)
+    models.add_game(parser, game="go, or the model's own", size=size)
     option(parser, "--preset NAME", "a recipe and its game: 9x9, cody2007, oware, … (the board's own)")
     models.add_run(parser)
     models.add_workers(parser)

@@ -19,7 +19,7 @@ LOADING_SECONDS = 20.0  # longest wait at the end for what is still loading
 def add_options(parser: Parser) -> None:
     text = "networks to play against, and folders of runs to watch (the package's networks)"
     option(parser, "what MODEL|RUN", text, nargs="*")
-    add_game(parser, default="the first model's own, or go", default_size="the model's own, or 9")
+    add_game(parser, game="the first model's own, or go", size="the model's own, or 9")
     option(parser, "--port N", f"the server's port; 0 for any free one ({PORT})", integer, default=PORT)
     option(parser, "--no-browser", "print the page's address, and open no browser", action="store_true")
     text = "address to listen on (127.0.0.1, this machine only); other addresses need --token"

@@ -99,8 +99,8 @@ class AnalysisEngine:
     ) -> None:
         self.networks, self.version, self.limits, self.notes = networks, version, limits, notes
         visits = min(check_int("visits", visits, 1, MOST_READOUTS), limits.visits)
-        game = cache(self.networks.game)  # queries by the same rules share a game object
-        self.defaults = Defaults(game, visits, check_choice("side", side, SIDES), limits)
+        # `cache`: queries by the same rules share a game object.
+        self.defaults = Defaults(cache(networks.game), visits, check_choice("side", side, SIDES), limits)
         self._write, self._write_lock = write, threading.Lock()
         self._warned: set[tuple[str, str]] = set()  # warnings that were sent: (field, message)
         self._open_lock = threading.RLock()  # guards `_open`
@@ -274,8 +274,8 @@ def make_reply(query: Query, turn: QueryTurn, analysis: Analysis, during: bool) 
         **board_fields(analysis, query.flags),
     }
     if "policy" in query.flags:
-        legal = turn.position.legal_mask  # illegal actions have -1, as in KataGo
-        reply["policy"] = np.where(legal, analysis.prior[0].astype(np.float64), -1).round(8).tolist()
+        # Illegal actions have -1, as in KataGo.
+        reply["policy"] = np.where(turn.position.legal_mask, analysis.prior[0].astype(np.float64), -1).round(8).tolist()
     return reply
 
 

@@ -148,7 +148,9 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         warnings.append(("rules", f"games are scored by area, and not as the query says: {other_scoring}"))
     override = fields.get("overrideSettings", {})
     require(isinstance(override, Mapping), "overrideSettings", "an object", override)
-    visits = read_visits(fields, override, defaults)
+    # The value in `overrideSettings` counts; if there is none, the query's; if there is none either, the default.
+    max_visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
+    visits = check_field("maxVisits", check_int, "maxVisits", max_visits, 1, MOST_READOUTS)
     if visits > defaults.limits.visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
         visits = defaults.limits.visits
@@ -166,23 +168,13 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     flags = {word for words in chosen for word in words}
     # A limit counts simulations, without the first visit, which is the evaluation of the position itself.
     limit = Limit(visits - 1, positive_field(override, "maxTime"))
-    search = {"limit": limit, **search_options(fields, env, flags)}
-    return Query(query_id, turns, side, search, flags, warnings)
+    return Query(query_id, turns, side, search_options(fields, env, limit, flags), flags, warnings)
 
 
-def read_visits(fields: Mapping[str, Any], override: Mapping[str, Any], defaults: Defaults) -> int:
-    """Return the visits that a query asks for in `overrideSettings`, else in the query itself, else the default.
-
-    Args:
-        override: the query's `overrideSettings`.
-    """
-    visits = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
-    return check_field("maxVisits", check_int, "maxVisits", visits, 1, MOST_READOUTS)
-
-
-def search_options(fields: Mapping[str, Any], env: GoEnv, flags: Collection[str]) -> dict[str, Any]:
-    """Return the options of `Analyst.ask`, except the limit, that a query's fields and its flags make."""
+def search_options(fields: Mapping[str, Any], env: GoEnv, limit: Limit, flags: Collection[str]) -> dict[str, Any]:
+    """Return the options of `Analyst.ask` for a query's turns; `flags` are as in `Query`."""
     return {
+        "limit": limit,
         "avoid": forbidden_moves(fields, env),
         "every": positive_field(fields, "reportDuringSearchEvery"),
         "first": positive_field(fields, "firstReportDuringSearchAfter"),
@@ -328,8 +320,9 @@ def play_at_once(game: GtpGame, moves: Sequence[Play]) -> bool:
     start = game.position
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()  # each int32 [moves]
     history = {"moves": (*start.moves, *actions.tolist()), "movers": (*start.movers, *colours.tolist())}
-    position = GoPosition(start.env, start.batch.extract(0), start.setup, **history)  # its batch is a copy of the start
-    legal_count = go_lines.follow(position.row, colours, actions)  # changes the row in place
+    # The new position gets a copy of the start's batch, in whose row the kernel then plays the moves.
+    position = GoPosition(start.env, start.batch.extract(0), start.setup, **history)
+    legal_count = go_lines.follow(position.row, colours, actions)
     if legal_count < len(moves) or position.is_over:
         return False
     game.position = position

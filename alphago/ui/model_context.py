@@ -185,8 +185,7 @@ def position_at(game: SgfGame, at: int | None) -> Position:
     Raises:
         ValueError: if the game has fewer moves.
     """
-    ply = None if at is None else check_int("at", at, 0, len(game.moves))
-    return game.position(ply=ply)
+    return game.position(ply=None if at is None else check_int("at", at, 0, len(game.moves)))
 
 
 def round_known(number: float, digits: int) -> float | None:

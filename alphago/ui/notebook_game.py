@@ -57,8 +57,7 @@ class NotebookGame:
         # The reply to the first query of a board; "kept" is the last report, for a board that is shown again.
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first, "kept": None}
         self._executor = ThreadPoolExecutor(1, "alphago-page")  # one thread, in which queries are answered
-        engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
-        reader = QueryReader(engines, self._usual_games, self._greeting)
+        reader = QueryReader(Engines([Choice(NETWORK_NAME, nn, env.name)], device), self._usual_games, self._greeting)
         self._answers = PageAnswers(reader, lambda line: self.widget.send(json.loads(line)))
 
     def _receive(self, query: Any) -> None:
@@ -93,8 +92,7 @@ class NotebookGame:
         """Show the board below the cell that runs."""
         from IPython.display import display
 
-        shell = notebook_shell()
-        self.shown_in = None if shell is None else shell.execution_count
+        self.shown_in = getattr(notebook_shell(), "execution_count", None)
         display(self.widget)
 
     def _ipython_display_(self) -> None:

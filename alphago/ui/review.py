@@ -201,10 +201,10 @@ def count_text(count: int, noun: str) -> str:
 
 
 def grade_move(rate_loss: float, point_loss: float) -> str:
-    """Return the worst grade that a move gets for its losses; "" for a good move.
+    """Return the grade of a move by its losses, the worst one of GRADES, or else of RATES; "" for a good move.
 
-    A grade of GRADES needs both losses, of points and of win rate.  Only a move that gets none of them is graded by
-    RATES, by its loss of win rate alone: a great one is a mistake even if few points, or unknown points, were lost.
+    A grade of GRADES needs both losses, of points and of win rate.  A move without such a grade may still get one of
+    RATES, by its loss of win rate alone: few points may decide a game, and in some games the points are unknown.
 
     Args:
         rate_loss: lost win rate, 0 .. 1.
@@ -218,16 +218,17 @@ def grade_move(rate_loss: float, point_loss: float) -> str:
 def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) -> Drawing:
     """Return a graph of win rate and score of a game's positions; a mistake is marked at the position after it."""
     black = analysis.as_black()
-    panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
     values, scores = black.root_readings
-    series = [(1 + values) / 2]  # for each panel the heights of its curve, by ply
-    if black.has_scores:
-        panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
-        series.append(scores)
-    for i, heights in enumerate(series):
+
+    def panel(name: str, heights: np.ndarray, **axis: Any) -> CurvePanel:
+        """Return the panel of a curve with the marks of the mistakes; heights: by ply."""
         marks = [mistake_mark(move, float(heights[move.ply + 1])) for move in mistakes]
         curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
-        panels[i] = panels[i]._replace(curves=[curve], marks=marks)
+        return CurvePanel(name, [curve], marks=marks, fills=True, **axis)
+
+    panels = [panel("Black wins", (1 + values) / 2, unit=SHARE, level=0.5, low=0.0, high=1.0)]
+    if black.has_scores:
+        panels.append(panel("Black's lead", scores, unit="points", level=0.0))
     return curves_picture(panels, columns=1, x_label=X_LABEL, texts=[title], size=PANEL)
 
 

@@ -119,8 +119,7 @@ class TestSettings:
         assert (made.windows, made.paint, made.play.search) == (6, "red", Deep(2.0))
 
     def test_help_shows_what_people_set(self, parser: Parser) -> None:
-        text = parser.format_help()
-        assert [" ".join(line.split()) for line in text.splitlines() if line.startswith("  --")] == [
+        assert [" ".join(line.split()) for line in parser.format_help().splitlines() if line.startswith("  --")] == [
             "--search NAME the search: broad, deep (deep)",
             "--limit N limit of doors",
             "--doors N doors (1)",

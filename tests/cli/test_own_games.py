@@ -43,6 +43,7 @@ class Unnamed(GameEnv):
     name = "bare"
     N, planes, plane_shape, action_space, max_moves = 3, 2, (3, 3), 9, 9
 '''
+FLAG, CLASS = "argument --game: ", "a class derived from GameEnv"  # in messages
 SMALL = ["--games", "4", "--readouts", "2", "--tower-height", "0", "--channels", "4", "--batch-size", "8"]
 
 
@@ -125,26 +126,17 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("game", "sentence"),
     [
-        ("chess", "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or FILE.py:CLASS for"),
-        ("no_game:X", "argument --game: there is no module no_game, neither in this folder nor installed\n"),
-        ("no_game.py:X", "argument --game: there is no file no_game.py\n"),
-        (f"{'b' * 300}.py:X", f"argument --game: '{'b' * 99}"),
-        (
-            "my_game.py:X",
-            "argument --game: my_game.py has no game 'X', a class derived from GameEnv: there are CornersEnv,",
-        ),
-        ("random.py:X", "argument --game: random.py must have another name, since Python has a module random\n"),
-        ("broken_game:X", "argument --game: broken_game cannot be imported: ModuleNotFoundError: No module named "),
-        ("wrong_game:X", "argument --game: wrong_game cannot be imported: ZeroDivisionError: division by zero"),
-        (
-            "my_game:CornerEnv",
-            "argument --game: my_game has no game 'CornerEnv', a class derived from GameEnv: did you mean CornersEnv?",
-        ),
-        (
-            "my_game:MODULE",
-            "argument --game: my_game has no game 'MODULE', a class derived from GameEnv: there are CornersEnv,",
-        ),
-        ("my_game:LikeGo", "argument --game: LikeGo must have a name of its own, got 'go', a game of the package"),
+        ("chess", f"{FLAG}must be one of go, gomoku, connect-four, reversi, oware, or FILE.py:CLASS for"),
+        ("no_game:X", f"{FLAG}there is no module no_game, neither in this folder nor installed\n"),
+        ("no_game.py:X", f"{FLAG}there is no file no_game.py\n"),
+        (f"{'b' * 300}.py:X", f"{FLAG}'{'b' * 99}"),
+        ("my_game.py:X", f"{FLAG}my_game.py has no game 'X', {CLASS}: there are CornersEnv,"),
+        ("random.py:X", f"{FLAG}random.py must have another name, since Python has a module random\n"),
+        ("broken_game:X", f"{FLAG}broken_game cannot be imported: ModuleNotFoundError: No module named "),
+        ("wrong_game:X", f"{FLAG}wrong_game cannot be imported: ZeroDivisionError: division by zero"),
+        ("my_game:CornerEnv", f"{FLAG}my_game has no game 'CornerEnv', {CLASS}: did you mean CornersEnv?"),
+        ("my_game:MODULE", f"{FLAG}my_game has no game 'MODULE', {CLASS}: there are CornersEnv,"),
+        ("my_game:LikeGo", f"{FLAG}LikeGo must have a name of its own, got 'go', a game of the package"),
         ("my_game:SizedEnv", "--board-size must be given for sized\n"),
         ("my_game:HalfEnv", "HalfEnv must define N, planes, plane_shape, action_space, max_moves\n"),
         ("my_game:Unnamed", "Unnamed must have a config, the arguments that make it again\n"),

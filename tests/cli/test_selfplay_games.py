@@ -57,8 +57,7 @@ def test_the_same_games_as_records(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_another_game() -> None:
     assert selfplay("four.safetensors --games 2 --readouts 2 --search puct --folder out") == 0
-    records = load_records(Path("out") / "games.npz")
-    assert all(record.position(ConnectFourEnv()).is_over for record in records)
+    assert all(record.position(ConnectFourEnv()).is_over for record in load_records(Path("out") / "games.npz"))
 
 
 def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,7 @@ def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(["train", "--board-size", "3", "--komi", "2.5", "--games", "4", "--folder", str(first), *SMALL]) == 0
     assert "finished after 4 games" in capsys.readouterr().err
-    net = load_model(first)
-    assert net.env == GoEnv(3, komi=2.5)
+    assert load_model(first).env == GoEnv(3, komi=2.5)
     onwards = ["train", "--board-size", "4", "--games", "2", "--readouts", "2", "--model", str(first)]
     assert main([*onwards, "--folder", str(second), "--seed", "5"]) == 0
     assert load_model(second).env == GoEnv(4)

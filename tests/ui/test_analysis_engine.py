@@ -74,8 +74,7 @@ def test_every_field(net: NeuralNet) -> None:
         assert len(move["ownership"]) == len(move["ownershipStdev"]) == 25
     assert len(reply["ownership"]) == len(reply["ownershipStdev"]) == 25
     assert len(reply["policy"]) == 26
-    stones = [12, 13, 1]
-    assert [reply["policy"][point] for point in stones] == [-1] * 3
+    assert [reply["policy"][point] for point in [12, 13, 1]] == [-1] * 3
     assert sum(p for p in reply["policy"] if p >= 0) == pytest.approx(1, abs=1e-3)
 
 
@@ -92,13 +91,11 @@ def test_whose_view(net: NeuralNet) -> None:
 def test_turns_and_positions(net: NeuralNet) -> None:
     """Each turn is answered once, whatever else is searched; moves count from the initial stones."""
     query = {**QUERY, "analyzeTurns": [0, 2, 3], "initialStones": [["W", "A1"]], "maxVisits": 9}
-    many = [{**query, "id": str(number)} for number in range(40)]
-    found = answers(net, *many)
+    found = answers(net, *[{**query, "id": str(number)} for number in range(40)])
     asked = [(number, turn) for number in range(40) for turn in (0, 2, 3)]
     assert sorted((int(reply["id"]), reply["turnNumber"]) for reply in found) == asked
     assert all(reply["rootInfo"]["visits"] == 9 for reply in found)
-    players = {reply["turnNumber"]: reply["rootInfo"]["currentPlayer"] for reply in found}
-    assert players == {0: "B", 2: "B", 3: "W"}
+    assert {reply["turnNumber"]: reply["rootInfo"]["currentPlayer"] for reply in found} == {0: "B", 2: "B", 3: "W"}
 
 
 def test_many_moves_lead_where_they_lead_one_by_one() -> None:
@@ -263,8 +260,7 @@ def test_unknown_fields_are_warned_of_once(net: NeuralNet) -> None:
 
 
 def test_nothing_left_to_search(net: NeuralNet) -> None:
-    allowed = [{"player": "W", "moves": ["C3"], "untilDepth": 1}]
-    error, reply = answers(net, {**QUERY, "allowMoves": allowed})
+    error, reply = answers(net, {**QUERY, "allowMoves": [{"player": "W", "moves": ["C3"], "untilDepth": 1}]})
     assert "a legal move must be left" in error["error"]
     assert reply == {"id": "a", "isDuringSearch": False, "turnNumber": 3, "noResults": True}
 

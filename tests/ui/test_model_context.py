@@ -21,8 +21,7 @@ def test_a_position_is_analysed() -> None:
     told = TOOLS.analyze_position("C3 D4", size=5)
     assert (told["to_play"], told["score"], told["game_over"]) == ("Black", None, False)
     assert told["moves"][0]["move"] == told["moves"][0]["line"][0]
-    earlier = TOOLS.analyze_position(SGF, at=1)
-    assert earlier["to_play"] == "White"
+    assert TOOLS.analyze_position(SGF, at=1)["to_play"] == "White"
 
 
 def test_mistakes_are_found_and_explained() -> None:

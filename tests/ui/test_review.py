@@ -198,8 +198,7 @@ def test_the_command(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(2):
         assert main(["review", str(folder), "--readouts", "2", *options]) == 1
         told = capsys.readouterr()
-        named = [line.split(".sgf")[0].split("/")[-1] for line in told.err.splitlines()]
-        assert named == list(bad)
+        assert [line.split(".sgf")[0].split("/")[-1] for line in told.err.splitlines()] == list(bad)
     assert "Black: 2 moves" in told.out
     assert reviews(folder) == ["one.reviewed.png", "one.reviewed.sgf"]
     assert (folder / "one.reviewed.png").read_bytes().startswith(b"\x89PNG")

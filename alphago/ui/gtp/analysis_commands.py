@@ -207,11 +207,10 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     position = engine.game.position_for(colour or engine.game.to_play)
     engine.end_background()  # wait for the search, which the arrival of this command has only told to stop
     evaluator = engine.analyst.evaluators(position.env)
+    has_network = hasattr(evaluator, "makes_forecasts")  # without one, evaluations do not depend on the symmetry
     texts = []
     for symmetry in symmetries:
-        symmetric = evaluator  # without a network, evaluations do not depend on the symmetry
-        if hasattr(evaluator, "makes_forecasts"):  # it has a network
-            symmetric = AveragedEvaluator(evaluator, position.env, [symmetry])
+        symmetric = AveragedEvaluator(evaluator, position.env, [symmetry]) if has_network else evaluator
         texts.append(f"symmetry {symmetry}\n{raw_text(evaluate_alone([position], symmetric), position)}")
     return "\n".join(texts)
 

@@ -99,8 +99,8 @@ def sgf_of_game(engine: GtpEngine) -> bytes:
     position, loaded = engine.game.position, engine.game.loaded
     # The set-up without its komi, which is in `fields`.
     setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-    ended_by_passes = count_as_alive(position) is not None
-    count = engine.count() if ended_by_passes else None
+    # `count_as_alive` returns None unless two passes have ended the game.
+    count = None if count_as_alive(position) is None else engine.count()
     fields = {"movers": position.movers, "komi": position.komi, "result": "" if count is None else count.result}
     game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
     if loaded is None:

@@ -233,8 +233,7 @@ class GoEngine(GtpEngine):
     def time_left(self, arguments: list[str]) -> None:
         """Set the seconds that a colour has left, and the stones to play in them; 0 or less means main time."""
         colour, seconds = check_colour(argument(arguments, 0)), number(argument(arguments, 1))
-        stones = integer(argument(arguments, 2))
-        self.clock.set_left(colour, seconds, max(0, stones))
+        self.clock.set_left(colour, seconds, max(0, integer(argument(arguments, 2))))
 
     def kgs_time_settings(self, arguments: list[str]) -> None:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, in which each period is for one move."""

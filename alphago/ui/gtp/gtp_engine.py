@@ -137,8 +137,8 @@ class GtpEngine:
         settings = Puct(leaves=USUAL_LEAVES, c_puct=self.parameters.c_puct)
         options: dict[str, Any] = {"device": self.device, "slots": 1, "tree_bytes": TREE_BYTES, "seed": self.seed}
         self.analyst = self.player = Analyst(self.network, settings=settings, threads=1, **options)
-        # Analysis needs forecasts, with which boards stay in the CPU's memory.  Without forecasts, as in searches for
-        # moves, a GPU keeps boards in its own memory, which is faster.
+        # Analysis needs forecasts, with which boards stay in the CPU's memory.  Without forecasts, which searches for
+        # moves do not need, a GPU keeps the boards in its own memory.
         device = choose_device(self.game.env) if self.device == "auto" else self.device
         if device != "cpu":
             self.player = Analyst(self.network, settings=settings, threads=1, forecasts=False, **options)

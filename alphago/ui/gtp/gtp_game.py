@@ -108,8 +108,7 @@ class GtpGame:
     @property
     def is_over(self) -> bool:
         """Whether the last two plays were passes, one of each colour."""
-        last_two = self.plays[-2:]
-        return {colour for colour, action in last_two if action == self.env.pass_action} == {1, -1}
+        return {colour for colour, action in self.plays[-2:] if action == self.env.pass_action} == {1, -1}
 
 
 def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:

@@ -139,8 +139,8 @@ def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)
     faults += [fault.of(str(path)) for fault in game.faults]
-    may_lack_moves = any(fault.kind not in ACCEPTED for fault in game.faults)
-    if may_lack_moves and not game.moves:
+    # A file without moves holds a game all the same if its only faults are of the kinds ACCEPTED, which cost no moves.
+    if not game.moves and any(fault.kind not in ACCEPTED for fault in game.faults):
         raise ValueError(faults[0])
     if next(games, None) is not None:
         faults.append(f"{path} holds several games; this is the first")

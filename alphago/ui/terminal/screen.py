@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from alphago.system.validation import printable
 
@@ -37,7 +38,7 @@ class Screen:
     def __init__(self, read: Read | None = None, write: Write | None = None) -> None:
         self.read = read or ask
         self.interactive = read is None and sys.stdin is not None and sys.stdin.isatty()
-        self.write = write or show
+        self.write = write or partial(print, flush=True)  # flushed, so that the text goes through a pipe at once
         is_terminal = sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self.live = write is None and is_terminal  # whether lines can be overwritten
         self.coloured = self.live and not os.environ.get("NO_COLOR")
@@ -84,11 +85,6 @@ def ask(prompt: str) -> str:
         return input(prompt)
     except UnicodeDecodeError:
         return "\N{REPLACEMENT CHARACTER}"
-
-
-def show(text: str) -> None:
-    """Print and flush, so that the text goes through a pipe at once."""
-    print(text, flush=True)
 
 
 # --- editing, history and completion of typed lines ------------------------------------------------

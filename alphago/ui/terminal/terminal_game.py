@@ -203,8 +203,7 @@ class TerminalGame:
         if lesson is None:
             return True
         self.say(f"{lesson}")
-        answer = self.screen.read("Enter to take it back, or y to play it all the same: ")
-        return answer.strip().lower() in ("y", "yes")
+        return self.screen.read("Enter to take it back, or y to play it all the same: ").strip().lower() in ("y", "yes")
 
     def play_move(self, action: int) -> None:
         """Play a move of either side, and show the board; explain the first pass of a game."""
@@ -220,15 +219,13 @@ class TerminalGame:
         Args:
             level: the strength with which the move is chosen.
         """
-        question = self.analyst.ask(
-            self.position, limit=self.limit, level=level, every=STATUS_SECONDS, plies=SHOWN_PLIES
-        )
+        search = self.analyst.ask(self.position, limit=self.limit, level=level, every=STATUS_SECONDS, plies=SHOWN_PLIES)
         try:
-            for answer in question:
+            for answer in search:
                 if not answer.is_last:
                     self.show_status(answer)
         finally:
-            question.stop()
+            search.stop()
             self.screen.clear_status()
         return answer
 

@@ -181,14 +181,12 @@ def test_raw_network(gtp: GoEngine, net: NeuralNet) -> None:
     assert np.isnan(priors[12])
     assert np.nan_to_num(priors) == pytest.approx(policy[:-1], abs=0.05)
     assert -np.array(told[3].split(), float) == pytest.approx(forecast.ownership.ravel(), abs=0.1)
-    every = ask(gtp, "kata-raw-nn w all")[0]
-    assert [int(word) for word in re.findall(r"symmetry (\d)", every)] == list(range(8))
+    assert [int(word) for word in re.findall(r"symmetry (\d)", ask(gtp, "kata-raw-nn w all")[0])] == list(range(8))
     assert ask(gtp, "kata-raw-nn b 0")[0] != text
 
 
 def test_parameters_are_read_and_set(gtp: GoEngine) -> None:
-    names = ask(gtp, "kata-list-params")[0].split()
-    for name in names:
+    for name in ask(gtp, "kata-list-params")[0].split():
         value = ask(gtp, f"kata-get-param {name}")[0]
         assert ask(gtp, f"kata-set-param {name} {value}", f"kata-get-param {name}") == ["", value]
     assert ask(gtp, "kata-set-param maxVisits 7", "kata-get-param maxVisits") == ["", "7"]
@@ -364,12 +362,10 @@ def test_kgs_time_settings() -> None:
 
 def test_gogui(gtp: GoEngine) -> None:
     ask(gtp, "play b C3")
-    commands = [line.split("/")[-1] for line in ask(gtp, "gogui-analyze_commands")[0].splitlines()]
-    for command in commands:
+    for command in [line.split("/")[-1] for line in ask(gtp, "gogui-analyze_commands")[0].splitlines()]:
         assert ask(gtp, f"known_command {command}") == ["true"]
     for command in ("alphago-ownership", "alphago-policy"):
-        rows = ask(gtp, command)[0].splitlines()
-        assert [len(row.split()) for row in rows] == [5] * 5
+        assert [len(row.split()) for row in ask(gtp, command)[0].splitlines()] == [5] * 5
     ask(gtp, "lz-genmove_analyze w 1", "undo", "reg_genmove w")
     text = ask(gtp, "alphago-search")[0]
     assert re.search(r"VAR w [A-E]\d", text)

@@ -63,8 +63,7 @@ def test_failures_and_surprises(capsys: pytest.CaptureFixture) -> None:
 
     output = io.StringIO()
     converse({"fail": fails, "break": breaks}, ["1 fail", "2 break", "3 known_command break"], output)
-    told = "?1 not today\n\n?2 internal error: ZeroDivisionError: it was\nzero\n\n=3 true\n\n"
-    assert output.getvalue() == told
+    assert output.getvalue() == "?1 not today\n\n?2 internal error: ZeroDivisionError: it was\nzero\n\n=3 true\n\n"
     assert "Traceback" in capsys.readouterr().err
 
 

@@ -156,8 +156,7 @@ def test_why() -> None:
 
 def test_help_names_every_command() -> None:
     _, text = go(BLACK, "HELP")
-    analyst = Analyst(UniformEvaluator())
-    commands = TerminalGame(analyst, GoEnv(5).position(), 1, Screen(), Limit(1)).commands
+    commands = TerminalGame(Analyst(UniformEvaluator()), GoEnv(5).position(), 1, Screen(), Limit(1)).commands
     assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
     assert text.count(DEAD_STONES) == 1
 
@@ -239,8 +238,7 @@ def test_a_plain_game() -> None:
 def test_input_that_is_closed_or_no_text(
     stdin: bytes | None, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), "utf-8")
-    monkeypatch.setattr("sys.stdin", lines)
+    monkeypatch.setattr("sys.stdin", None if stdin is None else io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
     play(GoEnv(5), UniformEvaluator(), 4)
     assert text in capsys.readouterr().out
 
@@ -248,8 +246,7 @@ def test_input_that_is_closed_or_no_text(
 def test_a_handicap() -> None:
     """White begins: the engine, where the person is Black."""
     position, text = talk(GoEnv(9), "undo", "quit", handicap=4)
-    expected = {"black": "C7 G7 C3 G3", "to_play": "white", "komi": 0.5}
-    assert (position.setup, len(position.moves)) == (expected, 1)
+    assert (position.setup, len(position.moves)) == ({"black": "C7 G7 C3 G3", "to_play": "white", "komi": 0.5}, 1)
     assert "You have not moved yet" in text
 
 
